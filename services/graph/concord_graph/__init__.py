@@ -1,0 +1,1 @@
+"""Graph: the only truth. Nodes, edges, memories, their lineage, their time and the change feed."""

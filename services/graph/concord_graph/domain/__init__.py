@@ -1,0 +1,1 @@
+"""What graph's words mean: plain data and rules. Standard library only."""

@@ -1,0 +1,138 @@
+"""Why graph says no. Each is translated once, at the edge, to a code and a machine reason.
+
+GraphError
+├── FieldInvalid             a value that the contract's rules cannot judge alone
+├── ReservedName             a name or relation that is Concord's own
+├── MaskInvalid              an update mask that names what cannot be changed
+├── TokenInvalid             a freshness or page token that is not this query's
+├── ItemNotFound             no such item in this space
+├── ItemExists               one with this id or key and other content
+├── EtagMismatch             it changed since it was read
+├── RequestIdReused          the request_id stands for another request
+├── LineageCycle             an item would be its own ancestor
+├── NodeHasEdges             deletion without cascade
+├── ItemState                forgotten, or not
+├── ConstitutiveProtected    needs both parties' consent
+├── GenesisMissing / GenesisExists
+├── EnrolmentSecretInvalid
+├── Overloaded               the store is busy for too long
+└── StoreCorrupt             the store holds what it cannot
+
+Consent, grants and genesis records have their own tree in `consent`; links in `links`.
+"""
+
+from __future__ import annotations
+
+
+class GraphError(Exception):
+    """Root of graph's own refusals."""
+
+
+class FieldInvalid(GraphError):
+    """A field's value makes no sense here; `field` is its path in the request."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}")
+        self.field = field
+        self.why = why
+
+
+class ReservedName(FieldInvalid):
+    """The name or relation is Concord's own."""
+
+
+class MaskInvalid(FieldInvalid):
+    """The update mask names a field that cannot be changed."""
+
+
+class TokenInvalid(FieldInvalid):
+    """The freshness token is damaged or belongs to another space or store."""
+
+
+class ItemNotFound(GraphError):
+    """No live item of that id in the caller's space."""
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("no such item")
+        self.item_id = item_id
+
+
+class ItemExists(GraphError):
+    """An item with this id, name or key exists with other content."""
+
+    def __init__(self, item_id: str, what: str = "id") -> None:
+        super().__init__(f"an item with this {what} exists with other content")
+        self.item_id = item_id
+
+
+class EtagMismatch(GraphError):
+    """The item changed since it was read."""
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("the item changed since it was read")
+        self.item_id = item_id
+
+
+class RequestIdReused(GraphError):
+    """The request_id was used for another request."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__("this request_id was used for another request")
+        self.request_id = request_id
+
+
+class LineageCycle(GraphError):
+    """The lineage would make an item its own ancestor."""
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("this lineage would lead from the item back to itself")
+        self.item_id = item_id
+
+
+class NodeHasEdges(GraphError):
+    """The node has live edges and cascade was not asked for."""
+
+    def __init__(self, edge_count: int) -> None:
+        super().__init__(f"the node has {edge_count} edges; delete them first or ask for cascade")
+        self.edge_count = edge_count
+
+
+class ItemState(GraphError):
+    """The item is forgotten and must not be, or the other way round."""
+
+
+class ConstitutiveProtected(GraphError):
+    """The change creates, changes, hides or removes something constitutive without a grant."""
+
+    def __init__(self, item_id: str, why: str) -> None:
+        super().__init__(f"{why}: this needs the consent of both parties")
+        self.item_id = item_id
+
+
+class GenesisMissing(GraphError):
+    """Nothing constitutive can be written before the space's genesis."""
+
+    def __init__(self) -> None:
+        super().__init__("the space has no genesis: enrol both parties first")
+
+
+class GenesisExists(GraphError):
+    """The space has its genesis already."""
+
+    def __init__(self) -> None:
+        super().__init__("the space has its genesis already")
+
+
+class EnrolmentSecretInvalid(GraphError):
+    """The secret is not this space's."""
+
+    def __init__(self) -> None:
+        super().__init__("the enrolment secret is not this space's, or was used")
+
+
+class Overloaded(GraphError):
+    """The store was busy for longer than a caller should wait."""
+
+
+class StoreCorrupt(GraphError):
+    """The store holds what it cannot; serving stops."""

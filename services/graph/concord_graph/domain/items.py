@@ -1,0 +1,254 @@
+"""Nodes, edges and memories as plain values.
+
+Times are integer microseconds since 1970 UTC; intervals are half-open; `FOREVER` ends an open one.
+A value is one revision of an item: a change makes a new one.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+FOREVER = 2**63 - 1
+DEFAULT_LABEL = "Entity"
+RESERVED_PREFIX = "concord:"
+
+Properties = Mapping[str, Any]  # JSON values: what a protobuf Struct can hold
+
+
+class ItemKind(enum.IntEnum):
+    """What an id names; numbers as in the contract."""
+
+    NODE = 1
+    EDGE = 2
+    MEMORY = 3
+    GHOST = 4
+
+
+class EdgeType(enum.IntEnum):
+    """Constitutive items define the agent; numbers as in the contract."""
+
+    DESCRIPTIVE = 1
+    CONSTITUTIVE = 2
+    RESOLUTION = 3
+
+
+class Importance(enum.IntEnum):
+    """As set by a caller; UNSET lets the default rule decide at the time of reading."""
+
+    UNSET = 0
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+
+
+class Relation(enum.StrEnum):
+    """The relations of lineage; the first three point from newer to older."""
+
+    SUPERSEDES = "SUPERSEDES"
+    DEPRECATES = "DEPRECATES"
+    AMENDS = "AMENDS"
+    CONTRADICTS = "CONTRADICTS"
+
+
+LINEAGE_WORDS = frozenset(Relation)
+REPLACING = frozenset({Relation.SUPERSEDES, Relation.DEPRECATES})
+HIDING = frozenset({Relation.SUPERSEDES, Relation.DEPRECATES, Relation.AMENDS})
+
+
+class Origin(enum.IntEnum):
+    """Who made an edge: a caller by name, or a link in a memory's content."""
+
+    EXPLICIT = 1
+    CONTENT = 2
+
+
+class MemoryKind(enum.IntEnum):
+    """What kind of text a memory is; numbers as in the contract."""
+
+    FACT = 1
+    PLAN = 2
+    JOURNAL = 3
+    INSIGHT = 4
+    OBSERVATION = 5
+    REFLECTION = 6
+    TURN = 7
+
+
+class Trust(enum.IntEnum):
+    """How far a source is trusted; numbers as in the contract."""
+
+    DOUBTFUL = 1
+    REPORTED = 2
+    VERIFIED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What every revision carries: which it is, when Concord knew it, and who wrote it."""
+
+    number: int = 0
+    seq: int = 0
+    record_from: int = 0
+    record_until: int = FOREVER
+    principal: str = ""
+    salt: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A named thing."""
+
+    id: str
+    name: str
+    label: str = DEFAULT_LABEL
+    properties: Properties = field(default_factory=dict)
+    vector_id: str = ""
+    create_time: int = 0
+    deleted: bool = False
+    revision: Revision = Revision()
+
+    kind = ItemKind.NODE
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of an edge: the id of a node, a memory (which may be a ghost) or an edge."""
+
+    id: str
+    kind: ItemKind
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation between two items. `valid_from` None means: from its create time."""
+
+    id: str
+    source: End
+    relation: str
+    target: End
+    weight: float = 1.0
+    properties: Properties = field(default_factory=dict)
+    edge_type: EdgeType = EdgeType.DESCRIPTIVE
+    importance: Importance = Importance.UNSET
+    valid_from: int | None = None
+    valid_until: int | None = None
+    origin: Origin = Origin.EXPLICIT
+    governed: bool = False
+    create_time: int = 0
+    deleted: bool = False
+    revision: Revision = Revision()
+
+    kind = ItemKind.EDGE
+
+    @property
+    def effective_from(self) -> int:
+        """From when it holds."""
+        return self.create_time if self.valid_from is None else self.valid_from
+
+    @property
+    def is_lineage(self) -> bool:
+        """True for lineage between memories and for resolutions between edges."""
+        return self.relation in LINEAGE_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a memory comes from."""
+
+    speaker: str = ""
+    file: str = ""
+    turn_ids: tuple[str, ...] = ()
+    trust: Trust = Trust.REPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A text with metadata. `id_stated` says that the caller chose the id."""
+
+    id: str
+    content: str
+    memory_kind: MemoryKind = MemoryKind.FACT
+    concepts: tuple[str, ...] = ()
+    concepts_stated: bool = False
+    domain: str = ""
+    importance: Importance = Importance.UNSET
+    surfaces_when: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    external_id: str = ""
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    session_id: str = ""
+    edge_type: EdgeType = EdgeType.DESCRIPTIVE
+    valid_from: int | None = None
+    valid_until: int | None = None
+    id_stated: bool = False
+    create_time: int = 0
+    deleted: bool = False
+    revision: Revision = Revision()
+
+    kind = ItemKind.MEMORY
+
+    @property
+    def effective_from(self) -> int:
+        """From when it holds."""
+        return self.create_time if self.valid_from is None else self.valid_from
+
+    @property
+    def content_digest(self) -> str:
+        """What makes two memories the same text (M5): content, kind and sources."""
+        return _digest(b"", [self.content, self.memory_kind, _plain(self.sources)])
+
+
+Item = Node | Edge | Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How often and when an item was read; the create time and 0 when it never was."""
+
+    last_time: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """The point on both time axes that a read asks about; `record` FOREVER = what is known now."""
+
+    valid: int
+    record: int = FOREVER
+    stated: bool = False
+
+
+def etag(item: Item) -> str:
+    """Return the opaque version of an item: over id and revision, so reads do not change it."""
+    return _digest(b"etag", [item.id, item.revision.number])[:24]
+
+
+def digest(item: Item) -> str:
+    """Return the salted hex SHA-256 of what an item says, without its revision's own data."""
+    return _digest(item.revision.salt, [item.kind, stated(item)])
+
+
+def stated(item: Item) -> dict[str, Any]:
+    """Return an item's fields as JSON values, without its revision."""
+    return {f.name: _plain(getattr(item, f.name)) for f in fields(item) if f.name != "revision"}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, (End, Source)):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    return value
+
+
+def _digest(salt: bytes, value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(salt + text.encode()).hexdigest()

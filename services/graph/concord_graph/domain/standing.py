@@ -1,0 +1,37 @@
+"""What follows from lineage and time: whether, from when and by what an item is replaced (T2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from concord_graph.domain.items import FOREVER
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An item's place among its successors at one instant.
+
+    `superseded_from` is the earliest valid_from of a live successor (µs), FOREVER without one; what
+    lies in the future is not superseded yet. `stated_until` is FOREVER when open.
+    """
+
+    effective_from: int
+    stated_until: int = FOREVER
+    superseded_from: int = FOREVER
+    head_ids: tuple[str, ...] = ()
+    predecessor_count: int = 0
+
+    def is_superseded(self, valid: int) -> bool:
+        """Return whether a successor's valid time has begun at `valid` (µs)."""
+        return self.superseded_from <= valid
+
+    @property
+    def effective_until(self) -> int:
+        """min(stated, max(own valid_from, earliest successor's valid_from)); FOREVER when open."""
+        if self.superseded_from == FOREVER:
+            return self.stated_until
+        return min(self.stated_until, max(self.effective_from, self.superseded_from))
+
+    def holds(self, valid: int) -> bool:
+        """Return whether the stated interval contains `valid` (µs)."""
+        return self.effective_from <= valid < self.stated_until
