@@ -1,0 +1,1 @@
+"""Reads what a memory's Markdown content says about other memories."""
