@@ -1,0 +1,1 @@
+"""The front door: authenticates, forwards, renders, and decides nothing."""

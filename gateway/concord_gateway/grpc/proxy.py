@@ -1,0 +1,258 @@
+"""Forwards calls as bytes: nothing is parsed, and what a service says arrives as it said it.
+
+The same status, details, metadata and messages reach the caller as from the service itself.
+Deadlines go on as the time that remains; cancelling on either side ends the other; a slow reader
+slows the writer, since each message is handed over before the next is taken.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import grpc
+from concord_chassis import failure as failures
+from concord_chassis import request_id
+from concord_chassis.failure import Failure
+
+from concord_gateway import upstream_failure
+from concord_gateway.admission import Gate, onward, presented
+from concord_gateway.observation import UNKNOWN_METHOD, Observation
+from concord_gateway.routes import Route
+
+T = TypeVar("T")
+R = TypeVar("R")
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
+Metadata: TypeAlias = list[tuple[str, str | bytes]]
+Handler: TypeAlias = "grpc.RpcMethodHandler[bytes, bytes]"
+Sending: TypeAlias = (
+    "grpc.aio.StreamUnaryCall[bytes, bytes] | grpc.aio.StreamStreamCall[bytes, bytes]"
+)
+Reading: TypeAlias = (
+    "grpc.aio.UnaryStreamCall[bytes, bytes] | grpc.aio.StreamStreamCall[bytes, bytes]"
+)
+
+PROTOCOL = "grpc"
+SETTLE = 0.005
+"""Seconds between the end of a caller's stream and telling the service that it ended.
+
+gRPC's Python shows a cancelled stream as an ended one before it shows the cancellation. Without
+the pause a service could take the beginning of a cancelled upload for the whole of it.
+"""
+
+
+class Proxy(grpc.GenericRpcHandler):
+    """Answers every method of the table, and refuses the rest."""
+
+    def __init__(
+        self,
+        routes: Mapping[str, Route],
+        gate: Gate,
+        observation: Observation,
+        *,
+        max_message_bytes: int,
+        default_deadline: float,
+    ) -> None:
+        """`default_deadline`: seconds for a unary call that came without a deadline."""
+        self._gate = gate
+        self._observation = observation
+        self._limit = max_message_bytes
+        self._default_deadline = default_deadline
+        self._handlers = {path: self._handler(route) for path, route in routes.items()}
+        # As a stream, so that its request is never read.
+        self._unknown: Handler = grpc.stream_stream_rpc_method_handler(
+            self._answering(UNKNOWN_METHOD, self._refuse_unknown)
+        )
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler:
+        """The handler of one call, by its method's path."""
+        return self._handlers.get(handler_call_details.method, self._unknown)
+
+    def _handler(self, route: Route) -> Handler:
+        path, channel = route.path, route.upstream.channel
+        match bool(route.method.client_streaming), bool(route.method.server_streaming):
+            case False, False:
+                return grpc.unary_unary_rpc_method_handler(
+                    self._answering(path, self._unary_unary(channel.unary_unary(path)))
+                )
+            case False, True:
+                return grpc.unary_stream_rpc_method_handler(
+                    self._answering(path, self._unary_stream(channel.unary_stream(path)))
+                )
+            case True, False:
+                return grpc.stream_unary_rpc_method_handler(
+                    self._answering(path, self._stream_unary(channel.stream_unary(path)))
+                )
+        return grpc.stream_stream_rpc_method_handler(
+            self._answering(path, self._stream_stream(channel.stream_stream(path)))
+        )
+
+    def _answering(
+        self, path: str, forward: Callable[[T, Context, Metadata], Awaitable[R]]
+    ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
+        """Wraps `forward` in what each call needs: admission, a told outcome, a count."""
+
+        async def answer(request: T, context: Context) -> R:
+            started = time.perf_counter()
+            code = grpc.StatusCode.OK
+            metadata = context.invocation_metadata() or ()
+            try:
+                token = self._gate.admit(presented(metadata))
+                return await forward(request, context, onward(metadata, token))
+            except asyncio.CancelledError:
+                code = grpc.StatusCode.CANCELLED
+                raise
+            except Failure as failure:
+                code = failure.code
+                await self._refuse(path, context, failure)
+            except grpc.aio.AioRpcError as error:
+                code = error.code()
+                await self._pass_on(path, context, error)
+            except Exception:  # noqa: BLE001 - else gRPC would send the exception's text
+                code = grpc.StatusCode.INTERNAL
+                self._observation.bug(path, _request_id(context))
+                await self._refuse(path, context, failures.internal())
+            finally:
+                self._observation.ended(PROTOCOL, path, code, started)
+
+        return answer
+
+    def _unary_unary(
+        self, stub: "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]"
+    ) -> Callable[[bytes, Context, Metadata], Awaitable[bytes]]:
+        async def forward(request: bytes, context: Context, metadata: Metadata) -> bytes:
+            self._check_size(request)
+            left = context.time_remaining()
+            timeout = self._default_deadline if left is None else left
+            call = stub(request, timeout=timeout, metadata=metadata)
+            reply = await call
+            head = await call.initial_metadata()
+            if head:
+                await context.send_initial_metadata(head)
+            context.set_trailing_metadata(await call.trailing_metadata())
+            return reply
+
+        return forward
+
+    def _unary_stream(
+        self, stub: "grpc.aio.UnaryStreamMultiCallable[bytes, bytes]"
+    ) -> Callable[[bytes, Context, Metadata], Awaitable[None]]:
+        async def forward(request: bytes, context: Context, metadata: Metadata) -> None:
+            self._check_size(request)
+            call = stub(request, timeout=context.time_remaining(), metadata=metadata)
+            try:
+                await _replies(context, call)
+            finally:
+                call.cancel()
+
+        return forward
+
+    def _stream_unary(
+        self, stub: "grpc.aio.StreamUnaryMultiCallable[bytes, bytes]"
+    ) -> Callable[[object, Context, Metadata], Awaitable[bytes]]:
+        async def reply(call: "grpc.aio.StreamUnaryCall[bytes, bytes]", context: Context) -> bytes:
+            answer = await call
+            await context.send_initial_metadata(await call.initial_metadata())
+            context.set_trailing_metadata(await call.trailing_metadata())
+            return answer
+
+        async def forward(_requests: object, context: Context, metadata: Metadata) -> bytes:
+            call = stub(timeout=context.time_remaining(), metadata=metadata)
+            return await self._while_pumping(context, call, reply(call, context))
+
+        return forward
+
+    def _stream_stream(
+        self, stub: "grpc.aio.StreamStreamMultiCallable[bytes, bytes]"
+    ) -> Callable[[object, Context, Metadata], Awaitable[None]]:
+        async def forward(_requests: object, context: Context, metadata: Metadata) -> None:
+            call = stub(timeout=context.time_remaining(), metadata=metadata)
+            await self._while_pumping(context, call, _replies(context, call))
+
+        return forward
+
+    async def _while_pumping(
+        self, context: Context, call: Sending, outcome: Coroutine[Any, Any, R]
+    ) -> R:
+        """Returns or raises `outcome`, which may end before the caller has sent everything.
+
+        Raises `Failure` when the caller sent what cannot be forwarded.
+        """
+        up = asyncio.create_task(self._pump(context, call))
+        down = asyncio.create_task(outcome)
+        try:
+            await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
+            if not down.done():
+                up.result()
+            return await down
+        finally:
+            call.cancel()
+            up.cancel()
+            down.cancel()
+            await asyncio.gather(up, down, return_exceptions=True)
+
+    async def _pump(self, context: Context, call: Sending) -> None:
+        """Hands on the caller's messages until their end or the service's."""
+        while True:
+            message = await _read(context)
+            if message is None:
+                break
+            self._check_size(message)
+            if not await _written(call.write(message)):
+                return
+        await asyncio.sleep(SETTLE)
+        await _written(call.done_writing())
+
+    def _check_size(self, message: bytes) -> None:
+        if len(message) > self._limit:
+            raise upstream_failure.too_large(self._limit)
+
+    async def _refuse_unknown(
+        self, _requests: object, _context: Context, _metadata: Metadata
+    ) -> None:
+        raise upstream_failure.method_unknown("No service here has this method.")
+
+    async def _refuse(self, path: str, context: Context, failure: Failure) -> NoReturn:
+        """Ends the call with `failure`."""
+        identity = _request_id(context)
+        self._observation.refused(PROTOCOL, path, failure.reason, identity)
+        await context.abort(
+            failure.code,
+            failures.wire_message(failure),
+            failures.trailing_metadata(failure, identity),
+        )
+
+    async def _pass_on(self, path: str, context: Context, error: grpc.aio.AioRpcError) -> NoReturn:
+        """Ends the call with the service's own status, byte for byte."""
+        if upstream_failure.made_by_runtime(error):
+            self._observation.upstream_failed(path, error, _request_id(context))
+            await self._refuse(path, context, upstream_failure.of_runtime(error))
+        await context.abort(error.code(), error.details() or "", error.trailing_metadata())
+
+
+async def _replies(context: Context, call: Reading) -> None:
+    """Hands on the service's messages, and before them its head. Raises `AioRpcError`."""
+    await context.send_initial_metadata(await call.initial_metadata())
+    while (message := await _read(call)) is not None:
+        await context.write(message)
+    context.set_trailing_metadata(await call.trailing_metadata())
+
+
+async def _read(side: Context | Reading) -> bytes | None:
+    """The next message; None at the end."""
+    message: object = await side.read()
+    return message if isinstance(message, bytes) else None
+
+
+async def _written(writing: Awaitable[None]) -> bool:
+    """Whether the service still took it: one that has answered already takes nothing more."""
+    try:
+        await writing
+    except (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+        return False
+    return True
+
+
+def _request_id(context: Context) -> str:
+    offered = dict(context.invocation_metadata() or ()).get(request_id.METADATA_KEY)
+    return request_id.accept(offered)

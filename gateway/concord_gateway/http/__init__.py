@@ -1,0 +1,1 @@
+"""HTTP/JSON for the same contracts, as the Connect protocol's unary calls."""

@@ -1,0 +1,63 @@
+"""What the gateway tells its operator: counts and times of calls, and a line for what went wrong.
+
+Calls that reach a service have their canonical line in that service's log, with the same request
+id. A line here is for what no service saw.
+"""
+
+import time
+
+import grpc
+from concord_chassis import log
+from concord_chassis.metrics import BUCKETS
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+UNKNOWN_METHOD = "unknown"
+
+
+class Observation:
+    """The gateway's metrics in one registry, and its logger."""
+
+    def __init__(self, registry: CollectorRegistry, logger: log.Logger) -> None:
+        self.registry = registry
+        self.logger = logger
+        self._handled = Counter(
+            "concord_gateway_handled",
+            "Calls that ended at the gateway, by protocol, method and code.",
+            ["protocol", "path", "code"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "concord_gateway_seconds",
+            "Seconds from a call's arrival to its end.",
+            ["protocol"],
+            buckets=BUCKETS,
+            registry=registry,
+        )
+
+    def ended(self, protocol: str, path: str, code: grpc.StatusCode, started: float) -> None:
+        """Counts a call; `started` is `time.perf_counter()` at its arrival.
+
+        `path` is a method's of the table or `UNKNOWN_METHOD`, never a stranger's text.
+        """
+        self._handled.labels(protocol, path, code.name).inc()
+        self._seconds.labels(protocol).observe(time.perf_counter() - started)
+
+    def refused(self, protocol: str, path: str, reason: str, request_id: str) -> None:
+        """Logs a call that the gateway itself refused."""
+        self.logger.info(
+            "refused", protocol=protocol, path=path, reason=reason, request_id=request_id
+        )
+
+    def upstream_failed(self, path: str, error: grpc.aio.AioRpcError, request_id: str) -> None:
+        """Logs in full what the caller is told in little."""
+        self.logger.warning(
+            "upstream failed",
+            path=path,
+            code=error.code().name,
+            details=error.details(),
+            request_id=request_id,
+        )
+
+    def bug(self, path: str, request_id: str) -> None:
+        """Logs the exception being handled: one that no code of ours expected."""
+        self.logger.exception("bug", path=path, request_id=request_id)

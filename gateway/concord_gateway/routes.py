@@ -1,0 +1,59 @@
+"""Which method goes to which service: the table that both rooms share."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+
+
+class NoUpstreamError(Exception):
+    """A service of the contracts has no address; the text names it."""
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """One service process, or several replicas behind one channel."""
+
+    prefix: str
+    channel: grpc.aio.Channel
+
+
+@dataclass(frozen=True)
+class Route:
+    """One method and where its calls go."""
+
+    method: MethodDescriptor
+    upstream: Upstream
+
+    @property
+    def path(self) -> str:
+        """`/<package>.<Service>/<Method>`, the same over gRPC and HTTP."""
+        return f"/{self.method.containing_service.full_name}/{self.method.name}"
+
+    @property
+    def streams(self) -> bool:
+        """Whether either side sends more than one message."""
+        return bool(self.method.client_streaming or self.method.server_streaming)
+
+
+def upstream_of(name: str, upstreams: Mapping[str, Upstream]) -> Upstream:
+    """The upstream with the longest prefix of the dotted `name`. Raises `NoUpstreamError`."""
+    prefix = name
+    while prefix not in upstreams:
+        prefix, _, _ = prefix.rpartition(".")
+        if not prefix:
+            raise NoUpstreamError(f"No upstream is configured for the service {name}.")
+    return upstreams[prefix]
+
+
+def table(
+    services: Iterable[ServiceDescriptor], upstreams: Mapping[str, Upstream]
+) -> dict[str, Route]:
+    """Routes by path. Raises `NoUpstreamError` when a service goes nowhere."""
+    routes = (
+        Route(method, upstream_of(service.full_name, upstreams))
+        for service in services
+        for method in service.methods
+    )
+    return {route.path: route for route in routes}

@@ -1,0 +1,56 @@
+"""What a caller hears when a service answered with an error, or did not answer."""
+
+import grpc
+from concord_chassis.failure import DETAILS_KEY, Failure
+
+# Statuses that gRPC's own runtime makes on our side of a call, and what they mean to the caller.
+_OF_RUNTIME = {
+    grpc.StatusCode.UNAVAILABLE: (
+        "ERROR_REASON_UNAVAILABLE",
+        "The service behind the gateway does not answer; the same request may be sent again.",
+    ),
+    grpc.StatusCode.DEADLINE_EXCEEDED: (
+        "ERROR_REASON_DEADLINE_EXCEEDED",
+        "The deadline passed before the service answered.",
+    ),
+    grpc.StatusCode.RESOURCE_EXHAUSTED: (
+        "ERROR_REASON_MESSAGE_TOO_LARGE",
+        "A message is larger than the service takes or the gateway passes on.",
+    ),
+    grpc.StatusCode.UNIMPLEMENTED: (
+        "ERROR_REASON_METHOD_UNKNOWN",
+        "The service behind the gateway does not know this method.",
+    ),
+}
+
+
+def made_by_runtime(error: grpc.aio.AioRpcError) -> bool:
+    """Whether gRPC's runtime made `error` on our side, and not a service.
+
+    A service's every error carries details; the runtime's never do, and its text names sockets
+    and addresses.
+    """
+    return not any(key == DETAILS_KEY for key, _ in error.trailing_metadata() or ())
+
+
+def of_runtime(error: grpc.aio.AioRpcError) -> Failure:
+    """The failure to tell instead of an error that the runtime made."""
+    reason, message = _OF_RUNTIME.get(
+        error.code(), ("ERROR_REASON_INTERNAL", "The service failed unexpectedly.")
+    )
+    code = error.code() if error.code() in _OF_RUNTIME else grpc.StatusCode.INTERNAL
+    return Failure(code, reason, message)
+
+
+def too_large(limit: int) -> Failure:
+    """The failure of a request larger than `limit` bytes."""
+    return Failure(
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_MESSAGE_TOO_LARGE",
+        f"A request may have at most {limit} bytes.",
+    )
+
+
+def method_unknown(message: str) -> Failure:
+    """The failure of a call to what is not there, or not over this protocol."""
+    return Failure(grpc.StatusCode.UNIMPLEMENTED, "ERROR_REASON_METHOD_UNKNOWN", message)
