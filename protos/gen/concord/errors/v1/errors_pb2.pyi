@@ -69,6 +69,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The credential does not carry the scope that the method needs. PERMISSION_DENIED.
     Metadata: "permission". Example: a `graph:read` key calling UpsertNode.
     """
+    ERROR_REASON_ORIGIN_REFUSED: _ErrorReason.ValueType  # 23
+    """An HTTP request names a Host that is not this gateway's, or a browser sent it for another
+    site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
+    Example: a page on https://example.com that posts to http://127.0.0.1:7601.
+    """
     ERROR_REASON_ITEM_NOT_FOUND: _ErrorReason.ValueType  # 30
     """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
     Metadata: "item_id" as it was asked for.
@@ -184,6 +189,11 @@ ERROR_REASON_CREDENTIAL_EXPIRED: ErrorReason.ValueType  # 21
 ERROR_REASON_PERMISSION_MISSING: ErrorReason.ValueType  # 22
 """The credential does not carry the scope that the method needs. PERMISSION_DENIED.
 Metadata: "permission". Example: a `graph:read` key calling UpsertNode.
+"""
+ERROR_REASON_ORIGIN_REFUSED: ErrorReason.ValueType  # 23
+"""An HTTP request names a Host that is not this gateway's, or a browser sent it for another
+site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
+Example: a page on https://example.com that posts to http://127.0.0.1:7601.
 """
 ERROR_REASON_ITEM_NOT_FOUND: ErrorReason.ValueType  # 30
 """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
