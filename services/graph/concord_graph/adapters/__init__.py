@@ -1,0 +1,1 @@
+"""Technologies behind graph's ports."""

@@ -1,0 +1,73 @@
+"""Filters as SQL conditions with bound values; applied in the store, before any limit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from concord_graph.adapters.sqlite.statements import memory_superseded_from
+from concord_graph.domain.items import FOREVER, EdgeType
+from concord_graph.ports import EdgeFilter, MemoryFilter
+
+
+def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, dict[str, Any]]:
+    """Return the conditions on edge e, joined by AND, and what they bind."""
+    tests: list[str] = []
+    bound: dict[str, Any] = {}
+    if not include_resolutions and EdgeType.RESOLUTION not in filter_.edge_types:
+        tests.append(f"e.edge_type <> {EdgeType.RESOLUTION}")
+    for name, column, wanted in (
+        ("relations", "e.relation", filter_.relations),
+        ("edge_types", "e.edge_type", filter_.edge_types),
+        ("importances", "e.importance", filter_.importances),
+    ):
+        if wanted:
+            tests.append(f"{column} IN (SELECT value FROM json_each(:{name}))")
+            bound[name] = json.dumps(list(wanted))
+    for place, (key, value) in enumerate(sorted(filter_.properties.items())):
+        tests.append(
+            "EXISTS (SELECT 1 FROM json_each(e.properties) p, json_each(:property_{0}) q"
+            " WHERE p.key = :key_{0} AND p.value = q.value"
+            " AND replace(p.type, 'integer', 'real') = replace(q.type, 'integer', 'real'))".format(place)
+        )
+        bound[f"key_{place}"] = key
+        bound[f"property_{place}"] = json.dumps([value])
+    for place, name in enumerate(filter_.participants):
+        tests.append(
+            "EXISTS (SELECT 1 FROM json_each(e.properties, '$.participants') p"
+            f" WHERE p.value = :participant_{place})"
+        )
+        bound[f"participant_{place}"] = name
+    for name, test, instant in (
+        ("modified_since", "e.record_from >= :modified_since", filter_.modified_since),
+        ("modified_before", "e.record_from < :modified_before", filter_.modified_before),
+    ):
+        if instant is not None:
+            tests.append(test)
+            bound[name] = instant
+    return " AND ".join(tests), bound
+
+
+def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
+    """Return further conditions on memory m, each behind AND, and what they bind."""
+    tests = ""
+    bound: dict[str, Any] = {}
+    if not filter_.include_superseded:
+        tests += f" AND m.effective_from <= :valid AND coalesce(m.valid_until, {FOREVER}) > :valid"
+        tests += f" AND {memory_superseded_from(True)} > :valid"
+    if filter_.kinds:
+        tests += " AND m.memory_kind IN (SELECT value FROM json_each(:kinds))"
+        bound["kinds"] = json.dumps(list(filter_.kinds))
+    if filter_.tag:
+        tests += " AND EXISTS (SELECT 1 FROM json_each(m.tags) t WHERE t.value = :tag)"
+        bound["tag"] = filter_.tag
+    if filter_.domain:
+        tests += " AND (m.domain = :domain OR substr(m.domain, 1, length(:domain) + 1) = :domain || '.')"
+        bound["domain"] = filter_.domain
+    if filter_.edge_type is not None:
+        tests += " AND m.edge_type = :edge_type"
+        bound["edge_type"] = filter_.edge_type
+    if filter_.session_id:
+        tests += " AND m.session_id = :session_id"
+        bound["session_id"] = filter_.session_id
+    return tests, bound

@@ -1,0 +1,414 @@
+"""Graph's reads over one SQLite transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from concord_graph.adapters.signing.verify import verify_genesis
+from concord_graph.adapters.sqlite import filters, rows, statements
+from concord_graph.domain.consent import GenesisRecord
+from concord_graph.domain.items import (
+    FOREVER,
+    Access,
+    Edge,
+    EdgeType,
+    Importance,
+    Instant,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+)
+from concord_graph.domain.standing import Standing
+from concord_graph.ports import (
+    Author,
+    Counts,
+    EdgeFilter,
+    MemoryFilter,
+    Receipt,
+    Ref,
+    Step,
+    View,
+    Walk,
+)
+
+Pending = Mapping[tuple[str, str], tuple[int, int]]
+
+
+class SqliteReads:
+    """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, space: str, epoch: str, pending: Pending
+    ) -> None:
+        self._db = connection
+        self._space_name = space
+        self._epoch = epoch
+        self._pending = pending
+        row = self._one("SELECT id, seq, last_time FROM space WHERE name = ?", (space,))
+        self._space, self._seq, self._last_time = row or (0, 0, 0)
+
+    @property
+    def space(self) -> str:
+        """The space."""
+        return self._space_name
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch."""
+        return self._epoch
+
+    async def head_seq(self) -> int:
+        """Return the newest sequence number."""
+        return self._seq
+
+    async def node(self, node_id: str) -> Node | None:
+        """Return a node by id."""
+        row = self._current(ItemKind.NODE, "id = ?", node_id)
+        return rows.node(row) if row else None
+
+    async def live_node_named(self, name: str) -> Node | None:
+        """Return the live node of a name."""
+        row = self._current(ItemKind.NODE, "name = ? AND deleted = 0", name)
+        return rows.node(row) if row else None
+
+    async def edge(self, edge_id: str) -> Edge | None:
+        """Return an edge by id."""
+        row = self._current(ItemKind.EDGE, "id = ?", edge_id)
+        return rows.edge(row) if row else None
+
+    async def live_edges_of_triple(
+        self, source_id: str, relation: str, target_id: str
+    ) -> Sequence[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = ? AND record_until = {FOREVER}"
+            " AND deleted = 0 AND source_id = ? AND relation = ? AND target_id = ?"
+            " ORDER BY effective_from"
+        )
+        found = self._all(sql, (self._space, source_id, relation, target_id))
+        return [rows.edge(row) for row in found]
+
+    async def memory(self, memory_id: str) -> Memory | None:
+        """Return a memory by id."""
+        row = self._current(ItemKind.MEMORY, "id = ?", memory_id)
+        return rows.memory(row) if row else None
+
+    async def memory_by_external_id(self, external_id: str) -> Memory | None:
+        """Return the memory of an importer's key."""
+        row = self._current(ItemKind.MEMORY, "external_id = ?", external_id)
+        return rows.memory(row) if row else None
+
+    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+        """Return the live memories with equal content, kind and sources, oldest first."""
+        sql = (
+            f"SELECT {rows.MEMORY} FROM memory WHERE space = ? AND record_until = {FOREVER}"
+            " AND deleted = 0 AND content_digest = ? ORDER BY create_time"
+        )
+        return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
+
+    async def revision(self, ref: Ref) -> Item | None:
+        """Return an item exactly as that revision had it."""
+        sql = (
+            f"SELECT {rows.COLUMNS[ref.kind]} FROM {rows.TABLE[ref.kind]}"
+            " WHERE space = ? AND id = ? AND revision = ?"
+        )
+        row = self._one(sql, (self._space, ref.id, ref.revision))
+        return rows.item(ref.kind, row) if row else None
+
+    async def kinds(self, ids: Collection[str]) -> Mapping[str, ItemKind]:
+        """Return what each id names."""
+        found: dict[str, ItemKind] = {}
+        for kind, table in rows.TABLE.items():
+            sql = (
+                f"SELECT id FROM {table} WHERE space = ? AND record_until = {FOREVER}"
+                " AND id IN (SELECT value FROM json_each(?))"
+            )
+            found |= {row[0]: kind for row in self._all(sql, (self._space, _ids(ids)))}
+        return found
+
+    async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
+        """Return items with their standing."""
+        sql = statements.VIEWS[kind](at.record == FOREVER)
+        bound = {"space": self._space, "ids": _ids(ids), "record": at.record}
+        return {row[0]: self._view(kind, row) for row in self._all(sql, bound)}
+
+    async def view_of(self, item: Item, at: Instant) -> View:
+        """Return this very revision with the standing its item has."""
+        found = (await self.views(item.kind, [item.id], at)).get(item.id)
+        if found is None:
+            return View(item, Standing(item.create_time), Access(item.create_time, 0))
+        return View(item, found.standing, found.access, found.near_constitutive, found.names)
+
+    async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
+        """Return the live lineage edges that start or end at the ids."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
+            " AND deleted = 0 AND relation IN ('SUPERSEDES', 'DEPRECATES', 'AMENDS', 'CONTRADICTS')"
+            " AND {end} IN (SELECT value FROM json_each(:ids))"
+        )
+        bound = {"space": self._space, "ids": _ids(ids)}
+        found = {
+            row[0]: row
+            for end in ("source_id", "target_id")
+            for row in self._all(sql.replace("{end}", end), bound)
+        }
+        return [rows.edge(row) for _, row in sorted(found.items())]
+
+    async def surrounded_by_constitutive(self, item_id: str) -> bool:
+        """Return whether a live constitutive edge starts or ends at the item."""
+        sql = f"SELECT {statements.has_constitutive(':id', ':space')}"
+        row = self._one(sql, {"id": item_id, "space": self._space})
+        return bool(row and row[0])
+
+    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
+        """Return the live edges that start or end at the item."""
+        sql = (
+            f"SELECT id FROM edge WHERE space = :space AND record_until = {FOREVER}"
+            " AND deleted = 0 AND {end} = :id"
+        )
+        bound = {"space": self._space, "id": item_id}
+        return sorted(
+            {
+                row[0]
+                for end in ("source_id", "target_id")
+                for row in self._all(sql.replace("{end}", end), bound)
+            }
+        )
+
+    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
+        """Return the live edges that the memory's own content made."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = ? AND source_id = ? AND origin = 2"
+            f" AND record_until = {FOREVER} AND deleted = 0"
+        )
+        return [rows.edge(row) for row in self._all(sql, (self._space, memory_id))]
+
+    async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
+        """Return up to `limit` live edges at the ids."""
+        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
+        sql = statements.steps(
+            walk.at.record == FOREVER,
+            _ends(walk),
+            not walk.include_superseded,
+            walk.at.stated or not walk.include_superseded,
+            tests,
+        )
+        bound |= {
+            "space": self._space,
+            "ids": _ids(ids),
+            "valid": walk.at.valid,
+            "record": walk.at.record,
+            "limit": limit,
+        }
+        return [self._step(row) for row in self._all(sql, bound)]
+
+    async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
+        """Return how many edges there are at the ids, at most `cap`."""
+        sql = statements.degree(walk.at.record == FOREVER, _ends(walk))
+        bound = {"space": self._space, "ids": _ids(ids), "record": walk.at.record, "limit": cap}
+        row = self._one(sql, bound)
+        return int(row[0]) if row else 0
+
+    async def list_nodes(self, label: str, after: str, limit: int) -> Sequence[Node]:
+        """Return live nodes by name."""
+        sql = (
+            f"SELECT {rows.NODE} FROM node WHERE space = :space AND record_until = {FOREVER}"
+            " AND deleted = 0 AND name > :after AND (:label = '' OR label = :label)"
+            " ORDER BY name LIMIT :limit"
+        )
+        bound = {"space": self._space, "label": label, "after": after, "limit": limit}
+        return [rows.node(row) for row in self._all(sql, bound)]
+
+    async def list_edges(self, filter_: EdgeFilter, after: str, limit: int) -> Sequence[str]:
+        """Return ids of live edges by id."""
+        tests, bound = filters.edge_tests(filter_, include_resolutions=True)
+        sql = (
+            f"SELECT e.id FROM edge e WHERE e.space = :space AND {statements.live('e', True)}"
+            f" AND e.id > :after{' AND ' + tests if tests else ''} ORDER BY e.id LIMIT :limit"
+        )
+        bound |= {"space": self._space, "after": after, "limit": limit}
+        return [row[0] for row in self._all(sql, bound)]
+
+    async def list_memories(
+        self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return (create_time, id) of live memories, newest first."""
+        tests, bound = filters.memory_tests(filter_)
+        before_time, before_id = before or (FOREVER, "")
+        bound |= {
+            "space": self._space,
+            "valid": at.valid,
+            "before_time": before_time,
+            "before_id": before_id,
+            "limit": limit,
+        }
+        return [(row[0], row[1]) for row in self._all(statements.listed_memories(tests), bound)]
+
+    async def history(self, memory_id: str, before_revision: int, limit: int) -> Sequence[Memory]:
+        """Return the revisions of a memory below a number, newest first."""
+        sql = (
+            f"SELECT {rows.MEMORY} FROM memory WHERE space = ? AND id = ? AND revision < ?"
+            " ORDER BY revision DESC LIMIT ?"
+        )
+        found = self._all(sql, (self._space, memory_id, before_revision, limit))
+        return [rows.memory(row) for row in found]
+
+    async def counts(self) -> Counts:
+        """Count the items of the space."""
+        sql = f"SELECT count(*) FROM {{table}} WHERE space = ? AND record_until = {FOREVER} AND {{test}}"
+
+        def count(table: str, test: str) -> int:
+            row = self._one(sql.format(table=table, test=test), (self._space,))
+            return int(row[0]) if row else 0
+
+        return Counts(
+            nodes=count("node", "deleted = 0"),
+            edges=count("edge", "deleted = 0"),
+            memories=count("memory", "deleted = 0 AND memory_kind <> 7"),
+            raw_dialogues=count("memory", "deleted = 0 AND memory_kind = 7"),
+            deleted=sum(count(table, "deleted = 1") for table in rows.TABLE.values()),
+        )
+
+    async def live_items(self, kind: ItemKind) -> Sequence[Item]:
+        """Return every live item of a kind."""
+        sql = (
+            f"SELECT {rows.COLUMNS[kind]} FROM {rows.TABLE[kind]}"
+            f" WHERE space = ? AND record_until = {FOREVER} AND deleted = 0"
+        )
+        return [rows.item(kind, row) for row in self._all(sql, (self._space,))]
+
+    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of an earlier request."""
+        sql = (
+            "SELECT salt, digest, refs, seq, extra FROM request"
+            " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
+        )
+        key = (self._space, author.principal, author.method, author.request_id)
+        row = self._one(sql, key)
+        if row is None:
+            return None
+        refs = tuple(
+            Ref(ItemKind(kind), item_id, revision, outcome)
+            for kind, item_id, revision, outcome in json.loads(row[2])
+        )
+        return row[0], row[1], Receipt(refs, row[3], row[4])
+
+    async def genesis(self) -> GenesisRecord | None:
+        """Return the space's genesis."""
+        row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
+        return verify_genesis(row[0], self._space_name) if row else None
+
+    async def states(
+        self, refs: Sequence[tuple[str, int]]
+    ) -> Sequence[tuple[Memory, int, Standing, Access] | None]:
+        """Return memories as they were after a change, with that change's seq."""
+        now = {memory_id for memory_id, seq in refs if seq == 0}
+        current = self._current_states(now) if now else {}
+        return [
+            self._state(memory_id, seq) if seq else current.get(memory_id)
+            for memory_id, seq in refs
+        ]
+
+    def _current_states(
+        self, ids: Collection[str]
+    ) -> dict[str, tuple[Memory, int, Standing, Access]]:
+        bound = {"space": self._space, "ids": _ids(ids), "record": FOREVER}
+        newest = dict(
+            self._all(
+                "SELECT item_id, max(seq) FROM change WHERE space = :space"
+                " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7)"
+                " GROUP BY item_id",
+                bound,
+            )
+        )
+        found = self._all(statements.memory_views(True), bound)
+        return {row[0]: self._memory_state(row, newest[row[0]]) for row in found}
+
+    def _state(self, memory_id: str, seq: int) -> tuple[Memory, int, Standing, Access] | None:
+        latest = (
+            "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
+            " AND type NOT IN (6, 7) AND seq <= ? ORDER BY seq DESC LIMIT 1"
+        )
+        found = self._one(latest, (self._space, memory_id, seq))
+        if found is None:
+            return None
+        bound = {"space": self._space, "ids": _ids([memory_id]), "record": found[1]}
+        row = self._one(statements.memory_views(False), bound)
+        return self._memory_state(row, found[0]) if row else None
+
+    def _memory_state(self, row: rows.Row, seq: int) -> tuple[Memory, int, Standing, Access]:
+        view = self._view(ItemKind.MEMORY, row)
+        if not isinstance(view.item, Memory):
+            raise TypeError(view.item)
+        return view.item, seq, view.standing, view.access
+
+    def _view(self, kind: ItemKind, row: rows.Row) -> View:
+        item = rows.item(kind, row)
+        superseded, predecessors, last_time, count, near, source, target = row[-7:]
+        names: dict[str, str] = {}
+        if isinstance(item, Edge):
+            names = {
+                end.id: name
+                for end, name in ((item.source, source), (item.target, target))
+                if name is not None
+            }
+        effective = item.create_time if isinstance(item, Node) else item.effective_from
+        until = None if isinstance(item, Node) else item.valid_until
+        return View(
+            item=item,
+            standing=Standing(
+                effective_from=effective,
+                stated_until=FOREVER if until is None else until,
+                superseded_from=superseded,
+                predecessor_count=predecessors,
+            ),
+            access=self._access(item.id, last_time or item.create_time, count or 0),
+            near_constitutive=bool(near),
+            names=names,
+        )
+
+    def _step(self, row: rows.Row) -> Step:
+        return Step(
+            id=row[0],
+            source_id=row[1],
+            target_id=row[2],
+            weight=row[3],
+            edge_type=EdgeType(row[4]),
+            importance=Importance(row[5]),
+            near_constitutive=bool(row[6]),
+            access=self._access(row[0], row[7], row[8]),
+        )
+
+    def _access(self, item_id: str, last_time: int, count: int) -> Access:
+        """Return stored reads and those not yet flushed."""
+        extra = self._pending.get((self._space_name, item_id))
+        if extra is None:
+            return Access(last_time, count)
+        return Access(max(last_time, extra[1]), count + extra[0])
+
+    def _current(self, kind: ItemKind, test: str, value: str) -> rows.Row | None:
+        sql = (
+            f"SELECT {rows.COLUMNS[kind]} FROM {rows.TABLE[kind]}"
+            f" WHERE space = ? AND record_until = {FOREVER} AND {test}"
+        )
+        return self._one(sql, (self._space, value))
+
+    def _one(self, sql: str, bound: Any) -> rows.Row | None:
+        row: rows.Row | None = self._db.execute(sql, bound).fetchone()
+        return row
+
+    def _all(self, sql: str, bound: Any) -> list[rows.Row]:
+        return self._db.execute(sql, bound).fetchall()
+
+
+def _ids(ids: Collection[str]) -> str:
+    return json.dumps(list(ids))
+
+
+def _ends(walk: Walk) -> tuple[str, ...]:
+    ends = (("source_id", walk.outgoing), ("target_id", walk.incoming))
+    return tuple(end for end, wanted in ends if wanted)

@@ -1,0 +1,217 @@
+"""Rows to items and back. Column order is the schema's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from concord_graph.domain.items import (
+    HIDING,
+    REPLACING,
+    Edge,
+    EdgeType,
+    End,
+    Importance,
+    Item,
+    ItemKind,
+    Memory,
+    MemoryKind,
+    Node,
+    Origin,
+    Revision,
+    Source,
+    Trust,
+)
+
+Row = tuple[Any, ...]
+
+_REVISION = "id, revision, seq, record_from, record_until, deleted, principal, salt, create_time"
+NODE = f"{_REVISION}, name, label, properties, vector_id"
+EDGE = (
+    f"{_REVISION}, source_id, source_kind, relation, target_id, target_kind, weight, properties, "
+    "edge_type, importance, valid_from, valid_until, origin, governed"
+)
+MEMORY = (
+    f"{_REVISION}, id_stated, content, memory_kind, concepts, concepts_stated, domain, importance, "
+    "surfaces_when, sources, external_id, category, tags, session_id, edge_type, valid_from, "
+    "valid_until"
+)
+TABLE = {ItemKind.NODE: "node", ItemKind.EDGE: "edge", ItemKind.MEMORY: "memory"}
+COLUMNS = {ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY}
+
+
+def qualified(columns: str, alias: str) -> str:
+    """Return a column list with every name behind an alias."""
+    return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
+
+
+def item(kind: ItemKind, row: Row) -> Item:
+    """Return the item that a row of its table's columns holds."""
+    return _READERS[kind](row)
+
+
+def node(row: Row) -> Node:
+    """Return a node."""
+    return Node(
+        id=row[0],
+        revision=_revision(row),
+        deleted=bool(row[5]),
+        create_time=row[8],
+        name=row[9],
+        label=row[10],
+        properties=json.loads(row[11]),
+        vector_id=row[12],
+    )
+
+
+def edge(row: Row) -> Edge:
+    """Return an edge."""
+    return Edge(
+        id=row[0],
+        revision=_revision(row),
+        deleted=bool(row[5]),
+        create_time=row[8],
+        source=End(row[9], ItemKind(row[10])),
+        relation=row[11],
+        target=End(row[12], ItemKind(row[13])),
+        weight=row[14],
+        properties=json.loads(row[15]) if row[15] != "{}" else {},
+        edge_type=EdgeType(row[16]),
+        importance=Importance(row[17]),
+        valid_from=row[18],
+        valid_until=row[19],
+        origin=Origin(row[20]),
+        governed=bool(row[21]),
+    )
+
+
+def memory(row: Row) -> Memory:
+    """Return a memory."""
+    return Memory(
+        id=row[0],
+        revision=_revision(row),
+        deleted=bool(row[5]),
+        create_time=row[8],
+        id_stated=bool(row[9]),
+        content=row[10],
+        memory_kind=MemoryKind(row[11]),
+        concepts=tuple(json.loads(row[12])),
+        concepts_stated=bool(row[13]),
+        domain=row[14],
+        importance=Importance(row[15]),
+        surfaces_when=tuple(json.loads(row[16])),
+        sources=tuple(_source(part) for part in json.loads(row[17])),
+        external_id=row[18] or "",
+        category=row[19],
+        tags=tuple(json.loads(row[20])),
+        session_id=row[21],
+        edge_type=EdgeType(row[22]),
+        valid_from=row[23],
+        valid_until=row[24],
+    )
+
+
+def values(space: int, item_: Item) -> dict[str, Any]:
+    """Return an item's columns by name."""
+    revision = item_.revision
+    common = {
+        "space": space,
+        "id": item_.id,
+        "revision": revision.number,
+        "seq": revision.seq,
+        "record_from": revision.record_from,
+        "record_until": revision.record_until,
+        "deleted": int(item_.deleted),
+        "principal": revision.principal,
+        "salt": revision.salt,
+        "create_time": item_.create_time,
+    }
+    if isinstance(item_, Node):
+        return common | _node_values(item_)
+    return common | (_edge_values(item_) if isinstance(item_, Edge) else _memory_values(item_))
+
+
+def _node_values(node_: Node) -> dict[str, Any]:
+    return {
+        "name": node_.name,
+        "label": node_.label,
+        "properties": _json(node_.properties),
+        "vector_id": node_.vector_id,
+    }
+
+
+def _edge_values(edge_: Edge) -> dict[str, Any]:
+    return {
+        "source_id": edge_.source.id,
+        "source_kind": edge_.source.kind,
+        "relation": edge_.relation,
+        "target_id": edge_.target.id,
+        "target_kind": edge_.target.kind,
+        "weight": float(edge_.weight),
+        "properties": _json(edge_.properties),
+        "edge_type": edge_.edge_type,
+        "importance": edge_.importance,
+        "valid_from": edge_.valid_from,
+        "valid_until": edge_.valid_until,
+        "effective_from": edge_.effective_from,
+        "origin": edge_.origin,
+        "governed": int(edge_.governed),
+        "replaces": int(edge_.relation in REPLACING),
+        "hides": int(edge_.relation in HIDING),
+    }
+
+
+def _memory_values(memory_: Memory) -> dict[str, Any]:
+    sources = [
+        {"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids), "trust": s.trust}
+        for s in memory_.sources
+    ]
+    return {
+        "id_stated": int(memory_.id_stated),
+        "content": memory_.content,
+        "content_digest": memory_.content_digest,
+        "memory_kind": memory_.memory_kind,
+        "concepts": _json(memory_.concepts),
+        "concepts_stated": int(memory_.concepts_stated),
+        "domain": memory_.domain,
+        "importance": memory_.importance,
+        "surfaces_when": _json(memory_.surfaces_when),
+        "sources": _json(sources),
+        "external_id": memory_.external_id or None,
+        "category": memory_.category,
+        "tags": _json(memory_.tags),
+        "session_id": memory_.session_id,
+        "edge_type": memory_.edge_type,
+        "valid_from": memory_.valid_from,
+        "valid_until": memory_.valid_until,
+        "effective_from": memory_.effective_from,
+    }
+
+
+def _revision(row: Row) -> Revision:
+    return Revision(
+        number=row[1],
+        seq=row[2],
+        record_from=row[3],
+        record_until=row[4],
+        principal=row[6],
+        salt=row[7],
+    )
+
+
+def _source(part: dict[str, Any]) -> Source:
+    return Source(
+        speaker=part["speaker"],
+        file=part["file"],
+        turn_ids=tuple(part["turn_ids"]),
+        trust=Trust(part["trust"]),
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False) if value else (
+        "{}" if isinstance(value, dict) else "[]"
+    )
+
+
+_READERS = {ItemKind.NODE: node, ItemKind.EDGE: edge, ItemKind.MEMORY: memory}

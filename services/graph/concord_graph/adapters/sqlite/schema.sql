@@ -1,0 +1,233 @@
+-- Schema 1. Every table but `access` is append-only but for closing `record_until`.
+-- Times are integer microseconds UTC; 9223372036854775807 = for ever.
+-- A row of node, edge or memory is one revision; deleted = 1 is a tombstone.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE space (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  seq INTEGER NOT NULL,
+  last_time INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE node (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  record_from INTEGER NOT NULL,
+  record_until INTEGER NOT NULL,
+  deleted INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  salt BLOB NOT NULL,
+  create_time INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  label TEXT NOT NULL,
+  properties TEXT NOT NULL,
+  vector_id TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX node_revision ON node (space, id, revision);
+CREATE UNIQUE INDEX node_current ON node (space, id) WHERE record_until = 9223372036854775807;
+CREATE UNIQUE INDEX node_name ON node (space, name)
+  WHERE record_until = 9223372036854775807 AND deleted = 0;
+
+CREATE TABLE edge (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  record_from INTEGER NOT NULL,
+  record_until INTEGER NOT NULL,
+  deleted INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  salt BLOB NOT NULL,
+  create_time INTEGER NOT NULL,
+  source_id TEXT NOT NULL,
+  source_kind INTEGER NOT NULL,
+  relation TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  target_kind INTEGER NOT NULL,
+  weight REAL NOT NULL,
+  properties TEXT NOT NULL,
+  edge_type INTEGER NOT NULL,
+  importance INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_until INTEGER,
+  effective_from INTEGER NOT NULL,
+  origin INTEGER NOT NULL,
+  governed INTEGER NOT NULL,
+  replaces INTEGER NOT NULL, -- 1: SUPERSEDES or DEPRECATES
+  hides INTEGER NOT NULL     -- 1: those and AMENDS
+) STRICT;
+CREATE UNIQUE INDEX edge_revision ON edge (space, id, revision);
+CREATE UNIQUE INDEX edge_current ON edge (space, id) WHERE record_until = 9223372036854775807;
+CREATE UNIQUE INDEX edge_triple ON edge (space, source_id, relation, target_id, effective_from)
+  WHERE record_until = 9223372036854775807 AND deleted = 0;
+CREATE INDEX edge_target ON edge (space, target_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0;
+CREATE INDEX edge_source_then ON edge (space, source_id, record_from);
+CREATE INDEX edge_target_then ON edge (space, target_id, record_from);
+CREATE INDEX edge_constitutive_source ON edge (space, source_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
+CREATE INDEX edge_constitutive_target ON edge (space, target_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
+CREATE INDEX edge_replaces ON edge (space, target_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND replaces = 1;
+CREATE INDEX edge_content ON edge (space, source_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND origin = 2;
+
+CREATE TABLE memory (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  record_from INTEGER NOT NULL,
+  record_until INTEGER NOT NULL,
+  deleted INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  salt BLOB NOT NULL,
+  create_time INTEGER NOT NULL,
+  id_stated INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  content_digest TEXT NOT NULL,
+  memory_kind INTEGER NOT NULL,
+  concepts TEXT NOT NULL,
+  concepts_stated INTEGER NOT NULL,
+  domain TEXT NOT NULL,
+  importance INTEGER NOT NULL,
+  surfaces_when TEXT NOT NULL,
+  sources TEXT NOT NULL,
+  external_id TEXT,
+  category TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  edge_type INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_until INTEGER,
+  effective_from INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX memory_revision ON memory (space, id, revision);
+CREATE UNIQUE INDEX memory_current ON memory (space, id) WHERE record_until = 9223372036854775807;
+CREATE UNIQUE INDEX memory_external ON memory (space, external_id)
+  WHERE record_until = 9223372036854775807 AND external_id IS NOT NULL;
+CREATE INDEX memory_says ON memory (space, content_digest)
+  WHERE record_until = 9223372036854775807 AND deleted = 0;
+CREATE INDEX memory_newest ON memory (space, create_time, id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0;
+
+CREATE TABLE access (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  last_time INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  unannounced INTEGER NOT NULL,
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX access_unannounced ON access (space) WHERE unannounced = 1;
+
+CREATE TABLE change (
+  space INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  record_time INTEGER NOT NULL,
+  item_id TEXT NOT NULL,
+  item_kind INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  before_digest TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  method TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (space, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX change_item ON change (space, item_id, seq);
+
+CREATE TABLE request (
+  space INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  method TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  salt BLOB NOT NULL,
+  digest TEXT NOT NULL,
+  refs TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  extra TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  PRIMARY KEY (space, principal, method, request_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX request_age ON request (create_time);
+
+CREATE TABLE nonce (
+  space INTEGER NOT NULL,
+  nonce TEXT NOT NULL,
+  PRIMARY KEY (space, nonce)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE genesis (space INTEGER PRIMARY KEY, envelope BLOB NOT NULL, digest TEXT NOT NULL) STRICT;
+
+-- Holds a row only inside a transaction that a grant let through.
+CREATE TABLE open_grant (space INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT;
+
+-- The store's own protection (spec G4): the same promise as the use cases', kept once more here.
+CREATE TRIGGER edge_protected_insert BEFORE INSERT ON edge
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
+  (NEW.edge_type = 2 AND NEW.deleted = 0)
+  OR EXISTS (SELECT 1 FROM edge p WHERE p.space = NEW.space AND p.id = NEW.id
+             AND p.revision = NEW.revision - 1 AND p.deleted = 0
+             AND (p.edge_type = 2 OR p.governed = 1))
+  OR (NEW.hides = 1 AND NEW.deleted = 0 AND (
+        EXISTS (SELECT 1 FROM memory m WHERE m.space = NEW.space AND m.id = NEW.target_id
+                AND m.record_until = 9223372036854775807 AND m.deleted = 0 AND m.edge_type = 2)
+     OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.id = NEW.target_id
+                AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)))
+) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+
+CREATE TRIGGER memory_protected_insert BEFORE INSERT ON memory
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
+  (NEW.edge_type = 2 AND NEW.deleted = 0)
+  OR EXISTS (SELECT 1 FROM memory p WHERE p.space = NEW.space AND p.id = NEW.id
+             AND p.revision = NEW.revision - 1 AND p.deleted = 0 AND p.edge_type = 2)
+  OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.source_id = NEW.id
+             AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
+  OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.target_id = NEW.id
+             AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
+) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+
+CREATE TRIGGER node_protected_insert BEFORE INSERT ON node
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
+  EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.source_id = NEW.id
+          AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
+  OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.target_id = NEW.id
+             AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
+) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+
+CREATE TRIGGER edge_protected_close BEFORE UPDATE OF record_until ON edge
+WHEN OLD.edge_type = 2 AND OLD.deleted = 0
+  AND NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
+BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+CREATE TRIGGER memory_protected_close BEFORE UPDATE OF record_until ON memory
+WHEN OLD.edge_type = 2 AND OLD.deleted = 0
+  AND NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
+BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+
+-- History is written once: a revision row may only be closed, never rewritten or removed.
+CREATE TRIGGER node_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
+  principal, salt, create_time, name, label, properties, vector_id ON node
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER edge_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
+  principal, salt, create_time, source_id, relation, target_id, weight, properties, edge_type,
+  importance, valid_from, valid_until, effective_from, governed, replaces, hides ON edge
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER memory_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
+  principal, salt, create_time, content, memory_kind, edge_type, valid_from, valid_until,
+  effective_from ON memory
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER node_kept BEFORE DELETE ON node BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER edge_kept BEFORE DELETE ON edge BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER memory_kept BEFORE DELETE ON memory BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER change_kept BEFORE DELETE ON change BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER change_written_once BEFORE UPDATE ON change
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;

@@ -1,0 +1,188 @@
+"""The SQL of graph's reads, built once for "now" and once for "as it was known at :record".
+
+Every statement binds :space. Aliases: e edge, m memory, l lineage edge, n newer side, s sibling.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
+from concord_graph.domain.items import FOREVER, ItemKind
+
+_IDS = "(SELECT value FROM json_each(:ids))"
+
+
+def current(alias: str, now: bool) -> str:
+    """Return the test that a row is what was known at the instant, tombstones among it."""
+    if now:  # a literal, so that the partial indexes apply
+        return f"{alias}.record_until = {FOREVER}"
+    return f"({alias}.record_from <= :record AND {alias}.record_until > :record)"
+
+
+def live(alias: str, now: bool) -> str:
+    """Return the test that a row is current and not deleted."""
+    return f"{current(alias, now)} AND {alias}.deleted = 0"
+
+
+def edge_superseded_from(now: bool) -> str:
+    """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
+
+    Successors: the edges that a resolution names as the newer side, and later edges of the same
+    triple. A constitutive edge has only those that a grant let through.
+    """
+    sibling = (
+        "SELECT min(s.effective_from) FROM edge s WHERE s.space = e.space"
+        " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
+        f" AND s.effective_from > e.effective_from AND e.edge_type <> 2 AND {live('s', now)}"
+    )
+    return f"min(coalesce(({sibling}), {FOREVER}), coalesce(({_replaced('e', 'edge', now)}), {FOREVER}))"
+
+
+def memory_superseded_from(now: bool) -> str:
+    """Return when the earliest live successor of memory m takes over (µs), FOREVER without one."""
+    return f"coalesce(({_replaced('m', 'memory', now)}), {FOREVER})"
+
+
+def _replaced(alias: str, table: str, now: bool) -> str:
+    return (
+        f"SELECT min(n.effective_from) FROM edge l JOIN {table} n ON n.space = l.space"
+        f" AND n.id = l.source_id AND {live('n', now)} WHERE l.space = {alias}.space"
+        f" AND l.target_id = {alias}.id AND l.replaces = 1 AND {live('l', now)}"
+        f" AND ({alias}.edge_type <> 2 OR l.governed = 1)"
+    )
+
+
+def _predecessors(alias: str, table: str, now: bool) -> str:
+    return (
+        f"SELECT count(*) FROM edge l JOIN {table} n ON n.space = l.space AND n.id = l.target_id"
+        f" AND {live('n', now)} WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
+        f" AND l.replaces = 1 AND {live('l', now)} AND (n.edge_type <> 2 OR l.governed = 1)"
+    )
+
+
+def has_constitutive(expression: str, space: str) -> str:
+    """Return the test that a live constitutive edge starts or ends at an id (as known now)."""
+    tests = [
+        f"EXISTS (SELECT 1 FROM edge c WHERE c.space = {space} AND c.{end} = {expression}"
+        f" AND {live('c', True)} AND c.edge_type = 2)"
+        for end in ("source_id", "target_id")
+    ]
+    return f"({' OR '.join(tests)})"
+
+
+def _near_constitutive_edge() -> str:
+    source, target = (has_constitutive(f"e.{end}_id", "e.space") for end in ("source", "target"))
+    return f"({source} OR {target})"
+
+
+def _near_constitutive_memory() -> str:
+    outgoing = (
+        f"EXISTS (SELECT 1 FROM edge x WHERE x.space = m.space AND x.source_id = m.id"
+        f" AND {live('x', True)} AND {has_constitutive('x.target_id', 'x.space')})"
+    )
+    incoming = (
+        f"EXISTS (SELECT 1 FROM edge x WHERE x.space = m.space AND x.target_id = m.id"
+        f" AND {live('x', True)} AND {has_constitutive('x.source_id', 'x.space')})"
+    )
+    return f"({outgoing} OR {incoming})"
+
+
+@cache
+def edge_views(now: bool) -> str:
+    """Select edges by :ids with standing, access and the names of their end nodes."""
+    name = (
+        "(SELECT name FROM node WHERE node.space = e.space AND node.id = e.{end}_id"
+        f" AND {current('node', True)})"
+    )
+    return (
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
+        f" ({_predecessors('e', 'edge', now)}), a.last_time, a.count,"
+        f" {_near_constitutive_edge()}, {name.format(end='source')}, {name.format(end='target')}"
+        " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
+        f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)}"
+    )
+
+
+@cache
+def memory_views(now: bool) -> str:
+    """Select memories by :ids with standing and access."""
+    return (
+        f"SELECT {qualified(COLUMNS[ItemKind.MEMORY], 'm')}, {memory_superseded_from(now)},"
+        f" ({_predecessors('m', 'memory', now)}), a.last_time, a.count,"
+        f" {_near_constitutive_memory()}, NULL, NULL"
+        " FROM memory m LEFT JOIN access a ON a.space = m.space AND a.id = m.id"
+        f" WHERE m.space = :space AND m.id IN {_IDS} AND {current('m', now)}"
+    )
+
+
+@cache
+def node_views(now: bool) -> str:
+    """Select nodes by :ids."""
+    return (
+        f"SELECT {qualified(COLUMNS[ItemKind.NODE], 'n')}, {FOREVER}, 0, NULL, 0, 0, NULL, NULL"
+        f" FROM node n WHERE n.space = :space AND n.id IN {_IDS} AND {current('n', now)}"
+    )
+
+
+VIEWS = {ItemKind.NODE: node_views, ItemKind.EDGE: edge_views, ItemKind.MEMORY: memory_views}
+
+
+@cache
+def steps(now: bool, ends: tuple[str, ...], hide_superseded: bool, in_time: bool, tests: str) -> str:
+    """Select up to :limit edges at :ids as walk steps.
+
+    `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions.
+    """
+    conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now)]
+    if in_time:
+        conditions.append(f"e.effective_from <= :valid AND coalesce(e.valid_until, {FOREVER}) > :valid")
+    if hide_superseded:
+        conditions.append(f"{edge_superseded_from(now)} > :valid")
+    if tests:
+        conditions.append(tests)
+    branches = []
+    for place, end in enumerate(ends):
+        once = " AND e.source_id NOT IN " + _IDS if place else ""
+        branches.append(
+            "SELECT e.id, e.source_id, e.target_id, e.weight, e.edge_type, e.importance,"
+            f" e.importance = 0 AND {_near_constitutive_edge()},"
+            " coalesce(a.last_time, e.create_time), coalesce(a.count, 0)"
+            " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
+            f" WHERE e.{end} IN {_IDS} AND {' AND '.join(conditions)}{once}"
+        )
+    return " UNION ALL ".join(branches) + " LIMIT :limit"
+
+
+@cache
+def degree(now: bool, ends: tuple[str, ...]) -> str:
+    """Count up to :limit live edges at :ids."""
+    branches = [
+        f"SELECT 1 FROM edge e WHERE e.space = :space AND e.{end} IN {_IDS} AND {live('e', now)}"
+        for end in ends
+    ]
+    return f"SELECT count(*) FROM ({' UNION ALL '.join(branches)} LIMIT :limit)"
+
+
+def _ends_are_there(now: bool) -> str:
+    tests = [
+        f"(e.{end}_kind <> {ItemKind.MEMORY} OR NOT EXISTS (SELECT 1 FROM memory d WHERE"
+        f" d.space = e.space AND d.id = e.{end}_id AND {current('d', now)} AND d.deleted = 1))"
+        for end in ("source", "target")
+    ]
+    return " AND ".join(tests)
+
+
+@cache
+def listed_memories(tests: str) -> str:
+    """Select (create_time, id) of live memories that hold at :valid, newest first."""
+    return (
+        f"SELECT m.create_time, m.id FROM memory m WHERE m.space = :space AND {live('m', True)}"
+        f" AND (m.create_time, m.id) < (:before_time, :before_id){tests}"
+        " ORDER BY m.create_time DESC, m.id DESC LIMIT :limit"
+    )
+
+
+def table(kind: ItemKind) -> str:
+    """Return the table of a kind."""
+    return TABLE[kind]

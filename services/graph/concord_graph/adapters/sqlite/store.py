@@ -1,0 +1,333 @@
+"""The embedded store: one SQLite file, one writer thread, a few reader threads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import threading
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from concord_chassis.workers import Workers
+
+from concord_graph.adapters.sqlite.reading import SqliteReads
+from concord_graph.adapters.sqlite.writing import SqliteWrites
+from concord_graph.domain.exceptions import Overloaded, StoreCorrupt
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import Author, Change, ChangeType, Clock, Reads, SpaceHead, Writes
+
+T = TypeVar("T")
+
+SCHEMA_VERSION = "1"
+_BUSY_SECONDS = 5.0
+_CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
+_SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+class StoreUnusable(Exception):
+    """The file cannot serve as a store; the text says what to do."""
+
+
+class SqliteStore:
+    """Graph's store in one file. Build it with `open_store`."""
+
+    def __init__(self, path: Path, clock: Clock, epoch: str, readers: int) -> None:
+        self._path = path
+        self._clock = clock
+        self._epoch = epoch
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._writer = Workers(1, "graph-writer")
+        self._readers = Workers(readers, "graph-reader")
+        self._pending: dict[tuple[str, str], tuple[int, int]] = {}
+        self._version = 0
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit."""
+        return self._version
+
+    async def changed(self, since: int) -> None:
+        """Return once `version` is no longer `since`."""
+        while self._version == since:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.add(waiter)
+            try:
+                await waiter
+            finally:
+                self._waiting.discard(waiter)
+
+    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+        return await self._readers.run(self._read, space, work)
+
+    async def write(self, space: str, work: Callable[[Writes], Awaitable[T]]) -> T:
+        """Run work in a transaction."""
+        loop = asyncio.get_running_loop()
+        return await self._writer.run(self._write, loop, space, work)
+
+    def pending(self, reads: dict[tuple[str, str], tuple[int, int]]) -> None:
+        """Show these not yet flushed reads in every answer."""
+        self._pending = reads
+
+    async def touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+        """Add reads in one statement."""
+        if reads:
+            await self._writer.run(self._touch, reads)
+
+    async def announce_touches(self) -> None:
+        """Append one TOUCHED change for each memory read since the last call."""
+        spaces = await self._writer.run(self._unannounced)
+        for space, ids in spaces.items():
+            await self.write(space, lambda tx, ids=ids: self._announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
+
+    async def spaces(self) -> Sequence[SpaceHead]:
+        """Return every space."""
+
+        def work() -> list[SpaceHead]:
+            with self._transaction("BEGIN") as db:
+                found = db.execute("SELECT name, seq FROM space ORDER BY name").fetchall()
+            return [SpaceHead(name, seq) for name, seq in found]
+
+        return await self._readers.run(work)
+
+    async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
+        """Return changes in sequence."""
+        return await self._readers.run(self._changes, space, after, limit)
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch."""
+        return self._epoch
+
+    async def ready(self) -> bool:
+        """Return whether the store answers."""
+
+        def work() -> bool:
+            with self._transaction("BEGIN") as db:
+                return db.execute("SELECT 1").fetchone() == (1,)
+
+        return await self._readers.run(work)
+
+    async def close(self) -> None:
+        """Close the store."""
+        self._writer.close()
+        self._readers.close()
+        for connection in self._connections:
+            connection.close()
+
+    def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        with self._transaction("BEGIN") as db:
+            view = SqliteReads(db, space, self._epoch, self._pending)
+            return _drive(cast("Coroutine[Any, Any, T]", work(view)))
+
+    def _write(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        space: str,
+        work: Callable[[Writes], Awaitable[T]],
+    ) -> T:
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            tx = SqliteWrites(db, space, self._epoch, self._pending, self._clock)
+            result = _drive(cast("Coroutine[Any, Any, T]", work(tx)))
+            tx.finish()
+        # from here, not from the caller's task: a caller that went away has committed all the same
+        loop.call_soon_threadsafe(self._announce)
+        return result
+
+    def _touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+        batch = json.dumps([[space, i, n, last] for (space, i), (n, last) in reads.items()])
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            db.execute(
+                "INSERT INTO access (space, id, last_time, count, unannounced)"
+                " SELECT s.id, r.value->>1, r.value->>3, r.value->>2, 1 FROM json_each(?) r"
+                " JOIN space s ON s.name = r.value->>0 WHERE true"
+                " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
+                " last_time = max(last_time, excluded.last_time), unannounced = 1",
+                (batch,),
+            )
+
+    def _unannounced(self) -> dict[str, list[str]]:
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            found = db.execute(
+                "SELECT s.name, a.id FROM access a JOIN space s ON s.id = a.space"
+                " JOIN memory m ON m.space = a.space AND m.id = a.id"
+                " AND m.record_until = 9223372036854775807 WHERE a.unannounced = 1"
+            ).fetchall()
+            db.execute("UPDATE access SET unannounced = 0 WHERE unannounced = 1")
+        spaces: dict[str, list[str]] = {}
+        for space, item_id in found:
+            spaces.setdefault(space, []).append(item_id)
+        return spaces
+
+    @staticmethod
+    async def _announce_touched(tx: Writes, ids: Sequence[str]) -> None:
+        for item_id in ids:
+            memory = await tx.memory(item_id)
+            if memory is not None:
+                seq, time = tx.tick()
+                await tx.append(
+                    Change(
+                        seq=seq,
+                        record_time=time,
+                        item_id=item_id,
+                        item_kind=ItemKind.MEMORY,
+                        type=ChangeType.TOUCHED,
+                        revision=memory.revision.number,
+                    )
+                )
+
+    def _changes(self, space: str, after: int, limit: int) -> list[Change]:
+        sql = (
+            "SELECT seq, record_time, item_id, item_kind, type, revision, digest, before_digest,"
+            " principal, method, request_id, reason FROM change"
+            " WHERE space = (SELECT id FROM space WHERE name = ?) AND seq > ? ORDER BY seq LIMIT ?"
+        )
+        with self._transaction("BEGIN") as db:
+            found = db.execute(sql, (space, after, limit)).fetchall()
+        return [
+            Change(
+                seq=row[0],
+                record_time=row[1],
+                item_id=row[2],
+                item_kind=ItemKind(row[3]),
+                type=ChangeType(row[4]),
+                revision=row[5],
+                digest=row[6],
+                before_digest=row[7],
+                author=Author(row[8], row[9], row[10]),
+                reason=row[11],
+            )
+            for row in found
+        ]
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        """Run a transaction on this thread's connection; any exception undoes it."""
+        try:
+            db = self._connection()
+            db.execute(begin)
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            raise Overloaded("the store is busy") from error
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                raise StoreCorrupt("the store's file is damaged") from error
+            raise
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = _connect(self._path)
+            self._local.connection = connection
+            self._connections.append(connection)
+        return connection
+
+    def _announce(self) -> None:
+        self._version += 1
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+def open_store(path: Path, clock: Clock, *, readers: int = 2) -> SqliteStore:
+    """Open or make a store.
+
+    Raises:
+        StoreUnusable: the file is not a store, is damaged, is of a newer version, or cannot be
+            opened; the text says what to do.
+    """
+    try:
+        connection = _connect(path)
+    except sqlite3.DatabaseError as error:
+        raise StoreUnusable(_advice(path, error)) from error
+    try:
+        epoch = _prepare(connection, path)
+    except sqlite3.DatabaseError as error:
+        raise StoreUnusable(_advice(path, error)) from error
+    finally:
+        connection.close()
+    return SqliteStore(path, clock, epoch, readers)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=512,
+    )
+    mode = connection.execute("PRAGMA journal_mode = wal").fetchone()[0]
+    if mode != "wal":
+        connection.close()
+        raise StoreUnusable(
+            f"{path} cannot use a write-ahead log (journal mode {mode}): "
+            "put the data directory on a local file system"
+        )
+    for pragma in (
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "recursive_triggers = ON",  # INSERT OR REPLACE must not slip past append-only triggers
+        "secure_delete = ON",
+        "cache_size = -65536",
+        "temp_store = MEMORY",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> str:
+    known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+    if known is None:
+        if db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+            raise StoreUnusable(f"{path} is another program's database: choose another directory")
+        db.executescript(
+            "BEGIN IMMEDIATE;\n"
+            + _SCHEMA.read_text("utf-8")
+            + f"INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}'), ('epoch', '{uuid.uuid4()}');"
+            "COMMIT;"
+        )
+    found = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    if found.get("schema") != SCHEMA_VERSION:
+        raise StoreUnusable(
+            f"{path} has schema {found.get('schema')}, this program knows {SCHEMA_VERSION}: "
+            "run the version of Concord that wrote it, or a newer one"
+        )
+    if path.stat().st_size <= _CHECKED_BYTES:
+        problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise StoreUnusable(_advice(path, problem))
+    return str(found["epoch"])
+
+
+def _advice(path: Path, problem: object) -> str:
+    if isinstance(problem, sqlite3.OperationalError):
+        return f"cannot open {path} ({problem}): check that it exists, is yours and is not in use"
+    return (
+        f"{path} is damaged: move it away and restore a copy, or start with an empty directory "
+        "and import your last export"
+    )
+
+
+def _drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits to its end, in this thread.
+
+    Use cases are coroutines because other stores answer over a network; SQLite answers at once.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return cast("T", done.value)
+    coroutine.close()
+    raise RuntimeError("work on the embedded store waited for something outside the store")

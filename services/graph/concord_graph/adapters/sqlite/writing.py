@@ -1,0 +1,136 @@
+"""Graph's writes over one SQLite transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection
+from typing import Any
+
+from concord_graph.adapters.sqlite import rows
+from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
+from concord_graph.domain.consent import GenesisRecord, Grant
+from concord_graph.domain.exceptions import ConstitutiveProtected
+from concord_graph.domain.items import FOREVER, Item
+from concord_graph.ports import Author, Change, Clock, Receipt
+
+_REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
+
+
+class SqliteWrites(SqliteReads):
+    """One transaction on one space."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        space: str,
+        epoch: str,
+        pending: Pending,
+        clock: Clock,
+    ) -> None:
+        super().__init__(connection, space, epoch, pending)
+        self._clock = clock
+        if not self._space:
+            sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
+            self._space = self._db.execute(sql, (space,)).fetchone()[0]
+
+    def tick(self) -> tuple[int, int]:
+        """Return the next sequence number and a later record time."""
+        self._seq += 1
+        self._last_time = max(self._clock(), self._last_time + 1)
+        return self._seq, self._last_time
+
+    async def put(self, item: Item) -> None:
+        """Write a revision and close the one before."""
+        table = rows.TABLE[item.kind]
+        values = rows.values(self._space, item)
+        try:
+            self._db.execute(
+                f"UPDATE {table} SET record_until = ?"
+                f" WHERE space = ? AND id = ? AND record_until = {FOREVER}",
+                (item.revision.record_from, self._space, item.id),
+            )
+            self._insert(table, values)
+        except sqlite3.IntegrityError as error:
+            if str(error) == "constitutive":
+                raise ConstitutiveProtected(item.id, "the store keeps what defines the agent") from error
+            raise
+
+    async def append(self, change: Change) -> None:
+        """Write an outbox row."""
+        author = change.author
+        self._insert(
+            "change",
+            {
+                "space": self._space,
+                "seq": change.seq,
+                "record_time": change.record_time,
+                "item_id": change.item_id,
+                "item_kind": change.item_kind,
+                "type": change.type,
+                "revision": change.revision,
+                "digest": change.digest,
+                "before_digest": change.before_digest,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "reason": change.reason,
+            },
+        )
+
+    async def keep_receipt(
+        self, author: Author, salt: bytes, digest: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did, and forget those of over seven days ago."""
+        now = self._clock()
+        self._db.execute(
+            "DELETE FROM request WHERE create_time < ?", (now - _REQUEST_KEPT_MICROSECONDS,)
+        )
+        refs = [[ref.kind, ref.id, ref.revision, ref.outcome] for ref in receipt.refs]
+        self._insert(
+            "request",
+            {
+                "space": self._space,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "salt": salt,
+                "digest": digest,
+                "refs": json.dumps(refs, separators=(",", ":")),
+                "seq": receipt.seq,
+                "extra": receipt.extra,
+                "create_time": now,
+            },
+        )
+
+    async def burn(self, nonces: Collection[str]) -> bool:
+        """Burn nonces for ever; False when one was burnt before."""
+        sql = "INSERT OR IGNORE INTO nonce (space, nonce) VALUES (?, ?)"
+        fresh = 0
+        for nonce in nonces:
+            fresh += self._db.execute(sql, (self._space, nonce)).rowcount
+        return fresh == len(nonces)
+
+    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
+        """Let this transaction through the store's own protection."""
+        digest = grant.digest if isinstance(grant, GenesisRecord) else grant.action_digest
+        self._insert("open_grant", {"space": self._space, "digest": digest})
+
+    async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
+        """Keep the space's genesis."""
+        self._insert(
+            "genesis", {"space": self._space, "envelope": envelope, "digest": record.digest}
+        )
+
+    def finish(self) -> None:
+        """Write the space's counters and close the grant; the last step before the commit."""
+        self._db.execute("DELETE FROM open_grant")
+        self._db.execute(
+            "UPDATE space SET seq = ?, last_time = ? WHERE id = ?",
+            (self._seq, self._last_time, self._space),
+        )
+
+    def _insert(self, table: str, values: dict[str, Any]) -> None:
+        names = ", ".join(values)
+        marks = ", ".join("?" * len(values))
+        self._db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))

@@ -1,0 +1,129 @@
+"""Genesis, grants and consents as graph knows them once they have verified (spec V5, V6).
+
+ConsentError
+├── GenesisInvalid   the genesis record does not verify
+├── GrantInvalid     the grant does not verify, whatever the consents say
+└── ConsentInvalid   a required slot's consent is missing or does not verify
+
+Each names the first check that failed and nothing else: neither what was expected nor what came.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+REQUIRED_SLOTS = ("AGENT", "HUMAN")
+"""Who must consent: one principal and key each. A constant in code, no configuration (V2)."""
+
+CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
+GRANT_TYPE = "application/vnd.concord.grant.v1+json"
+GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
+
+GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
+GRANT_CHECKS = (
+    *("envelope", "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"),
+)
+CONSENT_CHECKS = (
+    *("missing", "envelope", "signature", "principal", "space", "proposal", "action_digest"),
+    *("etags", "policy_digest", "expiry", "nonce", "distinct"),
+)
+
+
+class ConsentError(Exception):
+    """Root of the refusals of this module."""
+
+
+class GenesisInvalid(ConsentError):
+    """The genesis record failed `check`, one of GENESIS_CHECKS."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the genesis record failed the check {check!r}")
+        self.check = check
+
+
+class GrantInvalid(ConsentError):
+    """The grant failed `check`, one of GRANT_CHECKS.
+
+    "etags" is for the caller, who alone can compare them with the store; a nonce that was
+    burnt before is the caller's "nonce".
+    """
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the grant failed the check {check!r}")
+        self.check = check
+
+
+class ConsentInvalid(ConsentError):
+    """The consent of `slot` failed `check`, one of CONSENT_CHECKS."""
+
+    def __init__(self, slot: str, check: str) -> None:
+        super().__init__(f"the consent of {slot} failed the check {check!r}")
+        self.slot = slot
+        self.check = check
+
+
+@dataclass(frozen=True, slots=True)
+class SlotKey:
+    """Who fills a slot, and the Ed25519 public key (32 bytes) that speaks for it."""
+
+    principal: str
+    public_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GenesisRecord:
+    """Whose consents count in a space, and which governance may grant."""
+
+    space: str
+    agent: SlotKey
+    human: SlotKey
+    governance_key: bytes
+    digest: str
+    """Hex SHA-256 of the record's signed bytes; what clients pin."""
+
+    def slot(self, name: str) -> SlotKey:
+        """Return the key of "AGENT" or "HUMAN"; KeyError for any other name."""
+        return {"AGENT": self.agent, "HUMAN": self.human}[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """One slot's verified approval of one revision of one proposal."""
+
+    slot: str
+    principal: str
+    nonce: str
+    """As signed (base64url without padding); to be burnt with the effect."""
+    expire_time: int
+    """Microseconds since 1970, UTC; the consent is void from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A verified single-use permission for one change, with the consents that carry it.
+
+    What is left to the caller, in the transaction of the effect: `etags` equal the store's
+    (item id to etag, "" for an item that must not exist) and no nonce was burnt before.
+    """
+
+    space: str
+    decision_id: str
+    proposal_id: str
+    revision: int
+    action_digest: str
+    etags: Mapping[str, str]
+    policy_digest: str
+    nonce: str
+    expire_time: int
+    """Microseconds since 1970, UTC; the grant is void from then on."""
+    consents: tuple[Consent, ...]
+    """In the order of REQUIRED_SLOTS."""
+
+    @property
+    def consent_nonces(self) -> tuple[str, ...]:
+        """The consents' nonces, in the order of REQUIRED_SLOTS."""
+        return tuple(consent.nonce for consent in self.consents)
+
+    @property
+    def nonces(self) -> tuple[str, ...]:
+        """Every nonce that the change burns: the grant's own, then the consents'."""
+        return (self.nonce, *self.consent_nonces)

@@ -1,0 +1,140 @@
+"""What callers ask to be written: items before they have ids, times and revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from concord_graph.domain.items import (
+    DEFAULT_LABEL,
+    LINEAGE_WORDS,
+    RESERVED_PREFIX,
+    EdgeType,
+    Importance,
+    MemoryKind,
+    Node,
+    Properties,
+    Relation,
+    Source,
+)
+from concord_graph.domain.exceptions import FieldInvalid, ReservedName
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDraft:
+    """A node to be there; empty parts keep what is stored."""
+
+    name: str
+    label: str = ""
+    properties: Properties = field(default_factory=dict)
+    vector_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EndRef:
+    """An end of an edge by node name or by item id."""
+
+    name: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeDraft:
+    """An edge to be there; None keeps what is stored."""
+
+    source: EndRef
+    relation: str
+    target: EndRef
+    weight: float | None = None
+    properties: Properties = field(default_factory=dict)
+    edge_type: EdgeType | None = None
+    importance: Importance = Importance.UNSET
+    valid_from: int | None = None
+    valid_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDraft:
+    """A memory to be there."""
+
+    content: str
+    id: str = ""
+    memory_kind: MemoryKind = MemoryKind.FACT
+    concepts: tuple[str, ...] = ()
+    domain: str = ""
+    importance: Importance = Importance.UNSET
+    surfaces_when: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    external_id: str = ""
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    session_id: str = ""
+    edge_type: EdgeType = EdgeType.DESCRIPTIVE
+    valid_from: int | None = None
+    valid_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineageDraft:
+    """How a newer item stands to an older one."""
+
+    relation: Relation
+    newer_id: str
+    older_id: str
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """New values of the fields that an update mask named."""
+
+    item_id: str
+    etag: str
+    values: Mapping[str, Any]
+
+
+def merged_properties(stored: Properties, given: Properties) -> dict[str, Any]:
+    """Merge key by key; a null value removes its key."""
+    result = {**stored, **given}
+    return {key: value for key, value in result.items() if value is not None}
+
+
+def merged_label(stored: str, given: str) -> str:
+    """Return the label after an upsert: the generic one never overwrites a specific one."""
+    if not given or (given == DEFAULT_LABEL and stored != DEFAULT_LABEL):
+        return stored
+    return given
+
+
+def merged_node(stored: Node, draft: NodeDraft) -> dict[str, Any]:
+    """Return the fields of a stored node after an upsert."""
+    return {
+        "label": merged_label(stored.label, draft.label),
+        "properties": merged_properties(stored.properties, draft.properties),
+        "vector_id": draft.vector_id or stored.vector_id,
+    }
+
+
+def check_name(name: str, field_: str) -> None:
+    """Refuse a node name that is missing or Concord's own."""
+    if not name:
+        raise FieldInvalid(field_, "is required")
+    if name.casefold().startswith(RESERVED_PREFIX):
+        raise ReservedName(field_, f"names starting with {RESERVED_PREFIX!r} are reserved")
+
+
+def check_relation(relation: str, field_: str) -> None:
+    """Refuse a relation that is missing, lineage's (in any case) or Concord's own."""
+    if not relation:
+        raise FieldInvalid(field_, "is required")
+    if relation.upper() in LINEAGE_WORDS:
+        raise ReservedName(field_, f"{relation.upper()} is made with AddLineage or a link")
+    if relation.casefold().startswith(RESERVED_PREFIX):
+        raise ReservedName(field_, f"relations starting with {RESERVED_PREFIX!r} are reserved")
+
+
+def check_interval(valid_from: int | None, valid_until: int | None, field_: str) -> None:
+    """Refuse an interval that ends before it begins."""
+    if valid_from is not None and valid_until is not None and valid_until <= valid_from:
+        raise FieldInvalid(field_, "must be later than valid_from")

@@ -1,0 +1,64 @@
+"""The one rule set of constitutive protection (spec G4, G5).
+
+Whether a change of one item touches what nobody may change alone. Every write path asks here, with
+what the item was, what it would be, and what hangs on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from concord_graph.domain.items import HIDING, Edge, EdgeType, Item, Memory, stated
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the store says about an item's neighbourhood.
+
+    `ends_constitutive`: a live constitutive edge starts or ends at the item.
+    `target_constitutive`: the item is an edge and its target is itself live and constitutive.
+    """
+
+    ends_constitutive: bool = False
+    target_constitutive: bool = False
+
+
+def is_constitutive(item: Item | None) -> bool:
+    """Return whether the item is live and defines the agent."""
+    return (
+        isinstance(item, (Edge, Memory))
+        and not item.deleted
+        and item.edge_type == EdgeType.CONSTITUTIVE
+    )
+
+
+def breach(before: Item | None, after: Item, around: Surroundings) -> str | None:
+    """Return why the change needs consent, or None when it does not."""
+    if is_constitutive(before):
+        return _touches(before, after)
+    if is_constitutive(after):
+        return "this would create or promote something constitutive"
+    if isinstance(after, Edge):
+        return _hides(before, after, around)
+    if around.ends_constitutive and _says_otherwise(before, after):
+        return "a constitutive edge ends here"
+    return None
+
+
+def _touches(before: Item | None, after: Item) -> str | None:
+    if after.deleted:
+        return "this would remove something constitutive"
+    return "this would change something constitutive" if _says_otherwise(before, after) else None
+
+
+def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None:
+    if isinstance(before, Edge) and before.governed and not before.deleted:
+        return "this lineage was made with consent"
+    appears = not after.deleted and (before is None or _says_otherwise(before, after))
+    if appears and after.relation in HIDING and around.target_constitutive:
+        return "this lineage would hide something constitutive"
+    return None
+
+
+def _says_otherwise(before: Item | None, after: Item) -> bool:
+    return before is None or stated(before) != stated(after)

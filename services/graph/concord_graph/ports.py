@@ -1,0 +1,398 @@
+"""What graph needs from outside itself, and what it may and may not rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Protocol, TypeVar
+
+from concord_graph.domain.consent import GenesisRecord, Grant
+from concord_graph.domain.items import (
+    Access,
+    Edge,
+    EdgeType,
+    Importance,
+    Instant,
+    Item,
+    ItemKind,
+    Memory,
+    MemoryKind,
+    Node,
+)
+from concord_graph.domain.links import Link
+from concord_graph.domain.standing import Standing
+
+T = TypeVar("T")
+
+
+class ChangeType(IntEnum):
+    """What happened to an item; numbers as in the contract."""
+
+    CREATED = 1
+    UPDATED = 2
+    DELETED = 3
+    RESTORED = 4
+    STANDING_CHANGED = 5
+    TOUCHED = 6
+    REFUSED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes, through which method, under which request id."""
+
+    principal: str
+    method: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of the outbox, which is also the record of who did what. Never holds content."""
+
+    seq: int
+    record_time: int
+    item_id: str
+    item_kind: ItemKind
+    type: ChangeType
+    revision: int
+    digest: str = ""
+    before_digest: str = ""
+    author: Author = Author("", "", "")
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A revision that a request wrote or found, and what became of it."""
+
+    kind: ItemKind
+    id: str
+    revision: int
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a request did: enough to rebuild its reply."""
+
+    refs: tuple[Ref, ...]
+    seq: int
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An item with what follows from its surroundings at an instant.
+
+    `names` holds the names of an edge's end nodes by id.
+    """
+
+    item: Item
+    standing: Standing
+    access: Access
+    near_constitutive: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFilter:
+    """Which edges a walk or list considers; every non-empty part must match."""
+
+    relations: tuple[str, ...] = ()
+    edge_types: tuple[EdgeType, ...] = ()
+    importances: tuple[Importance, ...] = ()
+    properties: Mapping[str, object] = field(default_factory=dict)
+    participants: tuple[str, ...] = ()
+    modified_since: int | None = None
+    modified_before: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Which memories a list shows; every non-empty part must match."""
+
+    kinds: tuple[MemoryKind, ...] = ()
+    tag: str = ""
+    domain: str = ""
+    edge_type: EdgeType | None = None
+    session_id: str = ""
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How edges are followed: which way, which ones, at which instant."""
+
+    at: Instant
+    outgoing: bool = True
+    incoming: bool = True
+    filter: EdgeFilter = EdgeFilter()
+    include_superseded: bool = False
+    include_resolutions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An edge as a walk sees it: enough to go on and to rank, nothing to show."""
+
+    id: str
+    source_id: str
+    target_id: str
+    weight: float
+    edge_type: EdgeType
+    importance: Importance
+    near_constitutive: bool
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Items of a space by type."""
+
+    nodes: int
+    edges: int
+    memories: int
+    raw_dialogues: int
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A memory during an interval of record time."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceHead:
+    """How far a space is."""
+
+    space: str
+    seq: int
+
+
+class Reads(Protocol):
+    """A consistent view of one space. Sees nothing of another; sees every committed write.
+
+    Items come as their newest revision, deleted ones too, unless a method says otherwise.
+    """
+
+    @property
+    def space(self) -> str:
+        """The space."""
+        ...
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch; changes when the store is restored."""
+        ...
+
+    async def head_seq(self) -> int:
+        """Return the newest sequence number; 0 for an unknown space."""
+        ...
+
+    async def node(self, node_id: str) -> Node | None:
+        """Return a node by id."""
+        ...
+
+    async def live_node_named(self, name: str) -> Node | None:
+        """Return the live node of that exact (NFC) name."""
+        ...
+
+    async def edge(self, edge_id: str) -> Edge | None:
+        """Return an edge by id."""
+        ...
+
+    async def live_edges_of_triple(
+        self, source_id: str, relation: str, target_id: str
+    ) -> Sequence[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        ...
+
+    async def memory(self, memory_id: str) -> Memory | None:
+        """Return a memory by id."""
+        ...
+
+    async def memory_by_external_id(self, external_id: str) -> Memory | None:
+        """Return the live memory of an importer's key, else the latest forgotten one."""
+        ...
+
+    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+        """Return the live memories with equal content, kind and sources, oldest first."""
+        ...
+
+    async def revision(self, ref: Ref) -> Item | None:
+        """Return an item exactly as that revision had it."""
+        ...
+
+    async def kinds(self, ids: Collection[str]) -> Mapping[str, ItemKind]:
+        """Return what each id names; ids that name nothing are absent."""
+        ...
+
+    async def views(
+        self, kind: ItemKind, ids: Collection[str], at: Instant
+    ) -> Mapping[str, View]:
+        """Return items (deleted memories too) with their standing; unknown ids are absent.
+
+        `standing.head_ids` is empty: `usecases.chains` follows chains.
+        """
+        ...
+
+    async def view_of(self, item: Item, at: Instant) -> View:
+        """Return this very revision with the standing its item has."""
+        ...
+
+    async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
+        """Return the live lineage edges that start or end at the ids, void ones too."""
+        ...
+
+    async def surrounded_by_constitutive(self, item_id: str) -> bool:
+        """Return whether a live constitutive edge starts or ends at the item."""
+        ...
+
+    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
+        """Return the live edges that start or end at the item."""
+        ...
+
+    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
+        """Return the live edges that the memory's own content made."""
+        ...
+
+    async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
+        """Return up to `limit` live edges at the ids, in no order, filtered in the store."""
+        ...
+
+    async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
+        """Return how many edges `steps` would give before filtering, at most `cap`."""
+        ...
+
+    async def list_nodes(self, label: str, after: str, limit: int) -> Sequence[Node]:
+        """Return live nodes with a name greater than `after`, by name."""
+        ...
+
+    async def list_edges(self, filter_: EdgeFilter, after: str, limit: int) -> Sequence[str]:
+        """Return ids of live edges with an id greater than `after`, by id."""
+        ...
+
+    async def list_memories(
+        self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return (create_time, id) of live memories, newest first, older than `before`."""
+        ...
+
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int
+    ) -> Sequence[Memory]:
+        """Return the revisions of a memory below a number, newest first."""
+        ...
+
+    async def counts(self) -> Counts:
+        """Count the items of the space."""
+        ...
+
+    async def live_items(self, kind: ItemKind) -> Sequence[Item]:
+        """Return every live item of a kind. Order is not promised."""
+        ...
+
+    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of an earlier request; None when there was none."""
+        ...
+
+    async def genesis(self) -> GenesisRecord | None:
+        """Return the space's genesis."""
+        ...
+
+    async def states(
+        self, refs: Sequence[tuple[str, int]]
+    ) -> Sequence[tuple[Memory, int, Standing, Access] | None]:
+        """Return memories as they were after a change (seq; 0 = now), with that change's seq."""
+        ...
+
+
+class Writes(Reads, Protocol):
+    """One transaction on one space: all of it is kept, or nothing."""
+
+    def tick(self) -> tuple[int, int]:
+        """Return the next sequence number and a record time (µs) later than every earlier one."""
+        ...
+
+    async def put(self, item: Item) -> None:
+        """Write a revision and close the one before. Refuses what protection forbids, unless
+        a grant is open."""
+        ...
+
+    async def append(self, change: Change) -> None:
+        """Write an outbox row."""
+        ...
+
+    async def keep_receipt(
+        self, author: Author, salt: bytes, digest: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did."""
+        ...
+
+    async def burn(self, nonces: Collection[str]) -> bool:
+        """Burn nonces for ever; False (and nothing burnt) when one was burnt before."""
+        ...
+
+    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
+        """Let this transaction through the store's own protection."""
+        ...
+
+    async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
+        """Keep the space's genesis."""
+        ...
+
+
+class GraphStore(Protocol):
+    """The store. Work runs in one transaction and may run again from its start (retries)."""
+
+    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+        ...
+
+    async def write(self, space: str, work: Callable[[Writes], Awaitable[T]]) -> T:
+        """Run work in a transaction; an exception undoes all of it."""
+        ...
+
+    async def touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+        """Add reads: (space, id) -> (how many, last time µs). One statement."""
+        ...
+
+    async def announce_touches(self) -> None:
+        """Append one TOUCHED change for each memory read since the last call."""
+        ...
+
+    async def spaces(self) -> Sequence[SpaceHead]:
+        """Return every space."""
+        ...
+
+    async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
+        """Return changes in sequence."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit through this store object."""
+        ...
+
+    async def changed(self, since: int) -> None:
+        """Return once `version` is no longer `since`."""
+        ...
+
+    async def ready(self) -> bool:
+        """Return whether the store answers."""
+        ...
+
+    async def close(self) -> None:
+        """Close the store; what was committed stays."""
+        ...
+
+
+LinkParser = Callable[[str], Sequence[Link]]
+ConceptExtractor = Callable[[str], Sequence[str]]
+Clock = Callable[[], int]
+GrantVerifier = Callable[..., Grant]
+GenesisVerifier = Callable[[bytes, str], GenesisRecord]

@@ -1,0 +1,196 @@
+"""Writing edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from concord_graph.domain.drafts import (
+    EdgeDraft,
+    EndRef,
+    NodeDraft,
+    Patch,
+    check_interval,
+    check_name,
+    check_relation,
+    merged_properties,
+)
+from concord_graph.domain.exceptions import (
+    EtagMismatch,
+    FieldInvalid,
+    ItemExists,
+    ItemNotFound,
+    MaskInvalid,
+    ReservedName,
+)
+from concord_graph.domain.items import (
+    FOREVER,
+    RESERVED_PREFIX,
+    Edge,
+    EdgeType,
+    End,
+    Importance,
+    ItemKind,
+)
+from concord_graph.ports import Ref
+from concord_graph.usecases.nodes import create_node
+from concord_graph.usecases.writer import Writer, ref
+
+_CHANGEABLE = frozenset(
+    {
+        *("weight", "properties", "edge_type", "importance"),
+        *("valid_from", "valid_until", "source", "target"),
+    }
+)
+_ANNOTATIONS = frozenset({"weight", "properties", "importance"})
+
+
+async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple[Ref, ...]:
+    """Create an edge or merge into the one that its triple and stated time address (G2)."""
+    check_relation(draft.relation, "edge.relation")
+    _check_type(draft.edge_type)
+    source = await _end(writer, draft.source, "edge.source")
+    target = await _end(writer, draft.target, "edge.target")
+    stored = _addressed(
+        await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id),
+        draft.valid_from,
+        writer.now,
+    )
+    if stored is None:
+        if etag:
+            raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
+        return (ref(await _create(writer, draft, source, target), "created"),)
+    if etag:
+        writer.demand_etag(stored, etag)
+    edge = replace(stored, **_merged(stored, draft))
+    check_interval(edge.valid_from, edge.valid_until, "edge.valid_until")
+    return (ref(stored if edge == stored else await writer.put(stored, edge)),)
+
+
+async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
+    """Change the named fields of an edge."""
+    stored = await _live(writer, patch.item_id)
+    writer.demand_etag(stored, patch.etag)
+    fixed = stored.is_lineage or stored.relation.startswith(RESERVED_PREFIX)
+    unknown = set(patch.values) - (_ANNOTATIONS if fixed else _CHANGEABLE)
+    if unknown:
+        raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
+    edge = replace(stored, **await _patched(writer, stored, patch))
+    _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
+    check_interval(edge.valid_from, edge.valid_until, "edge.valid_until")
+    await _check_place(writer, edge)
+    return (ref(stored if edge == stored else await writer.put(stored, edge)),)
+
+
+async def delete_edge(writer: Writer, edge_id: str, etag: str) -> tuple[Ref, ...]:
+    """Delete an edge, a lineage edge or a resolution record."""
+    stored = await _live(writer, edge_id)
+    writer.demand_etag(stored, etag)
+    return (ref(await writer.put(stored, replace(stored, deleted=True))),)
+
+
+async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:
+    check_interval(draft.valid_from, draft.valid_until, "edge.valid_until")
+    edge = Edge(
+        id=writer.new_id(),
+        source=source,
+        relation=draft.relation,
+        target=target,
+        weight=1.0 if draft.weight is None else draft.weight,
+        properties=merged_properties({}, draft.properties),
+        edge_type=draft.edge_type or EdgeType.DESCRIPTIVE,
+        importance=draft.importance,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+    )
+    return await writer.put(None, edge)
+
+
+def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
+    """Return a stored edge's fields after an upsert; what the draft leaves out stays."""
+    return {
+        "weight": stored.weight if draft.weight is None else draft.weight,
+        "properties": merged_properties(stored.properties, draft.properties),
+        "edge_type": draft.edge_type or stored.edge_type,
+        "importance": draft.importance or stored.importance,
+        "valid_from": (
+            stored.valid_from
+            if draft.valid_from in {None, stored.effective_from}
+            else draft.valid_from
+        ),
+        "valid_until": stored.valid_until if draft.valid_until is None else draft.valid_until,
+    }
+
+
+def _addressed(edges: Sequence[Edge], valid_from: int | None, now: int) -> Edge | None:
+    current = [
+        edge
+        for edge in edges
+        if edge.effective_from <= now < (FOREVER if edge.valid_until is None else edge.valid_until)
+    ]
+    for edge in current:
+        if edge.edge_type == EdgeType.CONSTITUTIVE:
+            return edge
+    if valid_from is None:
+        return current[-1] if current else None
+    return next((edge for edge in edges if edge.effective_from == valid_from), None)
+
+
+async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]:
+    values = dict(patch.values)
+    for end in ("source", "target"):
+        if end in values:
+            values[end] = await _end(writer, values[end], f"edge.{end}")
+    values.setdefault("weight", stored.weight)
+    if values["weight"] is None:
+        values["weight"] = 1.0
+    if "edge_type" in values and values["edge_type"] is None:
+        values["edge_type"] = stored.edge_type
+    values.setdefault("importance", stored.importance)
+    values["importance"] = Importance(values["importance"])
+    return values
+
+
+async def _check_place(writer: Writer, edge: Edge) -> None:
+    """Refuse to move an edge onto another one of the same triple and valid_from."""
+    others = await writer.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
+    for other in others:
+        if other.id != edge.id and other.effective_from == edge.effective_from:
+            raise ItemExists(other.id, "triple and valid_from")
+
+
+async def _end(writer: Writer, end: EndRef, field: str) -> End:
+    """Return the item that an end names; a node that is only named is created."""
+    if end.id:
+        return await _end_by_id(writer, end, field)
+    check_name(end.name, field)
+    node = await writer.tx.live_node_named(end.name)
+    if node is None:
+        node = await create_node(writer, NodeDraft(end.name))
+    return End(node.id, ItemKind.NODE)
+
+
+async def _end_by_id(writer: Writer, end: EndRef, field: str) -> End:
+    node = await writer.tx.node(end.id)
+    if node is not None and not node.deleted:
+        if end.name and end.name != node.name:
+            raise FieldInvalid(field, "id and name are of different nodes")
+        check_name(node.name, field)
+        return End(node.id, ItemKind.NODE)
+    memory = await writer.tx.memory(end.id)
+    if memory is None or memory.deleted or end.name:
+        raise ItemNotFound(end.id)
+    return End(memory.id, ItemKind.MEMORY)
+
+
+async def _live(writer: Writer, edge_id: str) -> Edge:
+    edge = await writer.tx.edge(edge_id)
+    if edge is None or edge.deleted:
+        raise ItemNotFound(edge_id)
+    return edge
+
+
+def _check_type(edge_type: EdgeType | None) -> None:
+    if edge_type == EdgeType.RESOLUTION:
+        raise ReservedName("edge.edge_type", "resolutions are made with AddLineage between edges")

@@ -1,0 +1,183 @@
+"""The one point that every write of an item goes through.
+
+It asks the protection rules, makes the revision, writes the outbox row in the same transaction, and
+announces whose standing changed with it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from concord_graph.domain import protection
+from concord_graph.domain.consent import GenesisRecord, Grant, GrantInvalid
+from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch
+from concord_graph.domain.items import (
+    FOREVER,
+    HIDING,
+    REPLACING,
+    Edge,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Revision,
+    digest,
+    etag,
+)
+from concord_graph.domain.protection import Surroundings
+from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
+from concord_graph.usecases.identifiers import new_id
+
+ItemT = TypeVar("ItemT", Node, Edge, Memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The guards of every write. Tests switch one off to prove that it is the one that holds."""
+
+    breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
+    etag_matches: Callable[[Item, str], bool] = lambda item, given: etag(item) == given
+    same_request: Callable[[str, str], bool] = str.__eq__
+
+
+class Writer:
+    """Writes items of one transaction for one author, with or without a grant."""
+
+    def __init__(
+        self,
+        tx: Writes,
+        author: Author,
+        rules: Rules,
+        now: int,
+        grant: Grant | GenesisRecord | None = None,
+    ) -> None:
+        self.tx = tx
+        self.now = now
+        self.author = author
+        self._rules = rules
+        self._grant = grant
+
+    def new_id(self) -> str:
+        """Return a fresh id."""
+        return new_id(self.now)
+
+    def demand_etag(self, item: Item, given: str) -> None:
+        """Refuse a write against another version than the current one."""
+        if not self._rules.etag_matches(item, given):
+            raise EtagMismatch(item.id)
+
+    async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
+        """Write `after` as the next revision of `before`, or as a new item."""
+        after = await self._protected(before, after)
+        seq, time = self.tx.tick()
+        item = replace(
+            after,
+            create_time=before.create_time if before else time,
+            revision=Revision(
+                number=before.revision.number + 1 if before else 1,
+                seq=seq,
+                record_from=time,
+                record_until=FOREVER,
+                principal=self.author.principal,
+                salt=before.revision.salt if before else secrets.token_bytes(16),
+            ),
+        )
+        await self.tx.put(item)
+        await self.tx.append(
+            Change(
+                seq=seq,
+                record_time=time,
+                item_id=item.id,
+                item_kind=item.kind,
+                type=_what_happened(before, item),
+                revision=item.revision.number,
+                digest=digest(item),
+                before_digest=digest(before) if before else "",
+                author=self.author,
+            )
+        )
+        await self._announce(before, item)
+        return item
+
+    async def _protected(self, before: ItemT | None, after: ItemT) -> ItemT:
+        why = self._rules.breach(before, after, await self._surroundings(after))
+        if why is None:
+            return after
+        if self._grant is None:
+            raise ConstitutiveProtected(after.id, why)
+        if isinstance(self._grant, Grant) and before and before.id not in self._grant.etags:
+            raise GrantInvalid("etags")
+        if isinstance(after, Edge) and after.relation in HIDING:
+            return replace(after, governed=True)
+        return after
+
+    async def _surroundings(self, item: Item) -> Surroundings:
+        if not isinstance(item, Edge):
+            return Surroundings(ends_constitutive=await self.tx.surrounded_by_constitutive(item.id))
+        if item.relation not in HIDING:
+            return Surroundings()
+        end = item.target
+        target = await (
+            self.tx.edge(end.id) if end.kind == ItemKind.EDGE else self.tx.memory(end.id)
+        )
+        return Surroundings(target_constitutive=protection.is_constitutive(target))
+
+    async def _announce(self, before: Item | None, after: Item) -> None:
+        """Append an event for each other item whose standing this write changes."""
+        if isinstance(after, Node) or (
+            isinstance(before, (Edge, Memory))
+            and before.deleted == after.deleted
+            and before.effective_from == after.effective_from
+        ):
+            return
+        affected: dict[str, ItemKind] = {}
+        if isinstance(after, Edge) and not after.is_lineage:
+            siblings = await self.tx.live_edges_of_triple(
+                after.source.id, after.relation, after.target.id
+            )
+            affected = {edge.id: ItemKind.EDGE for edge in siblings}
+        elif isinstance(after, Edge) and after.relation in REPLACING:
+            affected = {end.id: end.kind for end in (after.source, after.target)}
+        else:
+            for edge in await self.tx.lineage_edges([after.id]):
+                if edge.relation in REPLACING:
+                    affected |= {end.id: end.kind for end in (edge.source, edge.target)}
+        affected.pop(after.id, None)
+        for item_id, kind in affected.items():
+            await self._announce_one(item_id, kind)
+
+    async def _announce_one(self, item_id: str, kind: ItemKind) -> None:
+        item = await (
+            self.tx.edge(item_id) if kind == ItemKind.EDGE else self.tx.memory(item_id)
+        )
+        if item is None:
+            return
+        seq, time = self.tx.tick()
+        await self.tx.append(
+            Change(
+                seq=seq,
+                record_time=time,
+                item_id=item_id,
+                item_kind=kind,
+                type=ChangeType.STANDING_CHANGED,
+                revision=item.revision.number,
+                digest=digest(item),
+                author=self.author,
+            )
+        )
+
+
+def ref(item: Item, outcome: str = "") -> Ref:
+    """Return the reference to an item's revision."""
+    return Ref(item.kind, item.id, item.revision.number, outcome)
+
+
+def _what_happened(before: Item | None, after: Item) -> ChangeType:
+    if before is None:
+        return ChangeType.CREATED
+    if before.deleted == after.deleted:
+        return ChangeType.UPDATED
+    return ChangeType.DELETED if after.deleted else ChangeType.RESTORED
