@@ -1,0 +1,196 @@
+"""Channels to other services: who asks, under which request id, and for how long.
+
+A channel adds to each call the caller's token, the current request id and an explicit deadline.
+It does so in the multicallables rather than in gRPC's client interceptors, which cost a task a
+call.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Self, cast
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+
+from concord_chassis import access, deadline, request_id
+
+MAX_REPLY_BYTES = 8 << 20
+MAX_ATTEMPTS = 4
+
+Metadata = Sequence[tuple[str, str | bytes]] | grpc.aio.Metadata
+Token = Callable[[], str]
+
+
+def connect(
+    address: str,
+    *,
+    token: Token | None,
+    cap: float | None = 30.0,
+    services: Sequence[ServiceDescriptor] = (),
+) -> grpc.aio.Channel:
+    """A channel to `unix:/path` or `host:port`; it connects with its first call.
+
+    Each call carries `token()` as its bearer token, unless its metadata has one or `token` is
+    None; the current request id; and a deadline: the least of `cap`, the call's own `timeout` and
+    the current call's remaining time less 50 ms. With `cap=None` a call outside any other has no
+    deadline unless it asks for one: for streams that follow forever.
+    Methods of `services` that the contract calls retryable are sent again on UNAVAILABLE, at
+    most four times in all.
+    """
+    raw = grpc.aio.insecure_channel(address, options=_options(services))
+    return _Channel(raw, _Terms(token, cap))
+
+
+def retry_policy(services: Sequence[ServiceDescriptor]) -> str:
+    """gRPC's service config, as JSON, that retries the retryable methods of `services`."""
+    names = [
+        {"service": method.service, "method": method.name}
+        for method in access.table(services).values()
+        if method.retryable
+    ]
+    policy = {
+        "maxAttempts": MAX_ATTEMPTS,
+        "initialBackoff": "0.05s",
+        "maxBackoff": "1s",
+        "backoffMultiplier": 2,
+        "retryableStatusCodes": ["UNAVAILABLE"],
+    }
+    return json.dumps({"methodConfig": [{"name": names, "retryPolicy": policy}] if names else []})
+
+
+def _options(services: Sequence[ServiceDescriptor]) -> list[tuple[str, int | str]]:
+    return [
+        ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
+        ("grpc.service_config", retry_policy(services)),
+        ("grpc.enable_http_proxy", 0),  # our services are never behind the machine's web proxy
+        ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.keepalive_time_ms", 30_000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+    ]
+
+
+class _Terms:
+    """What a channel adds to each call."""
+
+    def __init__(self, token: Token | None, cap: float | None) -> None:
+        self._token = token
+        self._cap = cap
+
+    def timeout(self, asked: float | None) -> float | None:
+        """Seconds for this call. Raises `Failure` when the current call has none left."""
+        wishes = [wish for wish in (asked, self._cap) if wish is not None]
+        if wishes:
+            return deadline.outgoing(min(wishes))
+        return None if deadline.remaining() is None else deadline.outgoing(float("inf"))
+
+    def metadata(self, given: Metadata | None) -> tuple[tuple[str, str | bytes], ...]:
+        """The call's own metadata and what it lacks."""
+        own = tuple(given or ())
+        names = {name for name, _ in own}
+        added: list[tuple[str, str]] = []
+        if request_id.METADATA_KEY not in names:
+            added.append((request_id.METADATA_KEY, request_id.current() or request_id.new()))
+        if self._token is not None and "authorization" not in names:
+            added.append(("authorization", f"Bearer {self._token()}"))
+        return (*own, *added)
+
+
+class _OnTerms:
+    """A multicallable of any of the four shapes, called on the channel's terms."""
+
+    def __init__(self, inner: Callable[..., Any], terms: _Terms) -> None:
+        self._inner, self._terms = inner, terms
+
+    # The request, or the iterator of requests, and gRPC's other options pass as they are.
+    def __call__(
+        self,
+        *request: Any,
+        timeout: float | None = None,
+        metadata: Metadata | None = None,
+        **options: Any,
+    ) -> Any:
+        return self._inner(
+            *request,
+            timeout=self._terms.timeout(timeout),
+            metadata=self._terms.metadata(metadata),
+            **options,
+        )
+
+
+# What the messages of a method are, only the generated stub knows; gRPC's own types say Any too.
+Serializer = Callable[[Any], bytes]
+Deserializer = Callable[[bytes], Any]
+
+
+class _Channel(grpc.aio.Channel):
+    """A channel all of whose calls follow its terms."""
+
+    def __init__(self, inner: grpc.aio.Channel, terms: _Terms) -> None:
+        self._inner, self._terms = inner, terms
+
+    def unary_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
+        inner = self._inner.unary_unary(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+
+    def unary_stream(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
+        inner = self._inner.unary_stream(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.UnaryStreamMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+
+    def stream_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
+        inner = self._inner.stream_unary(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.StreamUnaryMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+
+    def stream_stream(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
+        inner = self._inner.stream_stream(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.StreamStreamMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+
+    async def close(self, grace: float | None = None) -> None:
+        await self._inner.close(grace)
+
+    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
+        return self._inner.get_state(try_to_connect)
+
+    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
+        await self._inner.wait_for_state_change(last_observed_state)
+
+    async def channel_ready(self) -> None:
+        await self._inner.channel_ready()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.close()

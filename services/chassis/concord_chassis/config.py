@@ -1,0 +1,74 @@
+"""Configuration: a frozen value read once, at start, from a mapping that is passed in."""
+
+import types
+from collections.abc import Mapping, Sequence, Set
+from typing import TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class ConfigError(Exception):
+    """Settings are missing or invalid; the message names each key, and never a value."""
+
+
+def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
+    """Reads `model` from the keys of `environ` that are `prefix` + the field's name in capitals.
+
+    An empty value counts as absent. A field of several values takes them separated by commas, a
+    mapping as `name=value` pairs separated by commas. `model` must be frozen.
+    Raises `ConfigError` when a key is missing or invalid, `TypeError` for a model that can change.
+    """
+    if not model.model_config.get("frozen"):
+        raise TypeError(f"{model.__name__} must be frozen")
+    given: dict[str, object] = {}
+    for name, field in model.model_fields.items():
+        value = environ.get(_key(prefix, name), "")
+        if value:
+            given[name] = _split(value, field.annotation)
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        complaints = sorted({_complaint(prefix, each["loc"], each["type"]) for each in found})
+    # Outside the handler: pydantic's own error shows the values.
+    raise ConfigError("; ".join(complaints))
+
+
+def _key(prefix: str, name: str) -> str:
+    return f"{prefix}{name.upper()}"
+
+
+def _complaint(prefix: str, where: tuple[int | str, ...], kind: str) -> str:
+    """`kind` is pydantic's name of the error, e.g. "missing", "int_parsing", "less_than"."""
+    if not where:
+        return f"the settings {prefix}* contradict each other ({kind})"
+    key = _key(prefix, str(where[0]))
+    return f"{key} is not set" if kind == "missing" else f"{key} is not valid ({kind})"
+
+
+def _split(value: str, annotation: object) -> object:
+    shape = _shape(annotation)
+    if shape is None:
+        return value
+    items = [item.strip() for item in value.split(",") if item.strip()]
+    if issubclass(shape, Mapping):
+        return dict(_pair(item) for item in items)
+    return items
+
+
+def _pair(item: str) -> tuple[str, str]:
+    name, _, value = item.partition("=")
+    return name.strip(), value.strip()
+
+
+def _shape(annotation: object) -> type | None:
+    """The container that `annotation` asks for, if it does (also as `X | None`)."""
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        shapes = (_shape(option) for option in get_args(annotation))
+        return next((shape for shape in shapes if shape is not None), None)
+    if isinstance(origin, type) and issubclass(origin, (Sequence, Set, Mapping)):
+        return origin
+    return None

@@ -1,0 +1,186 @@
+"""Failures that a caller is told about: a code, a reason for machines, a sentence for people.
+
+`Failure` is the one exception that the server's edge knows. A service raises its domain's own
+words and hands the chassis a table (`Translate`) from those to `Failure`; whatever neither names
+is our bug and reaches the caller as INTERNAL without a word. On the wire a failure is a
+`google.rpc.Status` in the trailing metadata `grpc-status-details-bin`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import grpc
+from concord.errors.v1 import errors_pb2
+from google.protobuf import duration_pb2
+from google.protobuf.message import DecodeError, Message
+from google.rpc import error_details_pb2, status_pb2
+
+DOMAIN = "concord"
+DETAILS_KEY = "grpc-status-details-bin"
+REQUEST_ID_KEY = "x-request-id"
+REASONS = frozenset(errors_pb2.ErrorReason.keys())
+
+# gRPC peers cap all metadata of a reply at 8 KiB by default, and base64 takes a third.
+MAX_DETAILS_BYTES = 4096
+MAX_MESSAGE_CHARACTERS = 500
+MAX_VIOLATION_CHARACTERS = 160
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class FieldViolation:
+    """One field that breaks a rule: its path (`memory.tags[3]`) and what the rule demands."""
+
+    field: str
+    description: str
+
+
+class Failure(Exception):  # noqa: N818 - a refusal is an answer, not an error of ours
+    """A refusal that the caller may know all about.
+
+    `reason` is the name of a `concord.errors.v1.ErrorReason`; `metadata` is what that value's
+    comment names; `retry_after` is in seconds.
+    """
+
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        *,
+        metadata: Mapping[str, str] = _NOTHING,
+        violations: Sequence[FieldViolation] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.metadata = dict(metadata)
+        self.violations = tuple(violations)
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"{self.code.name} {self.reason}: {self.message}"
+
+
+Translate = Callable[[Exception], Failure | None]
+"""A service's own table from its exceptions to failures; None means "not one of mine"."""
+
+
+def internal() -> Failure:
+    """What the caller hears of a bug of ours: that it happened, and nothing else."""
+    return Failure(grpc.StatusCode.INTERNAL, "ERROR_REASON_INTERNAL", "")
+
+
+def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str | bytes], ...]:
+    """The trailing metadata that carries `failure`, at most about 4 KiB.
+
+    Violations that do not fit are left out from the end.
+    """
+    violations = [_clipped(violation) for violation in failure.violations]
+    status = _status(failure, violations, request_id)
+    while violations and status.ByteSize() > MAX_DETAILS_BYTES:
+        violations.pop()
+        status = _status(failure, violations, request_id)
+    return ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, status.SerializeToString()))
+
+
+def wire_message(failure: Failure) -> str:
+    """The failure's sentence as it goes on the wire: at most 500 characters."""
+    return failure.message[:MAX_MESSAGE_CHARACTERS]
+
+
+def from_rpc_error(error: grpc.aio.AioRpcError) -> Failure:
+    """Reads a failure back from the error that a client's call raised.
+
+    An error without details did not come from a chassis but from gRPC itself (no connection, a
+    deadline that passed on our side, a message over gRPC's own limit): its reason follows from
+    the code alone.
+    """
+    for key, value in error.trailing_metadata() or ():
+        if key == DETAILS_KEY and isinstance(value, bytes):
+            found = _from_status(error.code(), value)
+            if found is not None:
+                return found
+    reason = _REASON_OF_BARE_CODE.get(error.code(), "ERROR_REASON_INTERNAL")
+    return Failure(error.code(), reason, error.details() or "")
+
+
+# What gRPC's own runtime means by a code that it sends without details.
+_REASON_OF_BARE_CODE = {
+    grpc.StatusCode.UNAVAILABLE: "ERROR_REASON_UNAVAILABLE",
+    grpc.StatusCode.DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "ERROR_REASON_MESSAGE_TOO_LARGE",
+    grpc.StatusCode.UNIMPLEMENTED: "ERROR_REASON_METHOD_UNKNOWN",
+}
+
+
+def _clipped(violation: FieldViolation) -> FieldViolation:
+    return FieldViolation(
+        violation.field[:MAX_VIOLATION_CHARACTERS],
+        violation.description[:MAX_VIOLATION_CHARACTERS],
+    )
+
+
+def _status(
+    failure: Failure, violations: Sequence[FieldViolation], request_id: str
+) -> status_pb2.Status:
+    status = status_pb2.Status(code=failure.code.value[0], message=wire_message(failure))
+    for detail in _details(failure, violations, request_id):
+        status.details.add().Pack(detail)
+    return status
+
+
+def _details(
+    failure: Failure, violations: Sequence[FieldViolation], request_id: str
+) -> list[Message]:
+    details: list[Message] = [
+        error_details_pb2.ErrorInfo(
+            reason=failure.reason, domain=DOMAIN, metadata=failure.metadata
+        ),
+        error_details_pb2.RequestInfo(request_id=request_id),
+    ]
+    if violations:
+        details.append(
+            error_details_pb2.BadRequest(
+                field_violations=[
+                    error_details_pb2.BadRequest.FieldViolation(
+                        field=violation.field, description=violation.description
+                    )
+                    for violation in violations
+                ]
+            )
+        )
+    if failure.retry_after is not None:
+        delay = duration_pb2.Duration()
+        delay.FromNanoseconds(round(failure.retry_after * 1e9))
+        details.append(error_details_pb2.RetryInfo(retry_delay=delay))
+    return details
+
+
+def _from_status(code: grpc.StatusCode, data: bytes) -> Failure | None:
+    """None when the details are damaged or carry no `ErrorInfo`."""
+    info = error_details_pb2.ErrorInfo()
+    bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    try:
+        status = status_pb2.Status.FromString(data)
+        for detail in status.details:
+            for known in (info, bad, retry):
+                if detail.Is(known.DESCRIPTOR):
+                    detail.Unpack(known)
+    except DecodeError:
+        return None
+    if not info.reason:
+        return None
+    after = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else None
+    return Failure(
+        code,
+        info.reason,
+        status.message,
+        metadata=info.metadata,
+        violations=[FieldViolation(v.field, v.description) for v in bad.field_violations],
+        retry_after=after,
+    )

@@ -1,0 +1,135 @@
+"""The bridge to gRPC: one handler per method, with every stage composed into it.
+
+Generated `add_..._to_server` functions register a service's handlers with whatever has gRPC's
+two registration methods; `Recorder` is such a thing, and only remembers them.
+"""
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing
+from typing import Any, cast
+
+import grpc
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.message import Message
+
+from concord_chassis.access import Method
+from concord_chassis.call import Call, Context, Stage, Step
+from concord_chassis.contract import ContractError
+from concord_chassis.failure import Failure
+from concord_chassis.stages import compose
+
+# Of what type a handler's messages are, only its method knows, at run time.
+Handler = grpc.RpcMethodHandler[Any, Any]
+Behavior = Callable[[Any, Context], Any]
+
+UNKNOWN = Method(
+    path="unknown",
+    service="",
+    name="unknown",
+    permission="",
+    retryable=False,
+    request=Empty.DESCRIPTOR,
+    streams_in=True,
+    streams_out=True,
+)
+
+
+class Recorder:
+    """Remembers the handlers that generated code registers, by path."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[str, Handler] = {}
+
+    def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
+        """Part of what generated code calls; the other part says the same by name."""
+
+    def add_registered_method_handlers(
+        self, service_name: str, method_handlers: Mapping[str, Handler]
+    ) -> None:
+        """Remembers `method_handlers`, whose keys are method names."""
+        for name, handler in method_handlers.items():
+            self.handlers[f"/{service_name}/{name}"] = handler
+
+
+class Router(grpc.GenericRpcHandler):
+    """Finds the handler of a call; a method that nobody serves gets a typed refusal."""
+
+    def __init__(self, handlers: Mapping[str, Handler], unknown: Handler) -> None:
+        self._handlers = dict(handlers)
+        self._unknown = unknown
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler:
+        """The handler of the call's method."""
+        return self._handlers.get(handler_call_details.method, self._unknown)
+
+
+def build(stages: list[Stage], method: Method, handler: Handler) -> Handler:
+    """The handler that runs `stages` before what `handler` does.
+
+    Raises `ContractError` when the servicer does not implement the method asynchronously.
+    """
+    return _handler(method, compose(stages, method, _last(method, handler)))
+
+
+def build_unknown(stages: list[Stage]) -> Handler:
+    """The handler of methods that do not exist."""
+
+    async def refuse(_call: Call) -> bytes | None:
+        raise Failure(
+            grpc.StatusCode.UNIMPLEMENTED,
+            "ERROR_REASON_METHOD_UNKNOWN",
+            "There is no such method here.",
+        )
+
+    return _handler(UNKNOWN, compose(stages, UNKNOWN, refuse))
+
+
+def _handler(method: Method, first: Step) -> Handler:
+    """Bytes in and out: the stages parse, so that nothing fails where gRPC would tell its text."""
+
+    async def handle(request: Any, context: Context) -> bytes | None:
+        return await first(Call(context, request, dict(context.invocation_metadata() or ())))
+
+    if method.streams_in:
+        if method.streams_out:
+            return grpc.stream_stream_rpc_method_handler(handle)
+        return grpc.stream_unary_rpc_method_handler(handle)
+    if method.streams_out:
+        return grpc.unary_stream_rpc_method_handler(handle)
+    return grpc.unary_unary_rpc_method_handler(handle)
+
+
+def _last(method: Method, handler: Handler) -> Step:
+    behavior = cast(
+        Behavior | None,  # gRPC's types know synchronous servicers only
+        handler.unary_unary
+        or handler.unary_stream
+        or handler.stream_unary
+        or handler.stream_stream,
+    )
+    wanted = inspect.isasyncgenfunction if method.streams_out else inspect.iscoroutinefunction
+    if behavior is None or handler.response_serializer is None or not wanted(behavior):
+        kind = "an async generator" if method.streams_out else "an async function"
+        raise ContractError(f"{method.path} is not implemented, or not as {kind}")
+    if method.streams_out:
+        return _stream_step(behavior, handler.response_serializer)
+    return _unary_step(behavior, handler.response_serializer)
+
+
+def _unary_step(behavior: Behavior, serialize: Callable[[Message], bytes]) -> Step:
+    async def served(call: Call) -> bytes | None:
+        return serialize(await behavior(call.request, call.context))
+
+    return served
+
+
+def _stream_step(behavior: Behavior, serialize: Callable[[Message], bytes]) -> Step:
+    async def served(call: Call) -> bytes | None:
+        replies: AsyncGenerator[Message, None] = behavior(call.request, call.context)
+        async with aclosing(replies):
+            async for reply in replies:
+                await call.context.write(serialize(reply))
+        return None
+
+    return served

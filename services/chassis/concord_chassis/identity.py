@@ -1,0 +1,197 @@
+"""Who is calling: short-lived EdDSA tokens, and the caller that a verified one names.
+
+A service trusts no header but this one, and can be tested alone with a minted token.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import grpc
+import jwt
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from concord_chassis.failure import Failure
+
+ALGORITHM = "EdDSA"
+KINDS = frozenset({"AGENT", "HUMAN", "SYSTEM"})
+DEFAULT_TTL = 300.0
+MAX_TOKEN_CHARACTERS = 4096
+REQUIRED_CLAIMS = ("iss", "sub", "space", "scope", "kind", "exp")
+
+_CALLER: ContextVar["Caller"] = ContextVar("concord_caller")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls, for which space, and what their credential allows.
+
+    `kind` is AGENT, HUMAN or SYSTEM. `space` is never empty, except for a SYSTEM that belongs to
+    no space.
+    """
+
+    space: str
+    principal: str
+    scopes: frozenset[str]
+    kind: str
+
+
+def caller() -> Caller:
+    """The verified caller of the current call. Raises `LookupError` outside a call."""
+    return _CALLER.get()
+
+
+def enter(who: Caller) -> None:
+    """Makes `who` the caller for the rest of the running task."""
+    _CALLER.set(who)
+
+
+@contextmanager
+def acting_as(who: Caller) -> Iterator[None]:
+    """Makes `who` the caller inside the block: for work that no call asked for."""
+    before = _CALLER.set(who)
+    try:
+        yield
+    finally:
+        _CALLER.reset(before)
+
+
+class TokenIssuer:
+    """Signs tokens under one name, which verifiers know the public key of."""
+
+    def __init__(
+        self,
+        private_key: Ed25519PrivateKey,
+        name: str,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._key = private_key
+        self._now = now
+        self.name = name
+
+    @property
+    def public_key(self) -> Ed25519PublicKey:
+        """The key that verifies what this issuer signs."""
+        return self._key.public_key()
+
+    def mint(self, caller: Caller, ttl: float = DEFAULT_TTL) -> str:
+        """A token that names `caller` for `ttl` seconds (whole seconds, rounded down)."""
+        claims = {
+            "iss": self.name,
+            "sub": caller.principal,
+            "space": caller.space,
+            "scope": " ".join(sorted(caller.scopes)),
+            "kind": caller.kind,
+            "exp": int(self._now() + ttl),
+        }
+        return jwt.encode(claims, self._key, algorithm=ALGORITHM)
+
+
+class RenewedToken:
+    """A token source for a channel: one caller's token, minted anew when half its life is over."""
+
+    def __init__(
+        self,
+        issuer: TokenIssuer,
+        caller: Caller,
+        ttl: float = DEFAULT_TTL,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._issuer, self._caller, self._ttl, self._now = issuer, caller, ttl, now
+        self._token = ""
+        self._renew_at = 0.0
+
+    def __call__(self) -> str:
+        """The token to send now."""
+        if self._now() >= self._renew_at:
+            self._token = self._issuer.mint(self._caller, self._ttl)
+            self._renew_at = self._now() + self._ttl / 2
+        return self._token
+
+
+class TokenVerifier:
+    """Verifies tokens of the issuers that it knows by name and public key.
+
+    A token that verified once is remembered until it expires; at most `max_cached` are.
+    """
+
+    def __init__(
+        self,
+        keys: Mapping[str, Ed25519PublicKey],
+        *,
+        now: Callable[[], float] = time.time,
+        max_cached: int = 4096,
+    ) -> None:
+        self._keys = dict(keys)
+        self._now = now
+        self._max_cached = max_cached
+        self._verified: dict[str, tuple[Caller, int]] = {}
+
+    def verify(self, token: str) -> Caller:
+        """The caller that `token` names.
+
+        Raises `Failure`: CREDENTIAL_INVALID when it does not verify, CREDENTIAL_EXPIRED when
+        its time is over (both UNAUTHENTICATED).
+        """
+        known = self._verified.get(token)
+        caller, expiry = known if known is not None else self._read(token)
+        if self._now() >= expiry:
+            self._verified.pop(token, None)
+            raise _refused("ERROR_REASON_CREDENTIAL_EXPIRED", "The credential has expired.")
+        if known is None:
+            self._remember(token, caller, expiry)
+        return caller
+
+    def _remember(self, token: str, caller: Caller, expiry: int) -> None:
+        while len(self._verified) >= self._max_cached:
+            del self._verified[next(iter(self._verified))]
+        self._verified[token] = (caller, expiry)
+
+    def _read(self, token: str) -> tuple[Caller, int]:
+        if len(token) > MAX_TOKEN_CHARACTERS:
+            raise invalid_credential()
+        try:
+            issuer = jwt.decode(token, options={"verify_signature": False}).get("iss")
+            key = self._keys.get(issuer) if isinstance(issuer, str) else None
+            if key is None:
+                raise invalid_credential()
+            # The expiry is checked by `verify`, against the injected clock, each time.
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[ALGORITHM],
+                options={"require": list(REQUIRED_CLAIMS), "verify_exp": False},
+            )
+        except jwt.PyJWTError as error:
+            raise invalid_credential() from error
+        return _caller_of(claims)
+
+
+def invalid_credential(message: str = "The credential does not verify.") -> Failure:
+    """The failure of a call without a credential that verifies."""
+    return _refused("ERROR_REASON_CREDENTIAL_INVALID", message)
+
+
+def _refused(reason: str, message: str) -> Failure:
+    return Failure(grpc.StatusCode.UNAUTHENTICATED, reason, message)
+
+
+def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
+    space, principal, scope, kind, expiry = (
+        claims[name] for name in ("space", "sub", "scope", "kind", "exp")
+    )
+    if not (
+        isinstance(space, str)
+        and isinstance(principal, str)
+        and isinstance(scope, str)
+        and isinstance(kind, str)
+        and isinstance(expiry, int)
+    ):
+        raise invalid_credential()
+    if not principal or kind not in KINDS or not (space or kind == "SYSTEM"):
+        raise invalid_credential()
+    return Caller(space, principal, frozenset(scope.split()), kind), expiry

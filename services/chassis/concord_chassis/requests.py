@@ -1,0 +1,74 @@
+"""From bytes to messages that keep the contract's rules."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+
+from concord_chassis.access import Method
+from concord_chassis.call import Context
+from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.rules import MessageCheck
+
+
+class Reader:
+    """Reads one method's request messages."""
+
+    def __init__(self, method: Method, check: MessageCheck, max_bytes: int) -> None:
+        self._parse: Callable[[bytes], Message] = GetMessageClass(method.request).FromString
+        self._name = method.request.full_name
+        self._breaches = check.breaches
+        self._max = max_bytes
+
+    def read(self, data: bytes) -> Message:
+        """The message in `data`.
+
+        Raises `Failure`: MESSAGE_TOO_LARGE above the limit, FIELD_INVALID when it does not parse
+        or breaks rules.
+        """
+        if len(data) > self._max:
+            raise _too_large(self._max)
+        try:
+            message = self._parse(data)
+        except DecodeError as error:
+            raise _invalid(f"The bytes are not a {self._name}.") from error
+        violations = self._breaches(message)
+        if violations:
+            first = violations[0]
+            raise _invalid(f"{first.field} {first.description}.", violations)
+        return message
+
+
+class RequestStream:
+    """A request stream, each message of which is read as it is taken."""
+
+    def __init__(self, context: Context, read: Callable[[bytes], Message]) -> None:
+        self._context = context
+        self._read = read
+
+    def __aiter__(self) -> AsyncIterator[Message]:
+        return self
+
+    async def __anext__(self) -> Message:
+        data = await self._context.read()
+        if data is grpc.aio.EOF:
+            raise StopAsyncIteration
+        return self._read(data)
+
+
+def _too_large(limit: int) -> Failure:
+    return Failure(
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_MESSAGE_TOO_LARGE",
+        f"The message is larger than {limit} bytes.",
+    )
+
+
+def _invalid(message: str, violations: Sequence[FieldViolation] = ()) -> Failure:
+    return Failure(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "ERROR_REASON_FIELD_INVALID",
+        message,
+        violations=violations,
+    )

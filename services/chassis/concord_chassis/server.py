@@ -1,0 +1,212 @@
+"""A server of one or more services, from its first health answer to its last drained call."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health_pb2_grpc
+from grpc_reflection.v1alpha.reflection import enable_server_reflection
+
+from concord_chassis import access, handlers, stages
+from concord_chassis.call import Stage
+from concord_chassis.contract import ContractError
+from concord_chassis.drain import Drain
+from concord_chassis.failure import Translate
+from concord_chassis.health import Health, Ready
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import Logger, json_lines
+from concord_chassis.metrics import Metrics
+from concord_chassis.rules import Rulebook
+
+MAX_MESSAGE_BYTES = 1 << 20
+MAX_CONCURRENT_STREAMS = 1000
+
+
+class BindError(Exception):
+    """An address cannot be listened on; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """A service: its contract, the generated function that registers it, and who answers.
+
+    A servicer's methods are async functions, or async generators where the reply is a stream.
+    """
+
+    descriptor: ServiceDescriptor
+    # Generated: its first parameter is a servicer type that only it knows.
+    add: Callable[[Any, grpc.aio.Server], None]
+    servicer: object
+
+
+class Server:
+    """A gRPC server with every stage before each method. Nothing listens before `start`.
+
+    Raises `ContractError` when a method has no permission, no implementation, or rules that do
+    not fit.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        registrations: Sequence[Registration],
+        verifier: TokenVerifier,
+        translate: Translate,
+        listen: Sequence[str],
+        ready: Ready,
+        reflection: bool = False,
+        max_message_bytes: int = MAX_MESSAGE_BYTES,
+        default_deadline: float = 30.0,
+        metrics: Metrics | None = None,
+        log: Logger | None = None,
+        health_interval: float = 1.0,
+    ) -> None:
+        """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds."""
+        self.name = name
+        self.ports: dict[str, int] = {}
+        self.started = False
+        self._listen = tuple(listen)
+        self._reflection = reflection
+        self._max_message_bytes = max_message_bytes
+        self._health_interval = health_interval
+        self._log = json_lines(name) if log is None else log
+        self._services = [each.descriptor.full_name for each in registrations]
+        self._drain = Drain()
+        self._health = Health(self._services, ready, self._drain, self._log)
+        self._router = _router(
+            registrations,
+            stages.ordered(
+                log=self._log,
+                metrics=Metrics() if metrics is None else metrics,
+                translate=translate,
+                verifier=verifier,
+                default_deadline=default_deadline,
+                drain=self._drain,
+                rulebook=Rulebook(),
+                max_message_bytes=max_message_bytes,
+            ),
+        )
+        self._grpc: grpc.aio.Server | None = None
+
+    async def start(self) -> None:
+        """Listens on every address. `ports` then tells the port of each (1 for a Unix socket).
+
+        Raises `BindError` when an address is taken.
+        """
+        server = grpc.aio.server(options=_options(self._max_message_bytes))
+        health_pb2_grpc.add_HealthServicer_to_server(self._health.servicer, server)
+        if self._reflection:
+            enable_server_reflection(self._services, server)
+        server.add_generic_rpc_handlers((self._router,))
+        for address in self._listen:
+            self.ports[address] = _bind(server, address)
+        self._grpc = server
+        await self._health.start(self._health_interval)
+        await server.start()
+        self.started = True
+        self._log.info("listening", addresses=list(self._listen), ports=list(self.ports.values()))
+
+    async def until_ready(self) -> None:
+        """Waits until `ready` has said yes."""
+        await self._health.until_serving()
+
+    async def drain(self) -> None:
+        """Says NOT_SERVING and ends what follows forever; other calls go on."""
+        await self._health.drain()
+        self._drain.begin()
+
+    async def stop(self, grace: float) -> None:
+        """Drains, refuses new calls, and gives those under way `grace` seconds to end."""
+        server, self._grpc = self._grpc, None
+        if server is None:
+            return
+        await self.drain()
+        await server.stop(grace)
+        self.started = False
+        self._log.info("stopped")
+
+
+def _router(registrations: Sequence[Registration], ordered: list[Stage]) -> handlers.Router:
+    methods = access.table(each.descriptor for each in registrations)
+    recorder = handlers.Recorder()
+    for each in registrations:
+        # Generated code calls only the two methods that the recorder has.
+        each.add(each.servicer, cast(grpc.aio.Server, recorder))
+    if strangers := recorder.handlers.keys() ^ methods.keys():
+        raise ContractError(f"contract and registration differ in {', '.join(sorted(strangers))}")
+    built = {
+        path: handlers.build(ordered, method, recorder.handlers[path])
+        for path, method in methods.items()
+    }
+    return handlers.Router(built, handlers.build_unknown(ordered))
+
+
+def _options(max_message_bytes: int) -> list[tuple[str, int]]:
+    return [
+        # Above our own limit, so that a message between the two is refused with its reason.
+        ("grpc.max_receive_message_length", 4 * max_message_bytes),
+        ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
+        ("grpc.so_reuseport", 0),  # a port in use is an error, not a silent second listener
+        ("grpc.keepalive_time_ms", 60_000),  # finds callers that vanished
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),  # our channels' keepalive
+        ("grpc.keepalive_permit_without_calls", 1),
+    ]
+
+
+def _bind(server: grpc.aio.Server, address: str) -> int:
+    try:
+        return server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise BindError(
+            f"Cannot listen on {address}: another process may be using it. "
+            "Stop that process, or choose another address."
+        ) from error
+
+
+async def serve_until_signal(
+    servers: Sequence[Server], close: Callable[[], Awaitable[None]], grace: float = 10.0
+) -> None:
+    """Starts what is not started, serves until SIGTERM or SIGINT, drains, stops, then closes.
+
+    All servers say NOT_SERVING first; then they stop in the reverse of the given order (callers
+    stand after what they call), sharing `grace` seconds. A second signal ends the process at once.
+    """
+    signalled = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal() -> None:
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
+        signalled.set()
+
+    for each in _SIGNALS:
+        loop.add_signal_handler(each, on_signal)
+    try:
+        for server in servers:
+            if not server.started:
+                await server.start()
+        await signalled.wait()
+    finally:
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
+        await _stop_all(servers, grace)
+        await close()
+
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+async def _stop_all(servers: Sequence[Server], grace: float) -> None:
+    until = time.monotonic() + grace
+    for server in servers:
+        if server.started:
+            await server.drain()
+    for server in reversed(servers):
+        await server.stop(max(0.0, until - time.monotonic()))

@@ -1,0 +1,278 @@
+"""What every call passes before a servicer sees it, in one ordered list.
+
+gRPC's own interceptors wrap a handler anew for each call; here each method's stages are composed
+once, when the server is built, and a stage is one function around the next.
+"""
+
+import asyncio
+import time
+from typing import Never, cast
+
+import grpc
+
+from concord_chassis import deadline, failure, identity, request_id
+from concord_chassis.access import Method
+from concord_chassis.call import Call, Context, Stage, Step
+from concord_chassis.drain import Drain
+from concord_chassis.failure import Failure, Translate
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import Logger
+from concord_chassis.metrics import Metrics
+from concord_chassis.requests import Reader, RequestStream
+from concord_chassis.rules import Rulebook
+
+_OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
+
+
+def ordered(
+    *,
+    log: Logger,
+    metrics: Metrics,
+    translate: Translate,
+    verifier: TokenVerifier,
+    default_deadline: float,
+    drain: Drain,
+    rulebook: Rulebook,
+    max_message_bytes: int,
+) -> list[Stage]:
+    """The stages, outermost first."""
+    return [
+        request_ids(),  # first, so that whatever happens to the call can be found again
+        canonical_log(log),  # outside translation, so that it tells the code that was sent
+        measured(metrics),  # likewise
+        translated(translate, log),  # outside whatever refuses, so that every refusal is typed
+        authenticated(verifier),  # before anything is done for a stranger, even parsing
+        deadlined(default_deadline, drain),  # before work that nobody may be waiting for
+        validated(rulebook, max_message_bytes),  # last: a servicer sees only what is well formed
+    ]
+
+
+def compose(stages: list[Stage], method: Method, last: Step) -> Step:
+    """One step that runs all `stages` of `method`, then `last`."""
+    step = last
+    for stage in reversed(stages):
+        step = stage(method, step)
+    return step
+
+
+def request_ids() -> Stage:
+    """Takes the caller's request id, or makes one, and sends it back with the reply."""
+
+    def stage(_method: Method, then: Step) -> Step:
+        async def step(call: Call) -> bytes | None:
+            call.request_id = request_id.accept(call.metadata.get(request_id.METADATA_KEY))
+            request_id.enter(call.request_id)
+            call.context.set_trailing_metadata(((request_id.METADATA_KEY, call.request_id),))
+            return await then(call)
+
+        return step
+
+    return stage
+
+
+def canonical_log(log: Logger) -> Stage:
+    """Writes one line per call: who asked what, and how it ended. Never what was said."""
+
+    def stage(method: Method, then: Step) -> Step:
+        async def step(call: Call) -> bytes | None:
+            try:
+                return await then(call)
+            finally:
+                write = log.error if call.code in _OURS else log.info
+                write(
+                    "call",
+                    method=method.path,
+                    code=call.code.name,
+                    reason=call.reason,
+                    ms=round((time.monotonic() - call.started) * 1000, 3),
+                    request_id=call.request_id,
+                    principal=call.caller.principal if call.caller else "",
+                    space=call.caller.space if call.caller else "",
+                )
+
+        return step
+
+    return stage
+
+
+def measured(metrics: Metrics) -> Stage:
+    """Counts calls and times by method and code."""
+
+    def stage(method: Method, then: Step) -> Step:
+        mine = metrics.of(method.service, method.name)
+
+        async def step(call: Call) -> bytes | None:
+            mine.began()
+            try:
+                return await then(call)
+            finally:
+                mine.ended(call.code, time.monotonic() - call.started)
+
+        return step
+
+    return stage
+
+
+def translated(translate: Translate, log: Logger) -> Stage:
+    """Turns exceptions into typed errors. None leaves it, but cancellation and gRPC's own abort.
+
+    An exception that escaped would reach the client with its text.
+    """
+
+    def stage(_method: Method, then: Step) -> Step:
+        async def step(call: Call) -> bytes | None:
+            try:
+                return await then(call)
+            except asyncio.CancelledError:
+                call.code = _why_cancelled()
+                raise
+            except grpc.aio.AbortError:
+                call.code = _code_of(call.context)
+                raise
+            except Exception as error:  # noqa: BLE001 - the edge: bugs are logged here, not told
+                refusal = _named(error, translate, log)
+            return await _refuse(call, refusal)
+
+        return step
+
+    return stage
+
+
+async def _refuse(call: Call, refusal: Failure) -> Never:
+    call.code, call.reason = refusal.code, refusal.reason
+    await call.context.abort(
+        refusal.code,
+        failure.wire_message(refusal),
+        failure.trailing_metadata(refusal, call.request_id),
+    )
+
+
+def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
+    """The failure that `error` means; a bug of ours when nobody knows it."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    try:
+        known = error if isinstance(error, Failure) else translate(error)
+    except Exception as second:
+        log.error("bug", exc_info=second)
+        known = None
+    if known is None and isinstance(error, grpc.aio.AioRpcError):
+        known = _of_dependency(error)
+    if known is None or known.reason not in failure.REASONS:
+        known = failure.internal()
+    if known.code in _OURS:
+        log.error("bug", exc_info=error)
+    return known
+
+
+def _of_dependency(error: grpc.aio.AioRpcError) -> Failure | None:
+    """A dependency that is away or slow is nobody's bug; any other refusal of our call is ours."""
+    passing = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+    return failure.from_rpc_error(error) if error.code() in passing else None
+
+
+def _why_cancelled() -> grpc.StatusCode:
+    """gRPC cancels a call whose caller left and one whose deadline passed alike."""
+    left = deadline.remaining()
+    late = left is not None and left <= 0
+    return grpc.StatusCode.DEADLINE_EXCEEDED if late else grpc.StatusCode.CANCELLED
+
+
+def _code_of(context: Context) -> grpc.StatusCode:
+    """The code that a servicer aborted with by itself; gRPC keeps it as a bare number."""
+    sent: object = context.code()
+    known = (code for code in grpc.StatusCode if code.value[0] == sent)
+    return next(known, grpc.StatusCode.UNKNOWN)
+
+
+def authenticated(verifier: TokenVerifier) -> Stage:
+    """Verifies the bearer token and that it carries the method's permission.
+
+    Only the method that stands for unknown ones has none: it does nothing, but not for strangers.
+    """
+
+    def stage(method: Method, then: Step) -> Step:
+        permission = method.permission
+
+        async def step(call: Call) -> bytes | None:
+            caller = verifier.verify(_bearer(call.metadata.get("authorization")))
+            call.caller = caller
+            if permission and permission not in caller.scopes:
+                raise _not_permitted(permission)
+            identity.enter(caller)
+            return await then(call)
+
+        return step
+
+    return stage
+
+
+def _bearer(header: object) -> str:
+    if not isinstance(header, str) or header[:7].lower() != "bearer ":
+        raise identity.invalid_credential("Send `authorization: Bearer TOKEN`.")
+    return header[7:]
+
+
+def _not_permitted(permission: str) -> Failure:
+    return Failure(
+        grpc.StatusCode.PERMISSION_DENIED,
+        "ERROR_REASON_PERMISSION_MISSING",
+        f"The credential does not carry {permission}.",
+        metadata={"permission": permission},
+    )
+
+
+def deadlined(default: float, drain: Drain) -> Stage:
+    """Refuses calls that come too late, and ends the others in time.
+
+    A unary call without a deadline gets `default` seconds. A stream without one may follow
+    forever, until the server drains.
+    """
+
+    def stage(method: Method, then: Step) -> Step:
+        unbounded = method.streams_in or method.streams_out
+
+        async def step(call: Call) -> bytes | None:
+            left: float | None = call.context.time_remaining()
+            if left is not None and left <= 0:
+                raise deadline.exceeded("The call came without time left.")
+            if left is None and unbounded:
+                deadline.enter(None)
+                async with drain.following():
+                    return await then(call)
+            return await _within(default if left is None else left, then, call)
+
+        return step
+
+    return stage
+
+
+async def _within(seconds: float, then: Step, call: Call) -> bytes | None:
+    deadline.enter(seconds)
+    scope = asyncio.timeout(seconds)
+    try:
+        async with scope:
+            return await then(call)
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        raise deadline.exceeded("The call took longer than its deadline.") from None
+
+
+def validated(rulebook: Rulebook, max_message_bytes: int) -> Stage:
+    """Parses each message and checks it against its contract's rules."""
+
+    def stage(method: Method, then: Step) -> Step:
+        reader = Reader(method, rulebook.check_for(method.request), max_message_bytes)
+
+        async def step(call: Call) -> bytes | None:
+            call.request = reader.read(cast(bytes, call.request))  # no stage before has parsed it
+            return await then(call)
+
+        async def stream_step(call: Call) -> bytes | None:
+            call.request = RequestStream(call.context, reader.read)
+            return await then(call)
+
+        return stream_step if method.streams_in else step
+
+    return stage
