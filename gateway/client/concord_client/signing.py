@@ -1,0 +1,244 @@
+"""What a principal signs, and how: DSSE envelopes over RFC 8785 JSON with Ed25519 keys.
+
+The graph checks every envelope on its own terms; this is the other side of that contract, and
+shares no code with it. Keys never leave the process that calls this.
+"""
+
+import json
+import secrets
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TypeAlias
+
+import rfc8785
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
+GRANT_TYPE = "application/vnd.concord.grant.v1+json"
+GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
+
+AGENT = "AGENT"
+HUMAN = "HUMAN"
+
+NONCE_BYTES = 32
+
+Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """A principal with its own private key."""
+
+    principal: str
+    """ASCII letters, digits and `._@:+/-`, 1 to 128 characters."""
+    key: Ed25519PrivateKey
+
+    @property
+    def public_key(self) -> bytes:
+        """The raw public key, 32 bytes."""
+        return public_bytes(self.key)
+
+
+def generate_key() -> Ed25519PrivateKey:
+    """Make a new private key from the system's randomness."""
+    return Ed25519PrivateKey.generate()
+
+
+def public_bytes(key: Ed25519PrivateKey) -> bytes:
+    """Return the raw public key, 32 bytes."""
+    return key.public_key().public_bytes_raw()
+
+
+def genesis_payload(
+    *,
+    space: str,
+    agent: tuple[str, bytes],
+    human: tuple[str, bytes],
+    governance_key: bytes,
+    create_time: datetime | None = None,
+) -> bytes:
+    """Return the bytes that both slots sign; `agent` and `human` are principal and public key."""
+    slots = {
+        name: {"principal": principal, "public_key": _base64url(public_key)}
+        for name, (principal, public_key) in ((AGENT, agent), (HUMAN, human))
+    }
+    return rfc8785.dumps(
+        {
+            "version": 1,
+            "space": space,
+            "slots": slots,
+            "governance_key": _base64url(governance_key),
+            "create_time": format_time(create_time or datetime.now(UTC)),
+        }
+    )
+
+
+def sign_genesis(
+    *,
+    space: str,
+    agent: Signer,
+    human: Signer,
+    governance_key: bytes,
+    create_time: datetime | None = None,
+) -> bytes:
+    """Return a space's genesis record (JSON), signed by both slots; `governance_key` is public.
+
+    Where the two keys live apart, each side signs `genesis_payload` with `sign_envelope` and
+    `join_signatures` brings the envelopes together.
+    """
+    payload = genesis_payload(
+        space=space,
+        agent=(agent.principal, agent.public_key),
+        human=(human.principal, human.public_key),
+        governance_key=governance_key,
+        create_time=create_time,
+    )
+    return sign_envelope(GENESIS_TYPE, payload, [agent.key, human.key])
+
+
+def sign_consent(
+    *,
+    slot: str,
+    signer: Signer,
+    space: str,
+    proposal_id: str,
+    revision: int,
+    action_digest: str,
+    etags: Mapping[str, str],
+    policy_digest: str,
+    expire_time: datetime,
+    nonce: bytes | None = None,
+) -> bytes:
+    """Return `signer`'s consent (JSON) to one revision of a proposal.
+
+    `slot` is AGENT or HUMAN; `etags` maps each affected item's id to its etag, "" for one that
+    must not exist; the digests are hex SHA-256. A nonce of 32 random bytes is made when none
+    is given.
+    """
+    payload: dict[str, Json] = {
+        "version": 1,
+        "space": space,
+        "slot": slot,
+        "principal": signer.principal,
+        "proposal_id": proposal_id,
+        "revision": revision,
+        "action_digest": action_digest,
+        "etags": dict(etags),
+        "policy_digest": policy_digest,
+        "nonce": _nonce(nonce),
+        "expire_time": format_time(expire_time),
+    }
+    return sign_envelope(CONSENT_TYPE, rfc8785.dumps(payload), [signer.key])
+
+
+def sign_grant(
+    *,
+    governance: Ed25519PrivateKey,
+    space: str,
+    decision_id: str,
+    proposal_id: str,
+    revision: int,
+    action_digest: str,
+    etags: Mapping[str, str],
+    policy_digest: str,
+    consents: Mapping[str, bytes],
+    expire_time: datetime,
+    nonce: bytes | None = None,
+) -> bytes:
+    """Return governance's grant (JSON), carrying the consents by slot as `sign_consent` made them.
+
+    The other arguments are those of the consents; `decision_id` makes the change idempotent.
+    """
+    payload: dict[str, Json] = {
+        "version": 1,
+        "space": space,
+        "decision_id": decision_id,
+        "proposal_id": proposal_id,
+        "revision": revision,
+        "action_digest": action_digest,
+        "etags": dict(etags),
+        "policy_digest": policy_digest,
+        "consents": {slot: json.loads(consent) for slot, consent in consents.items()},
+        "nonce": _nonce(nonce),
+        "expire_time": format_time(expire_time),
+    }
+    return sign_envelope(GRANT_TYPE, rfc8785.dumps(payload), [governance])
+
+
+def action_digest(action: Message) -> str:
+    """Return what a consent names an action by: hex SHA-256 over the RFC 8785 form of its JSON.
+
+    The JSON is protobuf's mapping with the contract's field names; whole numbers too large for
+    a double to count (beyond 2^53 - 1, possible in a Struct) are written as doubles.
+    """
+    mapping = MessageToDict(action, preserving_proto_field_name=True)
+    return sha256(rfc8785.dumps(_canonical_numbers(mapping))).hexdigest()
+
+
+def genesis_digest(genesis: bytes) -> str:
+    """Return the digest to pin: hex SHA-256 of the bytes that the slots signed."""
+    return sha256(_payload_of(genesis)).hexdigest()
+
+
+def sign_envelope(payload_type: str, payload: bytes, keys: Sequence[Ed25519PrivateKey]) -> bytes:
+    """Return a DSSE envelope (JSON) of these exact bytes with one signature per key."""
+    head = f"DSSEv1 {len(payload_type.encode())} {payload_type} {len(payload)} "
+    signed = head.encode() + payload
+    signatures = [
+        {
+            "keyid": sha256(public_bytes(key)).hexdigest(),
+            "sig": b64encode(key.sign(signed)).decode(),
+        }
+        for key in keys
+    ]
+    return rfc8785.dumps(
+        {
+            "payload": b64encode(payload).decode(),
+            "payloadType": payload_type,
+            "signatures": signatures,
+        }
+    )
+
+
+def join_signatures(first: bytes, second: bytes) -> bytes:
+    """Return one envelope with the signatures of both; ValueError unless both sign the same."""
+    one, other = json.loads(first), json.loads(second)
+    if (one["payload"], one["payloadType"]) != (other["payload"], other["payloadType"]):
+        raise ValueError("the two envelopes sign different bytes")
+    return rfc8785.dumps({**one, "signatures": one["signatures"] + other["signatures"]})
+
+
+def format_time(time: datetime) -> str:
+    """Write a time with a zone as RFC 3339 in UTC with microseconds; ValueError without a zone."""
+    if time.tzinfo is None:
+        raise ValueError("a time without a zone names no instant")
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+def _payload_of(envelope: bytes) -> bytes:
+    return b64decode(json.loads(envelope)["payload"], validate=True)
+
+
+def _nonce(given: bytes | None) -> str:
+    return _base64url(secrets.token_bytes(NONCE_BYTES) if given is None else given)
+
+
+def _base64url(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _canonical_numbers(value: Json) -> Json:
+    match value:
+        case dict():
+            return {key: _canonical_numbers(inner) for key, inner in value.items()}
+        case list():
+            return [_canonical_numbers(inner) for inner in value]
+        case int() if not -(2**53) < value < 2**53:
+            return float(value)
+        case _:
+            return value

@@ -1,0 +1,96 @@
+"""The shapes of the three signed payloads. What they say is judged in `verify`."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, TypeVar
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from concord_graph.adapters.signing.envelope import (
+    Envelope,
+    EnvelopeForm,
+    EnvelopeMalformed,
+    StrictModel,
+    parse_payload,
+)
+
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+_Text = Annotated[str, StringConstraints(max_length=128)]
+_ItemId = Annotated[str, StringConstraints(min_length=1, max_length=1200)]
+_Etags = Annotated[dict[_ItemId, _Text], Field(max_length=1000)]
+_Version = Annotated[int, Field(ge=1, le=1)]
+_Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class SlotPayload(StrictModel):
+    """A slot as the genesis states it."""
+
+    principal: _Text
+    public_key: _Text
+
+
+class SlotsPayload(StrictModel):
+    """Both slots."""
+
+    AGENT: SlotPayload
+    HUMAN: SlotPayload
+
+
+class GenesisPayload(StrictModel):
+    """What both slots sign once per space."""
+
+    version: _Version
+    space: _Name
+    slots: SlotsPayload
+    governance_key: _Text
+    create_time: _Text
+
+
+class Decided(StrictModel):
+    """What a grant and its consents must say alike."""
+
+    version: _Version
+    space: _Name
+    proposal_id: _Name
+    revision: _Revision
+    action_digest: _Text
+    etags: _Etags
+    policy_digest: _Text
+    nonce: _Text
+    expire_time: _Text
+
+
+class ConsentPayload(Decided):
+    """What a principal signs to approve a revision of a proposal."""
+
+    slot: _Text
+    principal: _Text
+
+
+class GrantPayload(Decided):
+    """What governance signs once the consents are there; it carries them by slot."""
+
+    decision_id: _Name
+    consents: dict[str, EnvelopeForm]
+
+
+_Payload = TypeVar("_Payload", bound=StrictModel)
+
+
+def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
+    """Read a payload of this shape; EnvelopeMalformed for anything else."""
+    try:
+        return shape.model_validate(parse_payload(envelope))
+    except ValidationError:
+        raise EnvelopeMalformed from None
+
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_time(text: str) -> int:
+    """Read an RFC 3339 time in UTC with six decimals as microseconds since 1970; ValueError."""
+    if not _TIME.fullmatch(text):
+        raise ValueError("not a time")
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,218 @@
+"""Decides whether a genesis record or a grant holds. Every error in a check refuses (V2).
+
+Nothing here reads a store or a clock: the caller compares etags, burns nonces and passes the
+time, all in the transaction of the effect.
+"""
+
+import re
+from hashlib import sha256
+
+from concord_graph.adapters.signing.envelope import (
+    EnvelopeForm,
+    EnvelopeMalformed,
+    from_base64url,
+    open_envelope,
+    parse_envelope,
+)
+from concord_graph.adapters.signing.keys import is_sound
+from concord_graph.adapters.signing.payloads import (
+    ConsentPayload,
+    Decided,
+    GenesisPayload,
+    GrantPayload,
+    SlotPayload,
+    parse_time,
+    read_payload,
+)
+from concord_graph.domain.consent import (
+    CONSENT_TYPE,
+    GENESIS_TYPE,
+    GRANT_TYPE,
+    REQUIRED_SLOTS,
+    Consent,
+    ConsentInvalid,
+    GenesisInvalid,
+    GenesisRecord,
+    Grant,
+    GrantInvalid,
+    SlotKey,
+)
+
+MAX_GENESIS_BYTES = 16_384
+MAX_GRANT_BYTES = 65_536
+PRINCIPAL_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._@:+/-]{0,126}[A-Za-z0-9])?"
+"""ASCII only, so that no two principals look alike; compared without case."""
+FEWEST_NONCE_BYTES = 16
+
+_PRINCIPAL = re.compile(PRINCIPAL_PATTERN)
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def verify_genesis(envelope_json: bytes, space: str) -> GenesisRecord:
+    """Return the genesis that both slots signed for `space`, else raise GenesisInvalid.
+
+    Demanded are well-formed, different principals, sound and different keys (governance's too),
+    and exactly one signature of each slot's own key over the record's bytes.
+    """
+    try:
+        envelope = parse_envelope(
+            envelope_json,
+            GENESIS_TYPE,
+            signers=len(REQUIRED_SLOTS),
+            max_bytes=MAX_GENESIS_BYTES,
+        )
+        payload = read_payload(envelope, GenesisPayload)
+        parse_time(payload.create_time)
+        record = GenesisRecord(
+            space=payload.space,
+            agent=_slot_key(payload.slots.AGENT),
+            human=_slot_key(payload.slots.HUMAN),
+            governance_key=from_base64url(payload.governance_key),
+            digest=sha256(envelope.payload).hexdigest(),
+        )
+    except ValueError:
+        raise GenesisInvalid("envelope") from None
+    _check_genesis(record, space)
+    for name in REQUIRED_SLOTS:
+        if not envelope.signed_by(record.slot(name).public_key):
+            raise GenesisInvalid("signature")
+    return record
+
+
+def _slot_key(payload: SlotPayload) -> SlotKey:
+    return SlotKey(payload.principal, from_base64url(payload.public_key))
+
+
+def _check_genesis(record: GenesisRecord, space: str) -> None:
+    slots = [record.slot(name) for name in REQUIRED_SLOTS]
+    keys = [record.governance_key, *(slot.public_key for slot in slots)]
+    if record.space != space:
+        raise GenesisInvalid("space")
+    if not all(_PRINCIPAL.fullmatch(slot.principal) for slot in slots):
+        raise GenesisInvalid("principal")
+    if not all(map(is_sound, keys)):
+        raise GenesisInvalid("key")
+    if len(set(keys)) != len(keys):
+        raise GenesisInvalid("distinct")
+    if len({slot.principal.casefold() for slot in slots}) != len(slots):
+        raise GenesisInvalid("distinct")
+
+
+def verify_grant(
+    grant_json: bytes, *, genesis: GenesisRecord, space: str, action_digest: str, now_us: int
+) -> Grant:
+    """Return the grant for the action of this digest, else raise GrantInvalid or ConsentInvalid.
+
+    `genesis` holds the keys as they stand now, `now_us` is the store's time in microseconds since
+    1970. Governance's signature is checked first, then, for each required slot, one consent by
+    that slot's own key over the same proposal revision, action, etags, policy and space.
+    """
+    payload = _read_grant(grant_json, genesis)
+    if payload.space != space or genesis.space != space:
+        raise GrantInvalid("space")
+    if payload.action_digest != action_digest or not _SHA256.fullmatch(action_digest):
+        raise GrantInvalid("action_digest")
+    if _expired(payload, now_us):
+        raise GrantInvalid("expiry")
+    if not _is_nonce(payload.nonce):
+        raise GrantInvalid("nonce")
+    consents = _verify_consents(payload, genesis, now_us)
+    if payload.nonce in {consent.nonce for consent in consents}:
+        raise GrantInvalid("nonce")
+    return Grant(
+        space=space,
+        decision_id=payload.decision_id,
+        proposal_id=payload.proposal_id,
+        revision=payload.revision,
+        action_digest=action_digest,
+        etags=payload.etags,
+        policy_digest=payload.policy_digest,
+        nonce=payload.nonce,
+        expire_time=parse_time(payload.expire_time),
+        consents=consents,
+    )
+
+
+def _read_grant(grant_json: bytes, genesis: GenesisRecord) -> GrantPayload:
+    try:
+        envelope = parse_envelope(grant_json, GRANT_TYPE, signers=1, max_bytes=MAX_GRANT_BYTES)
+        payload = read_payload(envelope, GrantPayload)
+    except EnvelopeMalformed:
+        raise GrantInvalid("envelope") from None
+    if not set(payload.consents) <= set(REQUIRED_SLOTS):
+        raise GrantInvalid("envelope")
+    if not _SHA256.fullmatch(payload.policy_digest):
+        raise GrantInvalid("envelope")
+    if not envelope.signed_by(genesis.governance_key):
+        raise GrantInvalid("governance_signature")
+    return payload
+
+
+def _verify_consents(
+    grant: GrantPayload, genesis: GenesisRecord, now_us: int
+) -> tuple[Consent, ...]:
+    """Demand a consent of every required slot: the loop is over the slots, not over what came."""
+    consents: list[Consent] = []
+    keys = {genesis.governance_key}
+    for slot in REQUIRED_SLOTS:
+        form = grant.consents.get(slot)
+        if form is None:
+            raise ConsentInvalid(slot, "missing")
+        holder = genesis.slot(slot)
+        payload = _read_consent(form, slot, holder)
+        _check_same_decision(payload, grant, slot)
+        if _expired(payload, now_us):
+            raise ConsentInvalid(slot, "expiry")
+        if not _is_nonce(payload.nonce):
+            raise ConsentInvalid(slot, "nonce")
+        principals = {consent.principal.casefold() for consent in consents}
+        if holder.public_key in keys or holder.principal.casefold() in principals:
+            raise ConsentInvalid(slot, "distinct")
+        if payload.nonce in {consent.nonce for consent in consents}:
+            raise ConsentInvalid(slot, "distinct")
+        keys.add(holder.public_key)
+        expire_time = parse_time(payload.expire_time)
+        consents.append(Consent(slot, holder.principal, payload.nonce, expire_time))
+    return tuple(consents)
+
+
+def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayload:
+    try:
+        envelope = open_envelope(form, CONSENT_TYPE, signers=1)
+        payload = read_payload(envelope, ConsentPayload)
+    except EnvelopeMalformed:
+        raise ConsentInvalid(slot, "envelope") from None
+    if not envelope.signed_by(holder.public_key):
+        raise ConsentInvalid(slot, "signature")
+    if payload.slot != slot or payload.principal != holder.principal:
+        raise ConsentInvalid(slot, "principal")
+    return payload
+
+
+def _check_same_decision(consent: ConsentPayload, grant: GrantPayload, slot: str) -> None:
+    proposal = (grant.proposal_id, grant.revision)
+    if consent.space != grant.space:
+        raise ConsentInvalid(slot, "space")
+    if (consent.proposal_id, consent.revision) != proposal:
+        raise ConsentInvalid(slot, "proposal")
+    if consent.action_digest != grant.action_digest:
+        raise ConsentInvalid(slot, "action_digest")
+    if consent.etags != grant.etags:
+        raise ConsentInvalid(slot, "etags")
+    if consent.policy_digest != grant.policy_digest:
+        raise ConsentInvalid(slot, "policy_digest")
+
+
+def _expired(payload: Decided, now_us: int) -> bool:
+    """Tell whether the time is over, or no time: what cannot be read refuses."""
+    try:
+        return parse_time(payload.expire_time) <= now_us
+    except ValueError:
+        return True
+
+
+def _is_nonce(text: str) -> bool:
+    try:
+        return len(from_base64url(text)) >= FEWEST_NONCE_BYTES
+    except EnvelopeMalformed:
+        return False
