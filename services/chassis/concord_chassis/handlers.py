@@ -7,7 +7,7 @@ two registration methods; `Recorder` is such a thing, and only remembers them.
 import inspect
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
@@ -20,7 +20,7 @@ from concord_chassis.failure import Failure
 from concord_chassis.stages import compose
 
 # Of what type a handler's messages are, only its method knows, at run time.
-Handler = grpc.RpcMethodHandler[Any, Any]
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behavior = Callable[[Any, Context], Any]
 
 UNKNOWN = Method(

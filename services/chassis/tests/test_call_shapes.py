@@ -1,0 +1,162 @@
+import asyncio
+from collections.abc import AsyncIterator
+
+import grpc
+import pytest
+from chassis_probe import (
+    READER,
+    WRITER,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    echo,
+    registration,
+)
+from concord_chassis.failure import FieldViolation, from_rpc_error
+from concord_chassis.testing import serving
+
+
+async def several(*acts: str) -> AsyncIterator[Dynamic]:
+    for act in acts:
+        yield Request(act=act)
+
+
+async def test_each_call_shape_carries_messages() -> None:
+    """W1 One request or many, one reply or many: each shape passes all stages and answers."""
+    async with serving([registration(ProbeServicer())]) as live:
+        stub = Stub(live.channel(WRITER))
+
+        assert (await stub.ask(Request(act="one"))).text == "one"
+        assert [reply.text async for reply in stub.follow(Request(act="a"))] == ["a", "a", "a"]
+        assert (await stub.collect(several("a", "b"))).text == "a,b"
+        assert [reply.text async for reply in stub.converse(several("a", "b"))] == ["a", "b"]
+
+
+@pytest.mark.parametrize("shape", ["collect", "converse"])
+async def test_every_message_of_a_request_stream_is_validated(shape: str) -> None:
+    """Issue 3: a broken rule in the third message of a stream is refused, the first two stand."""
+    servicer = ProbeServicer()
+    async with serving([registration(servicer)]) as live:
+        call = getattr(Stub(live.channel(WRITER)), shape)(several("a", "b", "NOT LOWER", "d"))
+
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            if shape == "collect":
+                await call
+            else:
+                async for _ in call:
+                    pass
+
+    failure = from_rpc_error(caught.value)
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert failure.violations == (FieldViolation("act", "must match [a-z ]*"),)
+    assert servicer.seen == ["a", "b"]
+
+
+@pytest.mark.parametrize("shape", ["ask", "follow"])
+async def test_a_single_request_is_validated_before_the_servicer_sees_it(shape: str) -> None:
+    """Issue 3: field rules are enforced by the chassis, never by hand in servicers."""
+    servicer = ProbeServicer()
+    async with serving([registration(servicer)]) as live:
+        call = getattr(Stub(live.channel(READER)), shape)(Request(act="NOT LOWER"))
+
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await (call if shape == "ask" else call.read())
+
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert servicer.seen == []
+
+
+@pytest.mark.parametrize("shape", ["ask", "collect", "converse"])
+async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -> None:
+    """Issue 3: oversize (message > 1 MiB) is a typed error, for streams too."""
+    servicer = ProbeServicer()
+    large = Request(act="a", payload="x" * (2 << 20))
+
+    async def one() -> AsyncIterator[Dynamic]:
+        yield large
+
+    async with serving([registration(servicer)]) as live:
+        stub = Stub(live.channel(WRITER))
+        call = stub.ask(large) if shape == "ask" else getattr(stub, shape)(one())
+
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await (call.read() if shape == "converse" else call)
+
+    failure = from_rpc_error(caught.value)
+    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+    assert "1048576" in failure.message
+    assert servicer.seen == []
+
+
+async def test_a_message_of_exactly_the_limit_passes() -> None:
+    """Issue 3: the limit is 1 MiB, inclusive."""
+    async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
+        stub = Stub(live.channel(READER))
+        request = Request(act="a")
+        request.payload = "x" * (1000 - request.ByteSize() - 3)
+        assert request.ByteSize() == 1000
+
+        assert (await stub.ask(request)).text == "a"
+
+        request.payload += "x"
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.ask(request)
+        assert from_rpc_error(caught.value).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+
+
+async def test_a_message_over_grpcs_own_limit_still_has_the_reason() -> None:
+    """Issue 3: far above the limit gRPC itself refuses, without details; the client names it."""
+    async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await Stub(live.channel(READER)).ask(Request(payload="x" * 5000))
+
+    failure = from_rpc_error(caught.value)
+    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+
+
+async def test_bytes_that_are_not_the_message_are_refused() -> None:
+    """Issue 3: wrong types are a typed error; the parser's text stays with us."""
+    async with serving([registration(ProbeServicer())]) as live:
+        channel = live.channel(READER)
+        raw: Dynamic = channel.unary_unary("/concord_chassis_probe.v1.ProbeService/Ask")
+
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await raw(b"\xff\xff\xff")
+
+    failure = from_rpc_error(caught.value)
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert failure.message == "The bytes are not a concord_chassis_probe.v1.Request."
+
+
+@pytest.mark.parametrize("shape", ["ask", "follow", "collect", "converse"])
+async def test_a_cancelled_call_reaches_the_servicer_as_cancellation(shape: str) -> None:
+    """Style 7: cancellation passes through every stage and leaves no task behind."""
+    entered = asyncio.Event()
+
+    async def wait(request: Dynamic) -> str:
+        entered.set()
+        await asyncio.Event().wait()
+        return await echo(request)
+
+    servicer = ProbeServicer(wait)
+    async with serving([registration(servicer)]) as live:
+        stub = Stub(live.channel(WRITER))
+        request = Request(act="a") if shape in {"ask", "follow"} else several("a")
+        call = getattr(stub, shape)(request)
+        reading = asyncio.ensure_future(call.read() if shape in {"follow", "converse"} else call)
+        await entered.wait()
+
+        call.cancel()
+
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        await _until(lambda: servicer.interrupted == ["a"])
+
+
+async def _until(holds: Dynamic) -> None:
+    async with asyncio.timeout(5):
+        while not holds():
+            await asyncio.sleep(0.005)
