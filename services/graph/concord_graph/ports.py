@@ -79,7 +79,6 @@ class Receipt:
 
     refs: tuple[Ref, ...]
     seq: int
-    extra: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +158,6 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """A memory during an interval of record time."""
-
-    memory: Memory
-
-
-@dataclass(frozen=True, slots=True)
 class SpaceHead:
     """How far a space is."""
 
@@ -187,6 +179,11 @@ class Reads(Protocol):
     @property
     def epoch(self) -> str:
         """The store's epoch; changes when the store is restored."""
+        ...
+
+    @property
+    def last_time(self) -> int:
+        """The newest record time (µs); a later "now" than the clock's when the clock stepped back."""
         ...
 
     async def head_seq(self) -> int:

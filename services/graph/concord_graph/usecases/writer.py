@@ -60,6 +60,10 @@ class Writer:
         self._rules = rules
         self._grant = grant
 
+    def with_grant(self, grant: Grant | GenesisRecord) -> Writer:
+        """Return a writer that this verified grant lets through protection."""
+        return Writer(self.tx, self.author, self._rules, self.now, grant)
+
     def new_id(self) -> str:
         """Return a fresh id."""
         return new_id(self.now)

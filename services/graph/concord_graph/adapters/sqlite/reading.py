@@ -61,6 +61,11 @@ class SqliteReads:
         """The store's epoch."""
         return self._epoch
 
+    @property
+    def last_time(self) -> int:
+        """The newest record time."""
+        return self._last_time
+
     async def head_seq(self) -> int:
         """Return the newest sequence number."""
         return self._seq
@@ -284,7 +289,7 @@ class SqliteReads:
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""
         sql = (
-            "SELECT salt, digest, refs, seq, extra FROM request"
+            "SELECT salt, digest, refs, seq FROM request"
             " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
         )
         key = (self._space, author.principal, author.method, author.request_id)
@@ -295,7 +300,7 @@ class SqliteReads:
             Ref(ItemKind(kind), item_id, revision, outcome)
             for kind, item_id, revision, outcome in json.loads(row[2])
         )
-        return row[0], row[1], Receipt(refs, row[3], row[4])
+        return row[0], row[1], Receipt(refs, row[3])
 
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""

@@ -154,7 +154,6 @@ CREATE TABLE request (
   digest TEXT NOT NULL,
   refs TEXT NOT NULL,
   seq INTEGER NOT NULL,
-  extra TEXT NOT NULL,
   create_time INTEGER NOT NULL,
   PRIMARY KEY (space, principal, method, request_id)
 ) STRICT, WITHOUT ROWID;

@@ -98,7 +98,6 @@ class SqliteWrites(SqliteReads):
                 "digest": digest,
                 "refs": json.dumps(refs, separators=(",", ":")),
                 "seq": receipt.seq,
-                "extra": receipt.extra,
                 "create_time": now,
             },
         )

@@ -1,0 +1,80 @@
+"""The whole chain around an item: both directions, all branches (T5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from concord_graph.domain.items import Edge, Instant, ItemKind
+from concord_graph.ports import Reads, View
+from concord_graph.usecases.shown import with_heads
+
+MOST_ITEMS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One item of a chain; `view` is None for a ghost."""
+
+    id: str
+    view: View | None
+    is_head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Every item by effective valid time, and every lineage edge among them."""
+
+    items: tuple[Link, ...]
+    edges: tuple[View, ...]
+    truncated: bool = False
+
+
+async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
+    """Return the chain of a memory, an edge or a ghost; None when nothing knows the id."""
+    edges: dict[str, Edge] = {}
+    ids = {item_id}
+    frontier = {item_id}
+    while frontier and len(ids) <= MOST_ITEMS:
+        found = await tx.lineage_edges(frontier)
+        edges |= {edge.id: edge for edge in found}
+        frontier = {end.id for edge in found for end in (edge.source, edge.target)} - ids
+        ids |= frontier
+    views = await _views(tx, ids, at)
+    if item_id not in views and not edges:
+        return None
+    return await _assembled(tx, ids, edges, views, at)
+
+
+async def _assembled(
+    tx: Reads, ids: set[str], edges: dict[str, Edge], views: Mapping[str, View], at: Instant
+) -> Chain:
+    kept = set(sorted(ids, key=lambda i: _when(views.get(i), i))[:MOST_ITEMS])
+    links = [_link(item_id, views.get(item_id), at) for item_id in kept]
+    shown = [e.id for e in edges.values() if e.source.id in kept and e.target.id in kept]
+    edge_views = await tx.views(ItemKind.EDGE, shown, at)
+    return Chain(
+        items=tuple(sorted(links, key=lambda link: _when(link.view, link.id))),
+        edges=tuple(edge_views[i] for i in sorted(edge_views)),
+        truncated=len(ids) > MOST_ITEMS,
+    )
+
+
+async def _views(tx: Reads, ids: set[str], at: Instant) -> dict[str, View]:
+    views: dict[str, View] = {}
+    for kind in (ItemKind.MEMORY, ItemKind.EDGE):
+        found = await tx.views(kind, ids, at)
+        for view in await with_heads(tx, list(found.values()), at):
+            views[view.item.id] = view
+    return views
+
+
+def _link(item_id: str, view: View | None, at: Instant) -> Link:
+    if view is None or view.item.deleted:
+        return Link(item_id, view)
+    return Link(item_id, view, is_head=not view.standing.is_superseded(at.valid))
+
+
+def _when(view: View | None, item_id: str) -> tuple[int, str]:
+    """A ghost has no time: it is older than what points at it."""
+    return (view.standing.effective_from if view else -(2**62), item_id)

@@ -1,0 +1,122 @@
+"""Running a write: once per request id, in one transaction, with its refusals on record."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from concord_graph.domain.consent import ConsentError
+from concord_graph.domain.exceptions import ConstitutiveProtected, RequestIdReused
+from concord_graph.domain.items import Instant, ItemKind
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    Clock,
+    GraphStore,
+    Receipt,
+    Ref,
+    View,
+    Writes,
+)
+from concord_graph.usecases.writer import Rules, Writer
+
+Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a write did: references, the shown items in their order, and how fresh it is."""
+
+    refs: tuple[Ref, ...]
+    views: tuple[View, ...]
+    seq: int
+    epoch: str
+    now: int
+
+
+class Commands:
+    """Runs writes."""
+
+    def __init__(self, store: GraphStore, clock: Clock, rules: Rules) -> None:
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+
+    async def run(
+        self, space: str, author: Author, request: bytes, work: Work, *, shown: int = 1
+    ) -> Done:
+        """Run work once for this author and request.
+
+        `request` is what is compared when the request id comes again; `shown` is how many of the
+        references are read back for the reply.
+        """
+
+        async def transaction(tx: Writes) -> Done:
+            receipt = await self._known(tx, author, request)
+            if receipt is None:
+                writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time))
+                receipt = await self._first(tx, author, request, await work(writer))
+            return await self._done(tx, receipt, shown)
+
+        try:
+            return await self._store.write(space, transaction)
+        except ConstitutiveProtected as refused:
+            await self._record(space, author, refused.item_id, str(refused))
+            raise
+        except ConsentError as refused:
+            await self._record(space, author, "", str(refused))
+            raise
+
+    async def _known(self, tx: Writes, author: Author, request: bytes) -> Receipt | None:
+        found = await tx.receipt(author)
+        if found is None:
+            return None
+        salt, digest, receipt = found
+        if not self._rules.same_request(digest, _fingerprint(salt, request)):
+            raise RequestIdReused(author.request_id)
+        return receipt
+
+    async def _first(
+        self, tx: Writes, author: Author, request: bytes, refs: tuple[Ref, ...]
+    ) -> Receipt:
+        salt = secrets.token_bytes(16)
+        receipt = Receipt(refs, await tx.head_seq())
+        await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
+        return receipt
+
+    async def _done(self, tx: Writes, receipt: Receipt, shown: int) -> Done:
+        now = max(self._clock(), tx.last_time)
+        views = []
+        for reference in receipt.refs[:shown]:
+            item = await tx.revision(reference)
+            if item is not None:
+                views.append(await tx.view_of(item, Instant(now)))
+        return Done(receipt.refs, tuple(views), receipt.seq, tx.epoch, now)
+
+    async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
+        """Write down a refused attempt on something constitutive."""
+
+        async def transaction(tx: Writes) -> None:
+            kind = (await tx.kinds([item_id])).get(item_id, ItemKind.GHOST)
+            seq, time = tx.tick()
+            await tx.append(
+                Change(
+                    seq=seq,
+                    record_time=time,
+                    item_id=item_id,
+                    item_kind=kind,
+                    type=ChangeType.REFUSED,
+                    revision=0,
+                    author=author,
+                    reason=why,
+                )
+            )
+
+        await self._store.write(space, transaction)
+
+
+def _fingerprint(salt: bytes, request: bytes) -> str:
+    return hashlib.sha256(salt + request).hexdigest()

@@ -1,0 +1,143 @@
+"""What holds now, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
+
+No generated ids, no defaulted times, no revisions, record times or access data. A memory without an
+id of its own is named by its external id, else by the digest of what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import rfc8785
+
+from concord_graph.domain.items import Edge, Importance, ItemKind, Memory, Node
+from concord_graph.ports import Reads
+
+Record = dict[str, Any]
+
+
+async def export_state(tx: Reads) -> list[str]:
+    """Return the lines of the state export: memories, nodes, edges, then lineage, each sorted."""
+    nodes = [n for n in await tx.live_items(ItemKind.NODE) if isinstance(n, Node)]
+    memories = [m for m in await tx.live_items(ItemKind.MEMORY) if isinstance(m, Memory)]
+    edges = [e for e in await tx.live_items(ItemKind.EDGE) if isinstance(e, Edge)]
+    names = {m.id: _memory_name(m) for m in memories} | {n.id: {"node": n.name} for n in nodes}
+    plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
+    names |= {edge_id: {"edge": triple} for edge_id, triple in plain.items()}
+    return [
+        *_sorted(_memory(m) for m in memories),
+        *_sorted(_node(n) for n in nodes),
+        *_sorted(_edge(e, plain[e.id]) for e in edges if not e.is_lineage),
+        *_sorted(_lineage(e, names) for e in edges if e.is_lineage),
+    ]
+
+
+def _sorted(records: Iterator[Record]) -> list[str]:
+    return sorted(rfc8785.dumps(record).decode() for record in records)
+
+
+def _memory_name(memory: Memory) -> Record:
+    if memory.id_stated:
+        return {"memory": memory.id}
+    if memory.external_id:
+        return {"external_id": memory.external_id}
+    return {"says": memory.content_digest}
+
+
+def _memory(memory: Memory) -> Record:
+    return _without_empty(
+        {
+            "kind": "memory",
+            "id": memory.id if memory.id_stated else "",
+            "external_id": memory.external_id,
+            "memory_kind": memory.memory_kind.name,
+            "content": memory.content,
+            "concepts": list(memory.concepts) if memory.concepts_stated else [],
+            "domain": memory.domain,
+            "importance": _importance(memory.importance),
+            "surfaces_when": list(memory.surfaces_when),
+            "sources": [
+                _without_empty(
+                    {
+                        "speaker": s.speaker,
+                        "file": s.file,
+                        "turn_ids": list(s.turn_ids),
+                        "trust": s.trust.name,
+                    }
+                )
+                for s in memory.sources
+            ],
+            "category": memory.category,
+            "tags": list(memory.tags),
+            "session_id": memory.session_id,
+            "edge_type": memory.edge_type.name,
+            "valid_from": _time(memory.valid_from),
+            "valid_until": _time(memory.valid_until),
+        }
+    )
+
+
+def _node(node: Node) -> Record:
+    return _without_empty(
+        {
+            "kind": "node",
+            "name": node.name,
+            "label": node.label,
+            "properties": dict(node.properties),
+            "vector_id": node.vector_id,
+        }
+    )
+
+
+def _triple(edge: Edge, names: dict[str, Record]) -> Record:
+    return _without_empty(
+        {
+            "source": names.get(edge.source.id, {"memory": edge.source.id}),
+            "relation": edge.relation,
+            "target": names.get(edge.target.id, {"memory": edge.target.id}),
+            "valid_from": _time(edge.valid_from),
+        }
+    )
+
+
+def _edge(edge: Edge, triple: Record) -> Record:
+    return triple | _without_empty(
+        {
+            "kind": "edge",
+            "weight": edge.weight,
+            "properties": dict(edge.properties),
+            "edge_type": edge.edge_type.name,
+            "importance": _importance(edge.importance),
+            "valid_until": _time(edge.valid_until),
+        }
+    )
+
+
+def _lineage(edge: Edge, names: dict[str, Record]) -> Record:
+    return _without_empty(
+        {
+            "kind": "lineage",
+            "relation": edge.relation,
+            "newer": names.get(edge.source.id, {"memory": edge.source.id}),
+            "older": names.get(edge.target.id, {"memory": edge.target.id}),
+            "properties": dict(edge.properties),
+        }
+    )
+
+
+def _importance(importance: Importance) -> str:
+    return "" if importance == Importance.UNSET else importance.name
+
+
+def _time(instant: int | None) -> str:
+    if instant is None:
+        return ""
+    seconds, micros = divmod(instant, 1_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{micros:06}Z"
+
+
+def _without_empty(record: Record) -> Record:
+    return {key: value for key, value in record.items() if value not in ("", [], {}, None)}
+

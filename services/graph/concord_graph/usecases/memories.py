@@ -1,0 +1,220 @@
+"""Writing memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from concord_graph.domain.drafts import MemoryDraft, Patch, check_interval
+from concord_graph.domain.exceptions import (
+    FieldInvalid,
+    GraphError,
+    ItemExists,
+    ItemNotFound,
+    ItemState,
+    MaskInvalid,
+    ReservedName,
+)
+from concord_graph.domain.items import (
+    RESERVED_PREFIX,
+    EdgeType,
+    Importance,
+    Instant,
+    ItemKind,
+    Memory,
+)
+from concord_graph.domain.links import MalformedLink
+from concord_graph.ports import ConceptExtractor, LinkParser, Ref
+from concord_graph.usecases.lineage import sync_links
+from concord_graph.usecases.writer import Writer, ref
+
+_CHANGEABLE = frozenset(
+    {
+        *("content", "memory_kind", "concepts", "domain", "importance", "surfaces_when"),
+        *("sources", "external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
+    }
+)
+
+
+class ItemRefused(Exception):
+    """One item of a batch was refused; `index` is its place from 0, `cause` says why."""
+
+    def __init__(self, index: int, cause: Exception) -> None:
+        super().__init__(f"item {index}: {cause}")
+        self.index = index
+        self.cause = cause
+
+
+class BatchRefused(Exception):
+    """A batch was refused as a whole: nothing was written."""
+
+    def __init__(self, refusals: Sequence[ItemRefused]) -> None:
+        super().__init__(f"{len(refusals)} items were refused")
+        self.refusals = tuple(refusals)
+
+
+class Memories:
+    """Commands on memories; reads links and concepts out of their content."""
+
+    def __init__(self, links: LinkParser, concepts: ConceptExtractor) -> None:
+        self._links = links
+        self._concepts = concepts
+
+    async def add(self, writer: Writer, draft: MemoryDraft) -> tuple[Ref, ...]:
+        """Remember a text, once (M1, M5)."""
+        self._check(draft)
+        known = await self._known(writer, draft)
+        if known is None:
+            return (ref(await self._create(writer, draft), "created"),)
+        if known.deleted:
+            raise ItemState("this memory is forgotten: restore it")
+        if _keyed(draft) and self._drafted(known, draft) != known:
+            raise ItemExists(known.id, "id or external id")
+        return (ref(known, "unchanged"),)
+
+    async def add_many(
+        self, writer: Writer, drafts: Sequence[MemoryDraft], *, update_existing: bool
+    ) -> tuple[Ref, ...]:
+        """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
+        refs: list[Ref] = []
+        refusals: list[ItemRefused] = []
+        for index, draft in enumerate(drafts):
+            try:
+                refs.append(await self._add_one(writer, draft, update_existing=update_existing))
+            except (GraphError, MalformedLink) as error:
+                refusals.append(ItemRefused(index, error))
+        if refusals:
+            raise BatchRefused(refusals)
+        return tuple(refs)
+
+    async def update(self, writer: Writer, patch: Patch) -> tuple[Ref, ...]:
+        """Change the named fields of a live memory; the former version is kept (M4)."""
+        stored = await _existing(writer, patch.item_id)
+        writer.demand_etag(stored, patch.etag)
+        if stored.deleted:
+            raise ItemState("this memory is forgotten: restore it first")
+        unknown = set(patch.values) - _CHANGEABLE
+        if unknown:
+            raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
+        memory = self._patched(stored, patch.values)
+        if memory.external_id and memory.external_id != stored.external_id:
+            other = await writer.tx.memory_by_external_id(memory.external_id)
+            if other is not None:
+                raise ItemExists(other.id, "external id")
+        return (ref(await self._replace(writer, stored, memory)),)
+
+    async def forget(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
+        """Forget a memory softly."""
+        stored = await _existing(writer, memory_id)
+        writer.demand_etag(stored, etag)
+        if stored.deleted:
+            raise ItemState("this memory is forgotten already")
+        return (ref(await writer.put(stored, replace(stored, deleted=True))),)
+
+    async def restore(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
+        """Bring a forgotten memory back."""
+        stored = await _existing(writer, memory_id)
+        writer.demand_etag(stored, etag)
+        if not stored.deleted:
+            raise ItemState("this memory is not forgotten")
+        return (ref(await writer.put(stored, replace(stored, deleted=False))),)
+
+    async def _add_one(
+        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
+    ) -> Ref:
+        self._check(draft)
+        known = await self._known(writer, draft)
+        if known is None:
+            return ref(await self._create(writer, draft), "created")
+        drafted = self._drafted(known, draft)
+        if known.deleted or not _keyed(draft) or drafted == known:
+            return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
+        if not update_existing:
+            raise ItemExists(known.id, "id or external id")
+        return ref(await self._replace(writer, known, drafted), "updated")
+
+    async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
+        links = self._links(draft.content)
+        blank = Memory(
+            id=draft.id or writer.new_id(), content=draft.content, id_stated=bool(draft.id)
+        )
+        memory = await writer.put(None, self._drafted(blank, draft))
+        await sync_links(writer, memory, links)
+        return memory
+
+    async def _replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
+        if memory == stored:
+            return stored
+        links = self._links(memory.content)
+        written = await writer.put(stored, memory)
+        if memory.content != stored.content:
+            await sync_links(writer, written, links)
+        return written
+
+    async def _known(self, writer: Writer, draft: MemoryDraft) -> Memory | None:
+        """Return the memory that the draft is: by external id, by id, else by what it says."""
+        tx = writer.tx
+        by_key = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
+        by_id = await self._named(writer, draft.id) if draft.id else None
+        if by_key and draft.id and by_key.id != draft.id:
+            raise ItemExists(by_key.id, "external id")
+        if by_key or by_id or _keyed(draft):
+            return by_key or by_id
+        blank = Memory(id="", content=draft.content)
+        saying = await tx.live_memories_saying(self._drafted(blank, draft).content_digest)
+        if not saying:
+            return None
+        at = Instant(max(writer.now, tx.last_time))
+        views = await tx.views(ItemKind.MEMORY, [memory.id for memory in saying], at)
+        current = [m for m in saying if not views[m.id].standing.is_superseded(at.valid)]
+        return current[0] if current else None  # a replaced text may be said again: A, B, A
+
+    async def _named(self, writer: Writer, memory_id: str) -> Memory | None:
+        memory = await writer.tx.memory(memory_id)
+        if memory is None and await writer.tx.kinds([memory_id]):
+            raise ItemExists(memory_id, "id")
+        return memory
+
+    def _check(self, draft: MemoryDraft) -> None:
+        if not draft.content:
+            raise FieldInvalid("memory.content", "is required")
+        if draft.id.casefold().startswith(RESERVED_PREFIX):
+            raise ReservedName("memory.id", f"ids starting with {RESERVED_PREFIX!r} are reserved")
+        if draft.edge_type == EdgeType.RESOLUTION:
+            raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
+        check_interval(draft.valid_from, draft.valid_until, "memory.valid_until")
+
+    def _drafted(self, memory: Memory, draft: MemoryDraft) -> Memory:
+        """Return the memory with everything that the draft states."""
+        values = {f.name: getattr(draft, f.name) for f in fields(draft) if f.name != "id"}
+        values["concepts_stated"] = bool(draft.concepts)
+        values["concepts"] = draft.concepts or tuple(self._concepts(draft.content))
+        return replace(memory, **values)
+
+    def _patched(self, stored: Memory, values: Any) -> Memory:
+        memory = replace(stored, **values)
+        if not memory.content:
+            raise FieldInvalid("memory.content", "is required")
+        if memory.edge_type == EdgeType.RESOLUTION:
+            raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
+        check_interval(memory.valid_from, memory.valid_until, "memory.valid_until")
+        given = bool(values["concepts"]) if "concepts" in values else memory.concepts_stated
+        return replace(
+            memory,
+            importance=Importance(memory.importance),
+            concepts_stated=given,
+            concepts=memory.concepts if given else tuple(self._concepts(memory.content)),
+        )
+
+
+def _keyed(draft: MemoryDraft) -> bool:
+    """Return whether the caller named the memory: then equal words do not make it another one."""
+    return bool(draft.id or draft.external_id)
+
+
+async def _existing(writer: Writer, memory_id: str) -> Memory:
+    memory = await writer.tx.memory(memory_id)
+    if memory is None:
+        raise ItemNotFound(memory_id)
+    return memory

@@ -1,0 +1,86 @@
+"""What surrounds an item: a breadth-first walk, ranked by relevance (G9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_graph.ports import Reads, Step, Walk
+from concord_graph.usecases.shown import step_relevance
+
+MOST_EDGES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """One edge in reach: its rank, how far it is, the edges that lead to it, what lies beyond."""
+
+    relevance: float
+    distance: int
+    edge_id: str
+    path: tuple[str, ...]
+    neighbor_id: str
+
+    @property
+    def rank(self) -> tuple[float, int, str]:
+        """Return what it is sorted by."""
+        return (-self.relevance, self.distance, self.edge_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """Every edge in reach, best first, and whether the walk was cut."""
+
+    reached: tuple[Reached, ...]
+    truncated: bool
+
+
+async def walk_neighbors(
+    tx: Reads, start_id: str, depth: int, walk: Walk, now: int
+) -> Neighborhood:
+    """Walk up to `depth` hops and 10,000 edges; an edge counts once, at its smallest distance.
+
+    `now` (µs) is the instant at which relevance is computed.
+    """
+    paths: dict[str, tuple[str, ...]] = {start_id: ()}
+    reached: dict[str, Reached] = {}
+    frontier: Sequence[str] = [start_id]
+    truncated = False
+    for distance in range(1, depth + 1):
+        room = MOST_EDGES - len(reached)
+        # one more than there is room for shows that there are more; known edges come back too
+        found = await tx.steps(frontier, walk, MOST_EDGES + len(reached) + 1)
+        steps = sorted((s for s in found if s.id not in reached), key=lambda s: s.id)
+        truncated = truncated or len(steps) > room
+        frontier = _advance(steps[:room], walk, distance, now, paths, reached)
+        if truncated or not frontier:
+            break
+    return Neighborhood(tuple(sorted(reached.values(), key=lambda r: r.rank)), truncated)
+
+
+def _advance(
+    steps: Sequence[Step],
+    walk: Walk,
+    distance: int,
+    now: int,
+    paths: dict[str, tuple[str, ...]],
+    reached: dict[str, Reached],
+) -> list[str]:
+    """Take a hop's edges in; return the items that were met for the first time."""
+    before = set(paths)
+    met: list[str] = []
+    for step in steps:
+        origin, beyond = _orient(step, walk, before)
+        path = (*paths[origin], step.id)
+        reached[step.id] = Reached(step_relevance(step, now), distance, step.id, path, beyond)
+        if beyond not in paths:
+            paths[beyond] = path
+            met.append(beyond)
+    return met
+
+
+def _orient(step: Step, walk: Walk, known: set[str]) -> tuple[str, str]:
+    """Return where a step starts and where it leads, as it is walked."""
+    if walk.outgoing and step.source_id in known:
+        return step.source_id, step.target_id
+    return step.target_id, step.source_id
