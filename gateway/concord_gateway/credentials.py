@@ -15,7 +15,6 @@ import json
 import os
 import re
 import secrets
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -23,9 +22,10 @@ from typing import Literal
 from concord_chassis.identity import Caller
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from concord_gateway import private_file
+
 KEY_PREFIX = "ck_"
 KEY_BYTES = 32
-MAX_FILE_BYTES = 4 << 20
 INTERNAL_SCOPES = frozenset({"feed:all"})
 """Scopes of service principals alone: they cross spaces, so no key from outside may carry one."""
 
@@ -93,7 +93,11 @@ def write_keys(path: Path, entries: Mapping[str, KeyEntry]) -> None:
 
 def read_keys(path: Path) -> dict[str, KeyEntry]:
     """The entries of the keys file by digest. Raises `KeysFileError`."""
-    return _checked(path, _parsed(path, _bytes_of_private_file(path)))
+    try:
+        data = private_file.read(path)
+    except private_file.PrivateFileError as error:
+        raise KeysFileError(str(error)) from error
+    return _checked(path, _parsed(path, data))
 
 
 class Keyring:
@@ -122,9 +126,13 @@ class Keyring:
             return None
         return self._callers.get(digest_of(key))
 
-    def check(self) -> None:
-        """Raises `KeysFileError` when the file, as it now is, cannot be used."""
-        self._follow()
+    def usable(self) -> bool:
+        """Whether the file, as it now is, can be used."""
+        try:
+            self._follow()
+        except KeysFileError:
+            return False
+        return True
 
     def _follow(self) -> None:
         """One `stat` a call (a microsecond) buys that revoking a key needs no restart."""
@@ -140,23 +148,6 @@ def _fingerprint(path: Path) -> tuple[int, int, int, int]:
     except OSError as error:
         raise KeysFileError(f"Cannot read the keys file {path}: {error.strerror}.") from error
     return (found.st_mtime_ns, found.st_ino, found.st_size, found.st_mode)
-
-
-def _bytes_of_private_file(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if not stat.S_ISREG(mode) or mode & 0o077:
-                raise KeysFileError(
-                    f"The keys file {path} can be read or changed by others: run "
-                    f"`chmod 600 {path}`, and replace the keys if others were on this machine."
-                )
-            data = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise KeysFileError(f"Cannot read the keys file {path}: {error.strerror}.") from error
-    if len(data) > MAX_FILE_BYTES:
-        raise KeysFileError(f"The keys file {path} is larger than {MAX_FILE_BYTES} bytes.")
-    return data
 
 
 def _parsed(path: Path, data: bytes) -> dict[str, KeyEntry]:

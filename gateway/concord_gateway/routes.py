@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+
+T = TypeVar("T")
 
 
 class NoUpstreamError(Exception):
@@ -37,14 +40,16 @@ class Route:
         return bool(self.method.client_streaming or self.method.server_streaming)
 
 
-def upstream_of(name: str, upstreams: Mapping[str, Upstream]) -> Upstream:
-    """The upstream with the longest prefix of the dotted `name`. Raises `NoUpstreamError`."""
+def longest_prefix(name: str, prefixes: Mapping[str, T]) -> T:
+    """What belongs to the longest dotted prefix of `name`. Raises `NoUpstreamError`."""
     prefix = name
-    while prefix not in upstreams:
+    while prefix not in prefixes:
         prefix, _, _ = prefix.rpartition(".")
         if not prefix:
-            raise NoUpstreamError(f"No upstream is configured for the service {name}.")
-    return upstreams[prefix]
+            raise NoUpstreamError(
+                f"No upstream is configured for {name}: name one in GATEWAY_UPSTREAMS."
+            )
+    return prefixes[prefix]
 
 
 def table(
@@ -52,7 +57,7 @@ def table(
 ) -> dict[str, Route]:
     """Routes by path. Raises `NoUpstreamError` when a service goes nowhere."""
     routes = (
-        Route(method, upstream_of(service.full_name, upstreams))
+        Route(method, longest_prefix(service.full_name, upstreams))
         for service in services
         for method in service.methods
     )

@@ -1,7 +1,7 @@
 """The standard health service for the whole gateway: it serves only when everything behind does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TypeAlias
 
 import grpc
@@ -17,17 +17,30 @@ SERVICE_UNKNOWN: int = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 class Probe:
     """Asks the services themselves, each time: there is no remembered health to be wrong."""
 
-    def __init__(self, routes: Iterable[Route], *, timeout: float) -> None:
-        """`timeout`: seconds after which a silent service counts as not serving."""
+    def __init__(
+        self, routes: Iterable[Route], *, able: Callable[[], bool], timeout: float
+    ) -> None:
+        """`able`: whether the gateway itself can do its part. `timeout`: seconds after which a
+        silent service counts as not serving."""
+        self._able = able
         self._timeout = timeout
         self._upstreams = {
             route.method.containing_service.full_name: route.upstream for route in routes
         }
-        self._draining = False
+        self._draining = asyncio.Event()
 
     def drain(self) -> None:
         """Says from now on that nothing is served."""
-        self._draining = True
+        self._draining.set()
+
+    async def drained(self, within: float) -> bool:
+        """Whether draining has begun, or begins within so many seconds."""
+        try:
+            async with asyncio.timeout(within):
+                await self._draining.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def knows(self, service: str) -> bool:
         """Whether `service` is routed; "" stands for the whole gateway."""
@@ -35,19 +48,28 @@ class Probe:
 
     async def serving(self, service: str = "") -> bool:
         """Whether what is behind `service` (all of it, for "") says that it serves."""
-        if self._draining:
+        if not self._serves_itself():
             return False
-        asked = set(self._upstreams.values()) if not service else {self._upstreams[service]}
-        return all(await asyncio.gather(*(self._ask(upstream) for upstream in asked)))
+        if service:
+            return await self._ask(self._upstreams[service])
+        return all((await self.upstreams()).values())
 
-    async def each(self) -> Mapping[str, bool]:
+    async def upstreams(self) -> dict[str, bool]:
         """The upstreams by their prefix, and whether each serves."""
         asked = sorted(set(self._upstreams.values()), key=lambda upstream: upstream.prefix)
         answers = await asyncio.gather(*(self._ask(upstream) for upstream in asked))
         return {
-            upstream.prefix: answer and not self._draining
+            upstream.prefix: answer and self._serves_itself()
             for upstream, answer in zip(asked, answers, strict=True)
         }
+
+    async def services(self) -> dict[str, bool]:
+        """The routed services by their full name, and whether each serves."""
+        health = await self.upstreams()
+        return {name: health[upstream.prefix] for name, upstream in self._upstreams.items()}
+
+    def _serves_itself(self) -> bool:
+        return self._able() and not self._draining.is_set()
 
     async def _ask(self, upstream: Upstream) -> bool:
         stub = health_pb2_grpc.HealthStub(upstream.channel)
@@ -80,19 +102,36 @@ class Health:
             await context.abort(grpc.StatusCode.NOT_FOUND, "No such service here.")
         return health_pb2.HealthCheckResponse(status=await self._status(request.service))
 
+    async def List(  # noqa: N802 - the contract's name
+        self, _request: health_pb2.HealthListRequest, _context: Context
+    ) -> health_pb2.HealthListResponse:
+        """The health now of the gateway ("") and of every service by its full name."""
+        health = await self._probe.services()
+        whole = {"": all(health.values()), **health}
+        return health_pb2.HealthListResponse(
+            statuses={
+                name: health_pb2.HealthCheckResponse(status=SERVING if good else NOT_SERVING)
+                for name, good in whole.items()
+            }
+        )
+
     async def Watch(  # noqa: N802 - the contract's name
         self,
         request: health_pb2.HealthCheckRequest,
         _context: Context,
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
-        """The health now and whenever it changes, until the caller leaves."""
-        told = None
-        while True:
+        """The health now and whenever it changes, until the caller leaves or the gateway drains."""
+        told, leaving = None, False
+        while not leaving:
+            leaving = await self._probe.drained(within=0 if told is None else self._interval)
             status = await self._status(request.service)
             if status != told:
                 yield health_pb2.HealthCheckResponse(status=status)
                 told = status
-            await asyncio.sleep(self._interval)
+
+    def drain(self) -> None:
+        """Tells every watcher that it ends, and whoever asks that nothing is served."""
+        self._probe.drain()
 
     async def _status(self, service: str) -> int:
         if not self._probe.knows(service):

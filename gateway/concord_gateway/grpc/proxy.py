@@ -227,7 +227,8 @@ class Proxy(grpc.GenericRpcHandler):
         if upstream_failure.made_by_runtime(error):
             self._observation.upstream_failed(path, error, _request_id(context))
             await self._refuse(path, context, upstream_failure.of_runtime(error))
-        await context.abort(error.code(), error.details() or "", error.trailing_metadata())
+        trailers = tuple(error.trailing_metadata() or ())
+        await context.abort(error.code(), error.details() or "", trailers)
 
 
 async def _replies(context: Context, call: Reading) -> None:
@@ -238,7 +239,7 @@ async def _replies(context: Context, call: Reading) -> None:
     context.set_trailing_metadata(await call.trailing_metadata())
 
 
-async def _read(side: Context | Reading) -> bytes | None:
+async def _read(side: "Context | Reading") -> bytes | None:
     """The next message; None at the end."""
     message: object = await side.read()
     return message if isinstance(message, bytes) else None

@@ -1,0 +1,162 @@
+"""Puts the gateway together from its configuration: the one place where the parts meet."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass
+
+from concord_chassis import log
+from concord_chassis.identity import TokenIssuer
+from concord_chassis.workers import Workers
+from google.protobuf.descriptor import ServiceDescriptor
+from prometheus_client import CollectorRegistry
+
+from concord_gateway import addresses, contracts, issuer
+from concord_gateway import routes as routing
+from concord_gateway.admission import Gate, Tokens
+from concord_gateway.config import Config
+from concord_gateway.credentials import Keyring
+from concord_gateway.grpc.health import Health, Probe
+from concord_gateway.grpc.proxy import Proxy
+from concord_gateway.grpc.server import GrpcServer
+from concord_gateway.http import app
+from concord_gateway.http.app import Doors
+from concord_gateway.http.server import HttpServer
+from concord_gateway.http.unary import Limits
+from concord_gateway.observation import Observation
+from concord_gateway.routes import Route, Upstream
+
+
+def build(
+    config: Config,
+    *,
+    services: Sequence[ServiceDescriptor] | None = None,
+    registry: CollectorRegistry | None = None,
+    logger: log.Logger | None = None,
+) -> "Gateway":
+    """A gateway that is ready to start. Reads the key files, opens no socket.
+
+    `services` are those of the contracts unless given. Raises `KeysFileError`, `IssuerKeyError`,
+    `NoUpstreamError`.
+    """
+    offered = contracts.services() if services is None else tuple(services)
+    prefixes = {prefix: prefix for prefix in config.upstreams}
+    for service in offered:
+        routing.longest_prefix(service.full_name, prefixes)
+    return Gateway(
+        config,
+        services=offered,
+        keyring=Keyring(config.keys_file),
+        issuer=issuer.read(config.issuer_key_file, config.issuer_name),
+        observation=Observation(
+            CollectorRegistry() if registry is None else registry,
+            log.json_lines("gateway") if logger is None else logger,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Running:
+    """What exists between start and stop."""
+
+    grpc: GrpcServer
+    http: HttpServer
+    probe: Probe
+    undo: AsyncExitStack
+
+
+class Gateway:
+    """One front door: gRPC and HTTP. `grpc_port` and `http_port` are known once it has started."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        services: Sequence[ServiceDescriptor],
+        keyring: Keyring,
+        issuer: TokenIssuer,
+        observation: Observation,
+    ) -> None:
+        self.grpc_port = 0
+        self.http_port = 0
+        self._config, self._services = config, services
+        self._keyring = keyring
+        self._gate = Gate(keyring, Tokens(issuer, config.token_ttl))
+        self._observation = observation
+        self._running: _Running | None = None
+
+    async def start(self) -> None:
+        """Listens on both addresses; the services behind need not answer yet.
+
+        Raises `PortInUse` or another `BindError`, and then leaves nothing open.
+        """
+        async with AsyncExitStack() as undo:
+            routes = routing.table(self._services, self._channels(undo))
+            probe = Probe(
+                routes.values(), able=self._keyring.usable, timeout=self._config.health_timeout
+            )
+            http = self._http(routes, probe, undo)
+            grpc = self._grpc(routes, probe)
+            await grpc.start()
+            undo.push_async_callback(grpc.stop, 0)
+            await http.start()
+            self._running = _Running(grpc, http, probe, undo.pop_all())
+        self.grpc_port, self.http_port = grpc.port, http.port
+        self._observation.logger.info("listening", grpc=grpc.port, http=http.port)
+
+    async def ready(self) -> bool:
+        """Whether the gateway and every service behind it serve."""
+        return self._running is not None and await self._running.probe.serving()
+
+    async def stop(self, grace: float) -> None:
+        """Says NOT_SERVING, takes nothing new, gives what is under way `grace` seconds."""
+        running, self._running = self._running, None
+        if running is None:
+            return
+        async with running.undo:
+            running.probe.drain()
+            await asyncio.gather(running.http.stop(grace), running.grpc.stop(grace))
+        self._observation.logger.info("stopped")
+
+    def _channels(self, undo: AsyncExitStack) -> dict[str, Upstream]:
+        upstreams = {}
+        for prefix, target in self._config.upstreams.items():
+            channel = addresses.channel(target)
+            undo.push_async_callback(channel.close)
+            upstreams[prefix] = Upstream(prefix, channel)
+        return upstreams
+
+    def _http(self, routes: dict[str, Route], probe: Probe, undo: AsyncExitStack) -> HttpServer:
+        config = self._config
+        bound = addresses.bound(config.http_listen, "GATEWAY_HTTP_LISTEN")
+        undo.enter_context(closing(bound))
+        workers = Workers(1, "gateway-json")
+        undo.callback(workers.close)
+        application = app.build(
+            routes,
+            self._gate,
+            self._observation,
+            workers,
+            health=probe.upstreams,
+            limits=Limits(config.max_message_bytes, config.deadline),
+            doors=Doors(config.http_hosts, config.http_origins),
+        )
+        return HttpServer(application, bound)
+
+    def _grpc(self, routes: dict[str, Route], probe: Probe) -> GrpcServer:
+        config = self._config
+        addresses.bound(config.grpc_listen, "GATEWAY_GRPC_LISTEN").close()
+        proxy = Proxy(
+            routes,
+            self._gate,
+            self._observation,
+            max_message_bytes=config.max_message_bytes,
+            default_deadline=config.deadline,
+        )
+        return GrpcServer(
+            proxy,
+            Health(probe, interval=config.health_interval),
+            config.grpc_listen,
+            max_message_bytes=config.max_message_bytes,
+            reflected=self._services if config.reflection else (),
+        )

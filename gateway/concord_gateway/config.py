@@ -1,0 +1,86 @@
+"""What the gateway can be told, read from an environment mapping.
+
+Keys are `GATEWAY_` and the field's name in capitals. There is no default key and no default
+secret; listening on loopback is the default.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from concord_chassis import config
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from concord_gateway.admission import RENEW_BEFORE
+
+PREFIX = "GATEWAY_"
+REPLICAS = "|"
+
+_LISTEN = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}")
+_SERVICE_PREFIX = re.compile(r"[a-z0-9_]+(\.[A-Za-z0-9_]+)*")
+_IP_AND_PORT = re.compile(r"[0-9.]+:[0-9]{1,5}")
+
+
+class Config(BaseModel):
+    """Every setting of the gateway; times in seconds, sizes in bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    grpc_listen: str = "127.0.0.1:7600"
+    """`host:port` of the gRPC address; port 0 takes any."""
+    http_listen: str = "127.0.0.1:7601"
+    """`host:port` of HTTP/JSON; port 0 takes any."""
+    upstreams: Mapping[str, str]
+    """Service prefix to address: `concord.graph=unix:/run/graph.sock,concord.search=h:7612`.
+    Several replicas, as IPv4 addresses with ports, are separated by `|` and used in turn."""
+    keys_file: Path
+    """The API keys' digests; see `credentials`."""
+    issuer_key_file: Path
+    """The Ed25519 private key (PEM, unencrypted, mode 0600) that signs tokens for the services."""
+    issuer_name: str = Field(default="gateway", min_length=1, max_length=128)
+    """The name under which the services know the issuer's public key."""
+    token_ttl: float = Field(default=300.0, gt=RENEW_BEFORE, le=3600.0)
+    """A token's life."""
+    reflection: bool = False
+    """Whether gRPC reflection tells the contracts to anyone who asks."""
+    http_hosts: tuple[str, ...] = ()
+    """Host names, beside loopback, that HTTP requests may address."""
+    http_origins: tuple[str, ...] = ()
+    """Origins, beside the gateway's own, whose pages may send HTTP requests."""
+    deadline: float = Field(default=30.0, gt=0, le=3600.0)
+    """For a call of one request and one reply that states none."""
+    max_message_bytes: int = Field(default=1 << 20, ge=1024, le=64 << 20)
+    """The largest request message or HTTP body."""
+    health_timeout: float = Field(default=1.0, gt=0, le=60.0)
+    """A service that is silent for longer does not serve."""
+    health_interval: float = Field(default=1.0, gt=0, le=60.0)
+    """Between two looks on behalf of somebody who watches the health."""
+    grace: float = Field(default=10.0, ge=0, le=600.0)
+    """For calls under way when the gateway stops."""
+
+    @field_validator("grpc_listen", "http_listen")
+    @classmethod
+    def _host_and_port(cls, value: str) -> str:
+        if not _LISTEN.fullmatch(value) or int(value.rpartition(":")[2]) > 65535:
+            raise ValueError("not host:port")
+        return value
+
+    @field_validator("upstreams")
+    @classmethod
+    def _prefixes_and_targets(cls, value: Mapping[str, str]) -> Mapping[str, str]:
+        if not value:
+            raise ValueError("no upstream")
+        for prefix, addresses in value.items():
+            replicas = addresses.split(REPLICAS)
+            several = len(replicas) > 1
+            if not _SERVICE_PREFIX.fullmatch(prefix) or not all(replicas):
+                raise ValueError("not prefix=address")
+            if several and not all(_IP_AND_PORT.fullmatch(each) for each in replicas):
+                raise ValueError("replicas are IPv4 addresses with ports")
+        return MappingProxyType(dict(value))
+
+
+def read(environ: Mapping[str, str]) -> Config:
+    """The configuration in `environ`. Raises `concord_chassis.config.ConfigError`."""
+    return config.load(Config, environ, PREFIX)

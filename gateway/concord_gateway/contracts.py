@@ -1,0 +1,18 @@
+"""The services that the front door offers: the one place here that names contracts."""
+
+from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.search.v1 import search_pb2
+from google.protobuf.descriptor import ServiceDescriptor
+
+_FILES = (
+    graph_pb2.DESCRIPTOR,
+    memory_pb2.DESCRIPTOR,
+    governed_pb2.DESCRIPTOR,
+    feed_pb2.DESCRIPTOR,
+    search_pb2.DESCRIPTOR,
+)
+
+
+def services() -> tuple[ServiceDescriptor, ...]:
+    """Every service of the contracts, in the order of the files."""
+    return tuple(service for file in _FILES for service in file.services_by_name.values())

@@ -1,0 +1,66 @@
+"""The gRPC address: health, reflection by switch, and the proxy for the rest."""
+
+from collections.abc import Sequence
+
+import grpc
+from concord_chassis.server import BindError
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from concord_gateway.grpc.health import Health
+from concord_gateway.grpc.proxy import Proxy
+
+TRANSPORT_FACTOR = 4
+"""How much more than the limit gRPC itself lets in: what it refuses, it refuses in its own words,
+without a reason that a machine can read."""
+
+
+class GrpcServer:
+    """Listens on one TCP address."""
+
+    def __init__(
+        self,
+        proxy: Proxy,
+        health: Health,
+        listen: str,
+        *,
+        max_message_bytes: int,
+        reflected: Sequence[ServiceDescriptor] = (),
+    ) -> None:
+        """`reflected`: what reflection tells; nothing switches it off. Raises `BindError`."""
+        self._health = health
+        self._server = grpc.aio.server(
+            options=[
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", TRANSPORT_FACTOR * max_message_bytes),
+                ("grpc.max_send_message_length", -1),
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+            ]
+        )
+        health_pb2_grpc.add_HealthServicer_to_server(health, self._server)
+        if reflected:
+            _reflect(reflected, self._server)
+        self._server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
+        try:
+            self.port = self._server.add_insecure_port(listen)
+        except RuntimeError:
+            raise BindError(f"Cannot listen on {listen}: gRPC could not bind it.") from None
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        await self._server.start()
+
+    async def stop(self, grace: float) -> None:
+        """Takes no new call and gives those under way `grace` seconds."""
+        self._health.drain()
+        await self._server.stop(grace)
+
+
+def _reflect(services: Sequence[ServiceDescriptor], server: grpc.aio.Server) -> None:
+    health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+    names = [service.full_name for service in services]
+    reflection.enable_server_reflection(
+        [*names, health, reflection.SERVICE_NAME], server, services[0].file.pool
+    )

@@ -1,0 +1,131 @@
+"""The HTTP application: the methods by path, and what an operator looks at."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from concord_chassis import request_id as request_ids
+from concord_chassis.workers import Workers
+from prometheus_client import exposition
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route as HttpRoute
+from starlette.types import ASGIApp
+
+from concord_gateway.admission import Gate
+from concord_gateway.http import contract_index
+from concord_gateway.http.answers import REQUEST_ID, Answers
+from concord_gateway.http.origin import OwnOriginOnly
+from concord_gateway.http.unary import Limits, Unary
+from concord_gateway.observation import Observation
+from concord_gateway.routes import Route
+from concord_gateway.upstream_failure import method_unknown
+
+ASKED_HEADERS = [
+    "authorization",
+    "connect-protocol-version",
+    "connect-timeout-ms",
+    "content-encoding",
+    "content-type",
+    "x-request-id",
+]
+
+Health = Callable[[], Awaitable[Mapping[str, bool]]]
+
+
+@dataclass(frozen=True)
+class Doors:
+    """Who may come in over HTTP beside programs on this machine."""
+
+    hosts: Sequence[str] = ()
+    origins: Sequence[str] = ()
+
+
+def build(
+    routes: Mapping[str, Route],
+    gate: Gate,
+    observation: Observation,
+    workers: Workers,
+    *,
+    health: Health,
+    limits: Limits,
+    doors: Doors,
+) -> ASGIApp:
+    """The application. `health` tells of each service by name whether it serves."""
+    answers = Answers(observation)
+    methods = [
+        HttpRoute(path, Unary(route, gate, observation, workers, limits).answer, methods=["POST"])
+        for path, route in routes.items()
+    ]
+    app = Starlette(
+        routes=[*_operator_routes(routes, observation, health), *methods],
+        middleware=[
+            Middleware(OwnOriginOnly, hosts=doors.hosts, origins=doors.origins, answers=answers),
+            *_cross_origin(doors.origins),
+        ],
+        exception_handlers={HTTPException: _not_served(answers)},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _cross_origin(origins: Sequence[str]) -> list[Middleware]:
+    """What a browser demands before it lets a page of an allowed site read our replies."""
+    if not origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["POST"],
+            allow_headers=ASKED_HEADERS,
+            expose_headers=[REQUEST_ID],
+        )
+    ]
+
+
+def _operator_routes(
+    routes: Mapping[str, Route], observation: Observation, health: Health
+) -> list[HttpRoute]:
+    index = json.dumps(contract_index.document(routes.values()), separators=(",", ":")).encode()
+
+    async def contracts(_request: Request) -> Response:
+        return Response(index, media_type="application/json")
+
+    async def healthz(_request: Request) -> Response:
+        services = await health()
+        serving = all(services.values())
+        return JSONResponse(
+            {"status": "SERVING" if serving else "NOT_SERVING", "services": dict(services)},
+            status_code=200 if serving else 503,
+        )
+
+    async def metrics(_request: Request) -> Response:
+        text = exposition.generate_latest(observation.registry)
+        return Response(text, headers={"content-type": exposition.CONTENT_TYPE_LATEST})
+
+    return [
+        HttpRoute("/", contracts, methods=["GET"]),
+        HttpRoute("/healthz", healthz, methods=["GET"]),
+        HttpRoute("/metrics", metrics, methods=["GET"]),
+    ]
+
+
+def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Answers for paths and verbs that nothing here serves, in Connect's form like the rest."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        allowed = (error.headers or {}) if isinstance(error, HTTPException) else {}
+        wrong_verb = "This path takes another HTTP method: see the header `allow`."
+        message = wrong_verb if status == 405 else "There is no such method here: see `GET /`."
+        identity = request_ids.accept(request.headers.get(REQUEST_ID))
+        return answers.refused(
+            identity, method_unknown(message), status=status, headers=dict(allowed)
+        )
+
+    return answer

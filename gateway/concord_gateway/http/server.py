@@ -1,0 +1,62 @@
+"""Runs the HTTP application with uvicorn inside a loop that belongs to somebody else."""
+
+import asyncio
+import contextlib
+import math
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+
+class _Guest(uvicorn.Server):
+    """A uvicorn server that leaves the process's signals alone."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Captures none: whoever runs the gateway stops it."""
+        yield
+
+
+class HttpServer:
+    """Serves `app` on a bound socket, which it takes over and closes."""
+
+    def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
+        self.port: int = bound.getsockname()[1]
+        self._socket = bound
+        self._config = uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            http="h11",
+        )
+        self._server = _Guest(self._config)
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Returns when requests are answered."""
+        serving = asyncio.create_task(self._server.serve(sockets=[self._socket]), name="http")
+        self._serving = serving
+        while not self._server.started:
+            if serving.done():
+                await serving  # raises what kept it from starting
+                raise RuntimeError("uvicorn ended before it started")
+            await asyncio.sleep(0.001)
+
+    async def stop(self, grace: float) -> None:
+        """Takes no new request and gives those under way `grace` seconds, then cancels them.
+
+        uvicorn counts whole seconds, and at least one.
+        """
+        if self._serving is None:
+            self._socket.close()
+            return
+        self._config.timeout_graceful_shutdown = max(math.ceil(grace), 1)
+        self._server.should_exit = True
+        await self._serving
+        self._serving = None

@@ -1,0 +1,36 @@
+"""The key that signs what the services believe about a caller."""
+
+from pathlib import Path
+
+from concord_chassis.identity import TokenIssuer
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from concord_gateway import private_file
+
+FEWEST_DIFFERENT_BYTES = 12
+"""32 random bytes have 30 different values on average; fewer than this were not drawn at random."""
+
+
+class IssuerKeyError(Exception):
+    """The issuer's key file cannot be used; the text says what to do."""
+
+
+def read(path: Path, name: str) -> TokenIssuer:
+    """The issuer `name` with the Ed25519 key in a PEM file of mode 0600.
+
+    Raises `IssuerKeyError`, also for keys that were plainly not drawn at random.
+    """
+    try:
+        key = load_pem_private_key(private_file.read(path), password=None)
+    except private_file.PrivateFileError as error:
+        raise IssuerKeyError(str(error)) from error
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise IssuerKeyError(f"{path} is not an unencrypted private key in PEM.") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise IssuerKeyError(f"{path} must hold an Ed25519 key: make a new one.")
+    seed = key.private_bytes_raw()
+    if len(set(seed)) < FEWEST_DIFFERENT_BYTES or seed == bytes(range(32)):
+        raise IssuerKeyError(f"The key in {path} is a well-known one: make a new one.")
+    return TokenIssuer(key, name)

@@ -1,0 +1,29 @@
+"""Files that only their owner may read."""
+
+import os
+import stat
+from pathlib import Path
+
+MAX_BYTES = 4 << 20
+
+
+class PrivateFileError(Exception):
+    """The file cannot be read, or others can read it; the text says what to do."""
+
+
+def read(path: Path) -> bytes:
+    """The file's bytes. Raises `PrivateFileError` unless it is a file of mode 0600 or stricter."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode) or mode & 0o077:
+                raise PrivateFileError(
+                    f"Others can read or change {path}: run `chmod 600 {path}`, "
+                    "and replace the keys in it if others use this machine."
+                )
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise PrivateFileError(f"Cannot read {path}: {error.strerror}.") from error
+    if len(data) > MAX_BYTES:
+        raise PrivateFileError(f"{path} is larger than {MAX_BYTES} bytes.")
+    return data

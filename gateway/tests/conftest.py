@@ -1,0 +1,18 @@
+"""Lets these tests import `gateway_echo`, which stands beside them, and gives them a gateway."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from gateway_echo import Front, front
+
+
+@pytest_asyncio.fixture
+async def door(tmp_path: Path) -> AsyncIterator[Front]:
+    """A gateway with every setting at its default, but free ports."""
+    async with front(tmp_path) as ready:
+        yield ready

@@ -1,0 +1,331 @@
+"""What stands behind the gateway in its tests: a real server, and a gateway before it."""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import grpc
+import httpx
+from concord.rules.v1 import rules_pb2
+from concord_chassis import deadline, identity
+from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.identity import Caller, TokenIssuer
+from concord_chassis.log import json_lines
+from concord_chassis.server import Registration
+from concord_chassis.testing import Serving, serving
+from concord_gateway import bootstrap
+from concord_gateway.bootstrap import Gateway
+from concord_gateway.config import Config
+from concord_gateway.credentials import KeyEntry, digest_of, new_key, write_keys
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from google.protobuf import descriptor_pb2, descriptor_pool
+from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
+from google.protobuf.message_factory import GetMessageClass
+from grpc_tools import protoc  # type: ignore[import-untyped]  # it ships no types
+from prometheus_client import CollectorRegistry
+
+# The messages are made at run time: no checker can know their fields.
+Dynamic = Any
+
+NAME = "gateway_echo.proto"
+READER = KeyEntry(
+    space="space-a", principal="reader", kind="AGENT", scopes=frozenset({"echo:read"})
+)
+WRITER = KeyEntry(
+    space="space-a",
+    principal="writer",
+    kind="HUMAN",
+    scopes=frozenset({"echo:read", "echo:write"}),
+)
+SECRET = "what-only-the-log-may-know"
+DEADLINE = 5.0
+
+
+def _compiled() -> FileDescriptor:
+    contracts = Path(rules_pb2.__file__).parents[4]
+    folder = Path(__file__).parent
+    with tempfile.TemporaryDirectory() as out:
+        described = Path(out) / "set"
+        well_known = files("grpc_tools") / "_proto"
+        paths = [f"--proto_path={path}" for path in (folder, contracts, well_known)]
+        assert protoc.main(["protoc", *paths, f"--descriptor_set_out={described}", NAME]) == 0
+        found = descriptor_pb2.FileDescriptorSet.FromString(described.read_bytes())
+    pool = descriptor_pool.Default()
+    pool.AddSerializedFile(found.file[0].SerializeToString())
+    return pool.FindFileByName(NAME)
+
+
+FILE = _compiled()
+ECHO: ServiceDescriptor = FILE.services_by_name["EchoService"]
+INTERNAL: ServiceDescriptor = FILE.services_by_name["InternalService"]
+Request: Dynamic = GetMessageClass(FILE.message_types_by_name["Request"])
+Reply: Dynamic = GetMessageClass(FILE.message_types_by_name["Reply"])
+
+
+def rich_failure() -> Failure:
+    """A refusal with everything that a failure can carry."""
+    return Failure(
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "ERROR_REASON_LINEAGE_CYCLE",
+        "Löst einen Kreis aus – ünïcode.",
+        metadata={"item_id": "a/b"},
+        violations=[FieldViolation("part.title", "must differ")],
+        retry_after=1.5,
+    )
+
+
+@dataclass
+class EchoServicer:
+    """Does what a request's `act` says; remembers what came whole and what was cut short."""
+
+    whole: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    taken: int = 0
+    written: int = 0
+
+    async def Say(self, request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
+        return await self._acted(request, context)
+
+    async def Change(self, request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
+        return await self._acted(request, context)
+
+    async def Peek(self, request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
+        return await self._acted(request, context)
+
+    async def Follow(  # noqa: N802
+        self, request: Dynamic, context: Dynamic
+    ) -> AsyncIterator[Dynamic]:
+        if request.act == "refuse late":
+            yield Reply(text="first")
+            raise rich_failure()
+        count = 100_000 if request.act == "flood" else 3
+        finished = False
+        try:
+            for index in range(count):
+                reply = await self._acted(request, context)
+                reply.text = f"{index}:{reply.text}"
+                self.written += 1
+                yield reply
+            finished = True
+        finally:
+            (self.whole if finished else self.cut).append(request.act)
+
+    async def Collect(  # noqa: N802
+        self, requests: AsyncIterator[Dynamic], context: Dynamic
+    ) -> Dynamic:
+        texts: list[str] = []
+        finished = False
+        try:
+            async for request in requests:
+                self.taken += 1
+                if request.act == "enough":
+                    return Reply(text="stopped early")
+                texts.append((await self._acted(request, context)).text)
+            await asyncio.sleep(0.03)  # what a store would take
+            finished = True
+        finally:
+            (self.whole if finished else self.cut).append(",".join(texts))
+        return Reply(text=",".join(texts))
+
+    async def Converse(  # noqa: N802
+        self, requests: AsyncIterator[Dynamic], context: Dynamic
+    ) -> AsyncIterator[Dynamic]:
+        async for request in requests:
+            yield await self._acted(request, context)
+
+    async def _acted(self, request: Dynamic, context: Dynamic) -> Dynamic:
+        match request.act:
+            case "refuse":
+                raise rich_failure()
+            case "bug":
+                raise ValueError(SECRET)
+            case "hang":
+                await self._hang(request.act)
+            case "caller":
+                return Reply(text=repr(_shown(identity.caller())))
+            case "deadline":
+                return Reply(text=str(deadline.remaining()))
+            case "metadata":
+                pairs = [(k, str(v)) for k, v in context.invocation_metadata()]
+                await context.send_initial_metadata((("echo-head", "h"), ("echo-bin", b"\x00\xff")))
+                return Reply(text=json.dumps(pairs))
+        return Reply(text=request.act, echoed=request)
+
+    async def _hang(self, act: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cut.append(act)
+
+
+def _shown(caller: Caller) -> tuple[str, str, str, list[str]]:
+    return caller.space, caller.principal, caller.kind, sorted(caller.scopes)
+
+
+def add_to(service: ServiceDescriptor) -> Callable[[Any, grpc.aio.Server], None]:
+    """What generated code would be: registers a servicer of `service`."""
+
+    def add(servicer: Any, server: grpc.aio.Server) -> None:
+        handlers = {each.name: _handler(each, servicer) for each in service.methods}
+        server.add_registered_method_handlers(service.full_name, handlers)
+
+    return add
+
+
+def _handler(method: MethodDescriptor, servicer: object) -> "grpc.RpcMethodHandler[Any, Any]":
+    shapes = {
+        (False, False): grpc.unary_unary_rpc_method_handler,
+        (False, True): grpc.unary_stream_rpc_method_handler,
+        (True, False): grpc.stream_unary_rpc_method_handler,
+        (True, True): grpc.stream_stream_rpc_method_handler,
+    }
+    make: Callable[..., grpc.RpcMethodHandler[Any, Any]] = shapes[
+        bool(method.client_streaming), bool(method.server_streaming)
+    ]
+    return make(
+        getattr(servicer, method.name),
+        request_deserializer=GetMessageClass(method.input_type).FromString,
+        response_serializer=GetMessageClass(method.output_type).SerializeToString,
+    )
+
+
+class Stub:
+    """What a generated stub would be."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        def of(service: ServiceDescriptor, name: str) -> tuple[str, Dynamic, Dynamic]:
+            return f"/{service.full_name}/{name}", Request.SerializeToString, Reply.FromString
+
+        self.say: Dynamic = channel.unary_unary(*of(ECHO, "Say"))
+        self.change: Dynamic = channel.unary_unary(*of(ECHO, "Change"))
+        self.follow: Dynamic = channel.unary_stream(*of(ECHO, "Follow"))
+        self.collect: Dynamic = channel.stream_unary(*of(ECHO, "Collect"))
+        self.converse: Dynamic = channel.stream_stream(*of(ECHO, "Converse"))
+        self.nonsense: Dynamic = channel.unary_unary(*of(ECHO, "Nonsense"))
+        self.peek: Dynamic = channel.unary_unary(*of(INTERNAL, "Peek"))
+
+
+@dataclass
+class Front:
+    """A gateway under test, and what is needed to use it."""
+
+    gateway: Gateway
+    upstream: Serving
+    servicer: EchoServicer
+    config: Config
+    logged: StringIO
+    reader: str
+    writer: str
+    channel: grpc.aio.Channel
+    http: httpx.AsyncClient
+    direct: grpc.aio.Channel
+
+    @property
+    def stub(self) -> Stub:
+        """Calls through the gateway; each needs `metadata=front.as_writer`."""
+        return Stub(self.channel)
+
+    @property
+    def as_reader(self) -> tuple[tuple[str, str], ...]:
+        """Metadata with the reader's key."""
+        return (("authorization", f"Bearer {self.reader}"),)
+
+    @property
+    def as_writer(self) -> tuple[tuple[str, str], ...]:
+        """Metadata with the writer's key."""
+        return (("authorization", f"Bearer {self.writer}"),)
+
+    def headers(self, **more: str) -> dict[str, str]:
+        """HTTP headers with the writer's key; underscores in names become hyphens."""
+        given = {name.replace("_", "-"): value for name, value in more.items()}
+        return {"authorization": f"Bearer {self.writer}"} | given
+
+    async def say(self, value: object, **more: str) -> httpx.Response:
+        """Posts `value` as JSON to Say."""
+        return await self.http.post(
+            f"/{ECHO.full_name}/Say", content=json.dumps(value), headers=self.json(**more)
+        )
+
+    def json(self, **more: str) -> dict[str, str]:
+        """The headers of a JSON request."""
+        return self.headers(**{"content_type": "application/json", **more})
+
+
+def write_issuer_key(path: Path, key: Ed25519PrivateKey) -> None:
+    """Writes `key` as the gateway wants it."""
+    path.touch(mode=0o600)
+    path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+@asynccontextmanager
+async def front(
+    folder: Path, *, upstreams: Mapping[str, str] | None = None, **settings: object
+) -> AsyncIterator[Front]:
+    """A gateway before the echo service, on free ports; `settings` override the configuration."""
+    key, servicer = Ed25519PrivateKey.generate(), EchoServicer()
+    write_issuer_key(folder / "issuer.pem", key)
+    reader, writer = new_key(), new_key()
+    write_keys(folder / "keys.json", {digest_of(reader): READER, digest_of(writer): WRITER})
+    registrations = [
+        Registration(service, add_to(service), servicer) for service in (ECHO, INTERNAL)
+    ]
+    logged = StringIO()
+    async with AsyncExitStack() as stack:
+        upstream = await stack.enter_async_context(
+            serving(registrations, issuer=TokenIssuer(key, "gateway"), log=quiet())
+        )
+        config = Config.model_validate(
+            {
+                "grpc_listen": "127.0.0.1:0",
+                "http_listen": "127.0.0.1:0",
+                "upstreams": {"gateway_echo": upstream.address, **(upstreams or {})},
+                "keys_file": folder / "keys.json",
+                "issuer_key_file": folder / "issuer.pem",
+                "deadline": DEADLINE,
+                **settings,
+            }
+        )
+        gateway = bootstrap.build(
+            config,
+            services=[ECHO, INTERNAL],
+            registry=CollectorRegistry(),
+            logger=json_lines("gateway", stream=logged),
+        )
+        await gateway.start()
+        stack.push_async_callback(gateway.stop, 0.2)
+        channel = await stack.enter_async_context(
+            grpc.aio.insecure_channel(
+                f"127.0.0.1:{gateway.grpc_port}",
+                options=[
+                    ("grpc.use_local_subchannel_pool", 1),
+                    ("grpc.max_send_message_length", -1),
+                ],
+            )
+        )
+        http = await stack.enter_async_context(
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{gateway.http_port}", trust_env=False)
+        )
+        direct = upstream.channel(WRITER.caller())
+        yield Front(
+            gateway, upstream, servicer, config, logged, reader, writer, channel, http, direct
+        )
+
+
+def quiet() -> Any:
+    """A logger to nowhere; `Any`: structlog's type."""
+    return json_lines("upstream", stream=StringIO())
+
+
+async def eventually(holds: Callable[[], bool], within: float = 5.0) -> None:
+    """Returns when `holds()`; fails when it does not within so many seconds."""
+    async with asyncio.timeout(within):
+        while not holds():  # noqa: ASYNC110 - what it waits for is not asyncio's
+            await asyncio.sleep(0.005)

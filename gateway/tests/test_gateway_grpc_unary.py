@@ -1,0 +1,268 @@
+import asyncio
+import json
+
+import grpc
+import pytest
+from concord_chassis.failure import DETAILS_KEY, from_rpc_error
+from concord_gateway.credentials import new_key
+from gateway_echo import DEADLINE, SECRET, Front, Reply, Request, Stub, eventually
+from google.rpc import error_details_pb2, status_pb2
+
+SECONDS = 5.0
+
+
+def rich_status(error: grpc.aio.AioRpcError) -> tuple[object, ...]:
+    """What a caller can see of an error, but the ids of the request."""
+    found = dict(error.trailing_metadata() or ())
+    return error.code(), error.details(), found[DETAILS_KEY]
+
+
+def reason_of(error: grpc.aio.AioRpcError) -> str:
+    """The machine-readable reason of an error."""
+    return from_rpc_error(error).reason
+
+
+async def test_a_call_goes_through_as_the_principal_of_its_key(door: Front) -> None:
+    """W1, design Identity: the key becomes a token that names space, principal, kind, scopes."""
+    reply = await door.stub.say(Request(act="caller"), metadata=door.as_writer, timeout=SECONDS)
+
+    assert reply.text == "('space-a', 'writer', 'HUMAN', ['echo:read', 'echo:write'])"
+
+
+async def test_a_rich_error_arrives_byte_for_byte_as_from_the_service(door: Front) -> None:
+    """W1: code, message and details are the service's own, to the last byte."""
+    fixed = (("x-request-id", "fixed"),)
+    with pytest.raises(grpc.aio.AioRpcError) as direct:
+        await Stub(door.direct).say(Request(act="refuse"), metadata=fixed)
+    with pytest.raises(grpc.aio.AioRpcError) as through:
+        await door.stub.say(
+            Request(act="refuse"), metadata=(*door.as_writer, *fixed), timeout=SECONDS
+        )
+
+    assert rich_status(direct.value) == rich_status(through.value)
+    status = status_pb2.Status.FromString(rich_status(through.value)[2])
+    assert status.details[0].Is(error_details_pb2.ErrorInfo.DESCRIPTOR)
+    assert dict(direct.value.trailing_metadata() or ()) == dict(
+        through.value.trailing_metadata() or ()
+    )
+
+
+async def test_a_services_bug_is_told_as_the_service_tells_it(door: Front) -> None:
+    """W1: nothing is added to what the service let out."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(Request(act="bug"), metadata=door.as_writer, timeout=SECONDS)
+
+    assert refused.value.code() == grpc.StatusCode.INTERNAL
+    assert reason_of(refused.value) == "ERROR_REASON_INTERNAL"
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        (),
+        (("authorization", ""),),
+        (("authorization", "Bearer "),),
+        (("authorization", f"Bearer {new_key()}"),),
+        (("authorization", f"Basic {new_key()}"),),
+        (("authorization", "Bearer ck_short"),),
+        (("authorization", "Bearer eyJhbGciOiJFZERTQSJ9.e30.c2ln"),),
+    ],
+)
+async def test_without_a_key_of_ours_nothing_goes_through(
+    door: Front, metadata: tuple[tuple[str, str], ...]
+) -> None:
+    """W6, issue 3 "no key": UNAUTHENTICATED with its reason."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(Request(act="x"), metadata=metadata, timeout=SECONDS)
+
+    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+    assert reason_of(refused.value) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+async def test_two_credentials_are_none(door: Front) -> None:
+    """W6: a call that presents two keys names nobody."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(
+            Request(act="x"), metadata=(*door.as_reader, *door.as_writer), timeout=SECONDS
+        )
+
+    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_a_token_from_outside_is_not_accepted(door: Front) -> None:
+    """W6, design Identity: even a token that the services would trust opens no front door."""
+    from gateway_echo import WRITER
+
+    token = door.upstream.issuer.mint(WRITER.caller())
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(
+            Request(act="x"), metadata=(("authorization", f"Bearer {token}"),), timeout=SECONDS
+        )
+
+    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_scopes_are_judged_by_the_service(door: Front) -> None:
+    """W1: the gateway decides nothing; the service's refusal arrives with its permission."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.change(Request(act="x"), metadata=door.as_reader, timeout=SECONDS)
+
+    failure = from_rpc_error(refused.value)
+    assert failure.reason == "ERROR_REASON_PERMISSION_MISSING"
+    assert failure.metadata == {"permission": "echo:write"}
+
+
+async def test_methods_for_services_alone_are_out_of_reach(door: Front) -> None:
+    """Design 3: `feed:all` is held by services; no key opens its methods."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.peek(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+
+    assert refused.value.code() == grpc.StatusCode.PERMISSION_DENIED
+
+
+async def test_an_unknown_method_has_a_reason(door: Front) -> None:
+    """W1: UNIMPLEMENTED with ERROR_REASON_METHOD_UNKNOWN."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.nonsense(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+
+    assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED
+    assert reason_of(refused.value) == "ERROR_REASON_METHOD_UNKNOWN"
+
+
+async def test_metadata_goes_both_ways_without_what_concerns_one_hop(door: Front) -> None:
+    """W1: own metadata and the request id pass, the key and the client's user agent do not."""
+    call = door.stub.say(
+        Request(act="metadata"),
+        metadata=(
+            *door.as_writer,
+            ("x-request-id", "r-1"),
+            ("acme-shard", "42"),
+            ("acme-shard", "43"),
+            ("acme-bin", b"\x00\x01"),
+        ),
+        timeout=SECONDS,
+    )
+    seen = [tuple(pair) for pair in json.loads((await call).text)]
+
+    for expected in [("x-request-id", "r-1"), ("acme-shard", "42"), ("acme-shard", "43")]:
+        assert expected in seen
+    assert ("acme-bin", str(b"\x00\x01")) in seen
+    assert len([key for key, _ in seen if key == "authorization"]) == 1
+    assert door.writer not in str(seen)
+    assert list(await call.initial_metadata()) == [("echo-head", "h"), ("echo-bin", b"\x00\xff")]
+    assert ("x-request-id", "r-1") in list(await call.trailing_metadata())
+
+
+async def test_the_deadline_goes_on_as_what_remains(door: Front) -> None:
+    """W1, design 4: the service knows how long its caller will wait."""
+    reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer, timeout=2.0)
+
+    assert 1.0 < float(reply.text) <= 2.0
+
+
+async def test_a_call_without_a_deadline_gets_the_default(door: Front) -> None:
+    """Design 4: each outgoing call has an explicit deadline (GATEWAY_DEADLINE)."""
+    reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer)
+
+    assert DEADLINE - 1 < float(reply.text) <= DEADLINE
+
+
+async def test_a_deadline_that_passes_cuts_the_service_short(door: Front) -> None:
+    """W1: DEADLINE_EXCEEDED for the caller, and the service stops working for nobody."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=0.1)
+
+    assert refused.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    await eventually(lambda: door.servicer.cut == ["hang"])
+
+
+async def test_cancelling_reaches_the_service(door: Front) -> None:
+    """W1: the service stops when the caller does."""
+    call = door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=SECONDS)
+    await asyncio.sleep(0.05)
+    call.cancel()
+
+    await eventually(lambda: door.servicer.cut == ["hang"])
+
+
+async def test_a_request_above_the_limit_is_refused_with_its_reason(door: Front) -> None:
+    """Issue 3 "message > 1 MiB": RESOURCE_EXHAUSTED with ERROR_REASON_MESSAGE_TOO_LARGE."""
+    fits = Request(act="echo", long_text="x" * ((1 << 20) - 100))
+    reply = await door.stub.say(fits, metadata=door.as_writer, timeout=SECONDS)
+    assert Reply(text="echo", echoed=fits) == reply
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(
+            Request(long_text="x" * (1 << 20)), metadata=door.as_writer, timeout=SECONDS
+        )
+
+    assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert reason_of(refused.value) == "ERROR_REASON_MESSAGE_TOO_LARGE"
+
+
+async def test_a_request_far_above_the_limit_never_gets_in(door: Front) -> None:
+    """Issue 3: what gRPC itself refuses is RESOURCE_EXHAUSTED too."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(
+            Request(long_text="x" * (6 << 20)), metadata=door.as_writer, timeout=SECONDS
+        )
+
+    assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_a_service_that_is_down_is_unavailable_in_our_words(door: Front) -> None:
+    """W1: UNAVAILABLE with its reason, no socket's name in the text; and back when it is back."""
+    await door.upstream.server.stop(0)
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.say(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+
+    assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert reason_of(refused.value) == "ERROR_REASON_UNAVAILABLE"
+    for inner in ("unix:", "sock", "connect"):
+        assert inner not in (refused.value.details() or "")
+    assert "upstream failed" in door.logged.getvalue()
+
+    await door.upstream.server.start()
+    codes = {await says(door)}
+    async with asyncio.timeout(SECONDS):
+        while grpc.StatusCode.OK not in codes:
+            await asyncio.sleep(0.02)
+            codes.add(await says(door))
+    assert codes <= {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE}
+
+
+async def says(door: Front) -> grpc.StatusCode:
+    """How a call ends now."""
+    call = door.stub.say(Request(act="x"), metadata=door.as_writer, timeout=SECONDS)
+    code: grpc.StatusCode = await call.code()
+    return code
+
+
+async def test_a_service_killed_in_mid_call_is_unavailable(door: Front) -> None:
+    """W1: the caller of a call that the service lost learns it at once."""
+    call = door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=SECONDS)
+    await asyncio.sleep(0.05)
+    await door.upstream.server.stop(0)
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await call
+    assert refused.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL)
+    assert reason_of(refused.value) in ("ERROR_REASON_UNAVAILABLE", "ERROR_REASON_INTERNAL")
+
+
+async def test_what_no_service_sees_is_logged_without_the_key(door: Front) -> None:
+    """W6: a refusal leaves a line with its reason and request id, and no credential."""
+    stray = new_key()
+    with pytest.raises(grpc.aio.AioRpcError):
+        await door.stub.say(
+            Request(act="x"),
+            metadata=(("authorization", f"Bearer {stray}"), ("x-request-id", "r-2")),
+            timeout=SECONDS,
+        )
+
+    text = door.logged.getvalue()
+    assert "ERROR_REASON_CREDENTIAL_INVALID" in text
+    assert "r-2" in text
+    assert stray not in text
