@@ -1,0 +1,75 @@
+"""Finds the Markdown files of a folder, always in the same order."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+
+from concord_client.importers.outcome import Defect
+
+SUFFIXES = (".md", ".markdown")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A readable Markdown file."""
+
+    path: Path
+    name: str
+    """Path relative to the folder, with slashes."""
+    size: int
+    """Bytes."""
+
+
+def markdown_files(folder: Path) -> Iterator[Found | Defect]:
+    """Yield the folder's Markdown files, depth first, each directory by name.
+
+    Names starting with a dot are skipped. Symbolic links are followed where they stay inside the
+    folder; one that leads out of it, to nothing or back to a directory around it is a Defect,
+    as are unreadable directories, names that are not UTF-8 and files of another kind.
+    """
+    try:
+        root = folder.resolve(strict=True)
+    except (OSError, RuntimeError):
+        yield Defect(str(folder), 0, "no such folder")
+        return
+    yield from _walk(root, root, "", (root,))
+
+
+def _walk(
+    directory: Path, root: Path, prefix: str, around: tuple[Path, ...]
+) -> Iterator[Found | Defect]:
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError as error:
+        yield Defect(prefix.rstrip("/") or str(root), 0, error.strerror or "cannot be listed")
+        return
+    for name in names:
+        if not name.startswith("."):
+            yield from _visit(directory / name, root, prefix + name, around)
+
+
+def _visit(path: Path, root: Path, name: str, around: tuple[Path, ...]) -> Iterator[Found | Defect]:
+    told = name.encode("utf-8", "replace").decode()
+    try:
+        real = path.resolve(strict=True)
+        status = real.stat()
+    except (OSError, RuntimeError):
+        yield Defect(told, 0, "a symbolic link that leads nowhere, or in a circle")
+        return
+    is_markdown = name.lower().endswith(SUFFIXES)
+    if not S_ISDIR(status.st_mode) and not is_markdown:
+        return
+    if not real.is_relative_to(root):
+        yield Defect(told, 0, "a symbolic link that leads out of the folder")
+    elif told != name:
+        yield Defect(told, 0, "the name is not UTF-8")
+    elif S_ISREG(status.st_mode):
+        yield Found(real, name, status.st_size)
+    elif not S_ISDIR(status.st_mode):
+        yield Defect(told, 0, "not a regular file")
+    elif real in around:
+        yield Defect(told, 0, "a symbolic link that leads back to a folder around it")
+    else:
+        yield from _walk(real, root, f"{name}/", (*around, real))

@@ -1,0 +1,74 @@
+"""Reads JSON Lines: one object per line, the protobuf JSON of `concord.type.v1.Memory`."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from concord.type.v1.type_pb2 import Memory
+from google.protobuf.json_format import Parse, ParseError
+
+from concord_client.importers.outcome import (
+    MAX_ITEM_BYTES,
+    Defect,
+    Draft,
+    ItemUnreadable,
+    check_content,
+)
+
+_LONGEST_REASON = 200
+
+
+def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
+    """Yield one outcome per line of the file, in order; blank lines are skipped.
+
+    Field names may be those of the contract or their lowerCamelCase. A line that is too long,
+    not UTF-8, not JSON, no memory or without content gives a Defect. The file is read as it
+    is consumed; a file that cannot be read gives one Defect on line 0.
+    """
+    file = str(path)
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(_lines(stream), 1):
+                if not line.strip():
+                    continue
+                try:
+                    yield Draft(_memory(line, first=number == 1), file, number)
+                except ItemUnreadable as unreadable:
+                    yield Defect(file, number, unreadable.reason)
+    except OSError as error:
+        yield Defect(file, 0, error.strerror or "cannot be read")
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield lines; of one that is too long only so much that it can be told."""
+    while line := stream.readline(MAX_ITEM_BYTES + 1):
+        yield line
+        while len(line) > MAX_ITEM_BYTES and not line.endswith(b"\n"):
+            line = stream.readline(MAX_ITEM_BYTES + 1)
+
+
+def _memory(line: bytes, *, first: bool) -> Memory:
+    if len(line) > MAX_ITEM_BYTES:
+        raise ItemUnreadable(f"the line has more than {MAX_ITEM_BYTES} bytes")
+    try:
+        text = line.decode("utf-8-sig" if first else "utf-8")
+    except UnicodeDecodeError as error:
+        raise ItemUnreadable(f"not UTF-8 at byte {error.start + 1}") from None
+    if not text.lstrip().startswith("{"):
+        raise ItemUnreadable("not a JSON object")
+    memory = Memory()
+    try:
+        Parse(text, memory)
+    except ParseError as error:
+        raise ItemUnreadable(_told(error)) from None
+    except RecursionError:
+        raise ItemUnreadable("the JSON is nested too deeply") from None
+    check_content(memory.content)
+    return memory
+
+
+def _told(error: ParseError) -> str:
+    """Return the library's reason on one line and not too long."""
+    reason = re.sub(r"\s+", " ", str(error)).strip()
+    return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"

@@ -1,0 +1,51 @@
+"""What reading one item of an import comes to."""
+
+from dataclasses import dataclass
+from unicodedata import is_normalized, normalize
+
+from concord.type.v1.type_pb2 import Memory
+
+MAX_CONTENT = 20_000
+"""Characters of a memory's content, counted after Unicode NFC."""
+
+MAX_ITEM_BYTES = 1 << 20
+"""Bytes of one item: a line of JSON Lines or a Markdown file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory to add, and where it was read."""
+
+    memory: Memory
+    file: str
+    """Path as it was given, or relative to the imported folder, with slashes."""
+    line: int
+    """First line of the item, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """Why an item cannot be added, and where it stands."""
+
+    file: str
+    line: int
+    """From 1; 0 where the file as a whole cannot be read."""
+    reason: str
+
+
+class ItemUnreadable(ValueError):  # noqa: N818 - says what it is
+    """An item is no memory; `line` counts from the item's first line, 1."""
+
+    def __init__(self, reason: str, line: int = 1) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+def check_content(content: str) -> None:
+    """Raise ItemUnreadable unless a memory may have this content."""
+    if not content.strip():
+        raise ItemUnreadable("the content is empty")
+    length = len(content if is_normalized("NFC", content) else normalize("NFC", content))
+    if length > MAX_CONTENT:
+        raise ItemUnreadable(f"the content has {length} characters, at most {MAX_CONTENT}")

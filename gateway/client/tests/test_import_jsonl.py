@@ -1,0 +1,109 @@
+import json
+from pathlib import Path
+
+import pytest
+from concord.type.v1 import type_pb2
+from concord_client.importers.jsonl import read_jsonl
+from concord_client.importers.outcome import MAX_CONTENT, MAX_ITEM_BYTES, Defect, Draft
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file to import."""
+    return tmp_path / "memories.jsonl"
+
+
+def test_each_line_is_a_memory(file: Path) -> None:
+    """M6 JSON Lines in the protobuf JSON mapping, in either spelling of the field names."""
+    file.write_text(
+        '\ufeff{"id": "a", "content": "One.", "kind": "MEMORY_KIND_PLAN", "external_id": "x:1"}\n'
+        "\n  \r\n"
+        '{"externalId": "x:2", "content": "Zwei \\u00fc", "validFrom": "2014-09-29T00:00:00Z"}',
+        encoding="utf-8",
+    )
+    first, second = read_jsonl(file)
+
+    assert isinstance(first, Draft)
+    assert isinstance(second, Draft)
+    assert (first.line, second.line) == (1, 4)
+    assert first.memory == type_pb2.Memory(
+        id="a", content="One.", kind=type_pb2.MEMORY_KIND_PLAN, external_id="x:1"
+    )
+    assert second.memory.external_id == "x:2"
+    assert second.memory.valid_from.ToJsonString() == "2014-09-29T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{", "Failed to load JSON"),
+        (b"[]", "not a JSON object"),
+        (b"5", "not a JSON object"),
+        (b'{"content": "x", "colour": "red"}', "colour"),
+        (b'{"content": "x", "content": "y"}', "duplicate"),
+        (b'{"content": 5}', "content"),
+        (b'{"content": "x", "kind": "MEMORY_KIND_SONG"}', "kind"),
+        (b'{"content": "x", "validFrom": "yesterday"}', "validFrom"),
+        (b'{"content": "x", "validFrom": 5}', "validFrom"),
+        (b'{"content": "x", "tags": {"a": 1}}', "tags"),
+        (b'{"content": "x", "sources": ' + b"[" * 5000, ""),
+        (b'{"content": "\xff"}', "not UTF-8 at byte 14"),
+        (b'{"content": "\\ud800"}', ""),
+        (b'{"id": "a"}', "the content is empty"),
+        (b'{"content": " \\n"}', "the content is empty"),
+        (
+            json.dumps({"content": "x" * (MAX_CONTENT + 1)}).encode(),
+            "the content has 20001 characters, at most 20000",
+        ),
+        (b'{"content": "' + b"x" * MAX_ITEM_BYTES, "the line has more than 1048576 bytes"),
+    ],
+)
+def test_a_bad_line_is_told_and_the_others_are_read(file: Path, line: bytes, reason: str) -> None:
+    """M6 One defect with file, line and reason; the lines around it are drafts."""
+    good = b'{"content": "good"}'
+    file.write_bytes(b"\n".join([good, line, good]) + b"\n")
+    before, defect, after = read_jsonl(file)
+
+    assert isinstance(before, Draft)
+    assert isinstance(after, Draft)
+    assert isinstance(defect, Defect)
+    assert (defect.file, defect.line, after.line) == (str(file), 2, 3)
+    assert reason in defect.reason
+    assert 0 < len(defect.reason) <= 200
+    assert "\n" not in defect.reason
+
+
+def test_content_is_counted_in_composed_characters(file: Path) -> None:
+    """M1 20,000 characters after NFC, however they are spelt."""
+    file.write_text(json.dumps({"content": "u\u0308" * MAX_CONTENT}))
+
+    assert [type(item) for item in read_jsonl(file)] == [Draft]
+
+
+def test_an_unreadable_file_is_one_defect(tmp_path: Path) -> None:
+    """M6 A file that is missing or a folder is told, not raised."""
+    missing = list(read_jsonl(tmp_path / "none.jsonl"))
+    folder = list(read_jsonl(tmp_path))
+
+    assert missing == [Defect(str(tmp_path / "none.jsonl"), 0, "No such file or directory")]
+    assert folder == [Defect(str(tmp_path), 0, "Is a directory")]
+
+
+NAMES = st.sampled_from([field.json_name for field in type_pb2.Memory.DESCRIPTOR.fields])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES | st.text(), inner),
+    max_leaves=8,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(st.binary(), st.dictionaries(NAMES, JSON).map(json.dumps)))
+def test_any_line_is_a_draft_or_a_defect(file: Path, line: bytes | str) -> None:
+    """M6 Whatever a file holds, reading it raises nothing."""
+    file.write_bytes(line if isinstance(line, bytes) else line.encode())
+
+    for item in read_jsonl(file):
+        assert isinstance(item, Defect) or item.memory.content

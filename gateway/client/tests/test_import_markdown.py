@@ -1,0 +1,224 @@
+import os
+from pathlib import Path
+
+import pytest
+from concord.type.v1 import type_pb2
+from concord_client.importers.markdown import read_markdown
+from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+
+def write(folder: Path, name: str, text: str | bytes) -> None:
+    """Write a file of the folder, with the folders around it."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def only(folder: Path) -> type_pb2.Memory:
+    """Return the one draft of the folder."""
+    (item,) = read_markdown(folder)
+    assert isinstance(item, Draft), item
+    return item.memory
+
+
+def defect_of(folder: Path) -> Defect:
+    """Return the one defect of the folder."""
+    (item,) = read_markdown(folder)
+    assert isinstance(item, Defect), item
+    return item
+
+
+def test_front_matter_and_body_make_a_memory(tmp_path: Path) -> None:
+    """M6 Each key finds its field; the body is the content, under its title."""
+    write(
+        tmp_path,
+        "notes/plan.md",
+        """\ufeff---
+id: plan-2
+title: The plan
+kind: Plan
+domain: work.billing
+tags: [billing, "#q3", 2026]
+concepts: invoices, dunning
+importance: high
+valid_from: 2026-01-01
+valid_until: 2026-06-30T12:00:00+02:00
+external_id: vault:plan
+supersedes: [plan-1, "[[memory:old/plan.v0|old]]"]
+amends: plan-0, memory:plan-a#x
+aliases: [left out]
+---
+
+We bill monthly.
+""",
+    )
+    expected = type_pb2.Memory(
+        id="plan-2",
+        content="# The plan\n\nWe bill monthly.\n\n"
+        "Supersedes: [[memory:plan-1]], [[memory:old/plan.v0]]\n"
+        "Amends: [[memory:plan-0]], [[memory:plan-a]]",
+        kind=type_pb2.MEMORY_KIND_PLAN,
+        domain="work.billing",
+        tags=["billing", "q3", "2026"],
+        concepts=["invoices", "dunning"],
+        importance=type_pb2.IMPORTANCE_HIGH,
+        external_id="vault:plan",
+        sources=[type_pb2.Source(file="notes/plan.md")],
+    )
+    expected.valid_from.FromJsonString("2026-01-01T00:00:00Z")
+    expected.valid_until.FromJsonString("2026-06-30T10:00:00Z")
+
+    assert expected == only(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Just text.\r\nTwo lines.\r\n", "Just text.\nTwo lines."),
+        ("---\ntitle: Same\n---\n# Same\n\nBody", "# Same\n\nBody"),
+        ("---\ntitle: Only a title\n---\n", "# Only a title"),
+        ("---\n---\nBody", "Body"),
+        ("---\n# a comment\n...\nBody", "Body"),
+        ("---\nnever closed", "---\nnever closed"),
+        ("Text\n---\nid: no\n---\n", "Text\n---\nid: no\n---"),
+        ("A link Supersedes: [[memory:a]]", "A link Supersedes: [[memory:a]]"),
+        ("---\nsupersedes: [[memory:a]]\n---\n", "Supersedes: [[memory:a]]"),
+        ("---\nsupersedes: []\n---\nBody", "Body"),
+        (
+            "---\nsupersedes: a\n---\n```\ncode\n````\n<!-- x -->\n~~~ x\n```\n~~~",
+            "```\ncode\n````\n<!-- x -->\n~~~ x\n```\n~~~\n\nSupersedes: [[memory:a]]",
+        ),
+    ],
+)
+def test_the_body_becomes_the_content(tmp_path: Path, text: str, content: str) -> None:
+    """M6 Front matter is taken off where it is some, and the rest stays as it is."""
+    write(tmp_path, "a.md", text)
+
+    assert content == only(tmp_path).content
+    assert only(tmp_path).external_id == "a.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("", 1, "the content is empty"),
+        ("---\nid: a\n---\n \n", 1, "the content is empty"),
+        ("x" * 20_001, 1, "the content has 20001 characters, at most 20000"),
+        (b"x" * (MAX_ITEM_BYTES + 1), 0, "the file has 1048577 bytes, at most 1048576"),
+        (b"good\nbad \xff\n", 2, "not UTF-8"),
+        ("---\nid: a\ntags: [\n---\nx", 4, "the front matter is no YAML"),
+        ("---\nid: a\n\ttags: b\n---\nx", 3, "the front matter is no YAML"),
+        ("---\n- a\n---\nx", 1, "the front matter is no mapping"),
+        ("---\n" + "[" * 5000 + "\n---\nx", 1, "the front matter is no YAML"),
+        ("---\na: " + "x" * 70_000 + "\n---\nx", 1, "the front matter has more than 65536"),
+        ("---\na: !!python/name:os.system x\n---\nx", 2, "the front matter is no YAML"),
+        ("---\nvalid_from: 2026-02-30\n---\nx", 1, "the front matter is no YAML"),
+        ("---\nkind: song\n---\nx", 1, "kind: 'song' is none of fact, plan"),
+        ("---\nkind: unspecified\n---\nx", 1, "kind: 'unspecified' is none of"),
+        ("---\nkind: [fact]\n---\nx", 1, "kind: a text is expected"),
+        ("---\nimportance: 7\n---\nx", 1, "importance: '7' is none of low, medium, high"),
+        ("---\ntitle: yes\n---\nx", 1, "title: a text is expected"),
+        ('---\ntitle: "\\ud800"\n---\nx', 1, "title: half of a character"),
+        ("---\ntags: {a: b}\n---\nx", 1, "tags: a text is expected"),
+        ("---\nvalid_from: soon\n---\nx", 1, "valid_from: no date or time: 'soon'"),
+        ("---\nvalid_from: 5\n---\nx", 1, "valid_from: a date or time is expected"),
+        ('---\nvalid_from: "0001-01-01T00:00+14:00"\n---\nx', 1, "valid_from: outside"),
+        ("---\nsupersedes: two words\n---\nx", 1, "supersedes: no memory id: 'two words'"),
+        ("---\nsupersedes: a\n---\n```\nopen", 1, "a code fence or comment that never ends"),
+        ("---\nsupersedes: a\n---\nx <!-- open", 1, "a code fence or comment that never ends"),
+    ],
+)
+def test_a_bad_file_is_told_and_the_others_are_read(
+    tmp_path: Path, text: str | bytes, line: int, reason: str
+) -> None:
+    """M6 One defect with file, line and reason; the files around it are drafts."""
+    write(tmp_path, "a.md", "good")
+    write(tmp_path, "sub/b.md", text)
+    write(tmp_path, "z.md", "good")
+    first, defect, last = read_markdown(tmp_path)
+
+    assert isinstance(first, Draft)
+    assert isinstance(last, Draft)
+    assert isinstance(defect, Defect)
+    assert (defect.file, defect.line) == ("sub/b.md", line)
+    assert defect.reason.startswith(reason)
+
+
+def test_files_come_in_one_order(tmp_path: Path) -> None:
+    """M6 Depth first by name; hidden names and other files are skipped."""
+    for name in ["b.md", "a/z.md", "a/B.MARKDOWN", "Z.MD", ".hidden/x.md", ".x.md", "image.png"]:
+        write(tmp_path, name, "text")
+
+    assert [item.file for item in read_markdown(tmp_path)] == [
+        *("Z.MD", "a/B.MARKDOWN", "a/z.md", "b.md")
+    ]
+
+
+def test_symbolic_links_that_go_round_are_defects(tmp_path: Path) -> None:
+    """M6 A link to a folder around it, to itself, to nothing or outside; others are followed."""
+    root = tmp_path / "vault"
+    write(root, "deep/note.md", "text")
+    write(tmp_path, "secret.md", "outside")
+    (root / "deep" / "round").symlink_to(root, target_is_directory=True)
+    (root / "self.md").symlink_to(root / "self.md")
+    (root / "lost.md").symlink_to(root / "nowhere.md")
+    (root / "out.md").symlink_to(tmp_path / "secret.md")
+    (root / "up").symlink_to(tmp_path, target_is_directory=True)
+    (root / "twin.md").symlink_to(root / "deep" / "note.md")
+    items = {item.file: item for item in read_markdown(root)}
+    reasons = {name: item.reason for name, item in items.items() if isinstance(item, Defect)}
+
+    assert reasons == {
+        "deep/round": "a symbolic link that leads back to a folder around it",
+        "self.md": "a symbolic link that leads nowhere, or in a circle",
+        "lost.md": "a symbolic link that leads nowhere, or in a circle",
+        "out.md": "a symbolic link that leads out of the folder",
+        "up": "a symbolic link that leads out of the folder",
+    }
+    assert set(items) - set(reasons) == {"deep/note.md", "twin.md"}
+
+
+def test_what_is_no_file_is_a_defect(tmp_path: Path) -> None:
+    """M6 A pipe does not block, a name that is not UTF-8 is told readably."""
+    os.mkfifo(tmp_path / "pipe.md")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/n\xe4me.md")).write_text("text")
+    reasons = {
+        item.file: item.reason for item in read_markdown(tmp_path) if isinstance(item, Defect)
+    }
+
+    assert reasons == {"n?me.md": "the name is not UTF-8", "pipe.md": "not a regular file"}
+
+
+def test_a_missing_folder_is_one_defect(tmp_path: Path) -> None:
+    """M6 A folder that is not there, or is a file, is told, not raised."""
+    write(tmp_path, "file.md", "text")
+
+    assert defect_of(tmp_path / "none") == Defect(str(tmp_path / "none"), 0, "no such folder")
+    assert defect_of(tmp_path / "file.md").reason == "Not a directory"
+
+
+PIECES = st.sampled_from(
+    """
+    --- id: title: kind: tags: supersedes: valid_from: [ ] { } : - " ' & * ! | > # ? 2026-01-01
+    fact a b ... ``` <!-- \\ud800 1e999 .inf !!binary !!set << @ ` % 0x 1:2 ~ null
+    """.split()  # noqa: SIM905 - a list of signs reads as such
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.one_of(
+        st.binary().map(lambda raw: b"---\n" + raw + b"\n---\nx"),
+        st.lists(st.one_of(PIECES, st.sampled_from(["\n", " ", ", "]))).map(
+            lambda pieces: ("---\n" + "".join(pieces) + "\n---\nx").encode()
+        ),
+    )
+)
+def test_any_file_is_a_draft_or_a_defect(tmp_path: Path, text: bytes) -> None:
+    """M6 Whatever a file holds, reading it raises nothing."""
+    (tmp_path / "a.md").write_bytes(text)
+    (item,) = read_markdown(tmp_path)
+
+    assert isinstance(item, Defect) or item.memory.content
