@@ -33,7 +33,7 @@ class Defect:
     reason: str
 
 
-class ItemUnreadable(ValueError):  # noqa: N818 - says what it is
+class ItemUnreadable(ValueError):
     """An item is no memory; `line` counts from the item's first line, 1."""
 
     def __init__(self, reason: str, line: int = 1) -> None:

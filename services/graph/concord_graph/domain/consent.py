@@ -32,7 +32,7 @@ class ConsentError(Exception):
     """Root of the refusals of this module."""
 
 
-class GenesisInvalid(ConsentError):  # noqa: N818 - the domain's word
+class GenesisInvalid(ConsentError):
     """The genesis record failed `check`, one of GENESIS_CHECKS."""
 
     def __init__(self, check: str) -> None:
@@ -40,7 +40,7 @@ class GenesisInvalid(ConsentError):  # noqa: N818 - the domain's word
         self.check = check
 
 
-class GrantInvalid(ConsentError):  # noqa: N818 - the domain's word
+class GrantInvalid(ConsentError):
     """The grant failed `check`, one of GRANT_CHECKS.
 
     "etags" is for the caller, who alone can compare them with the store; a nonce that was
@@ -52,7 +52,7 @@ class GrantInvalid(ConsentError):  # noqa: N818 - the domain's word
         self.check = check
 
 
-class ConsentInvalid(ConsentError):  # noqa: N818 - the domain's word
+class ConsentInvalid(ConsentError):
     """The consent of `slot` failed `check`, one of CONSENT_CHECKS."""
 
     def __init__(self, slot: str, check: str) -> None:

@@ -29,7 +29,7 @@ class Link:
     target_id: str
 
 
-class MalformedLink(ValueError):  # noqa: N818 - the domain's word
+class MalformedLink(ValueError):
     """A relation word stands before a link whose target is empty or no valid id."""
 
     def __init__(self, link: str) -> None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from concord_graph.adapters.signing.keys import is_sound, key_id
 
 
-class EnvelopeMalformed(ValueError):  # noqa: N818 - says what it is
+class EnvelopeMalformed(ValueError):
     """The envelope or its payload is not what its type demands; says nothing more."""
 
 
