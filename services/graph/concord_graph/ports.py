@@ -183,7 +183,7 @@ class Reads(Protocol):
 
     @property
     def last_time(self) -> int:
-        """The newest record time (µs); a later "now" than the clock's when the clock stepped back."""
+        """The newest record time (µs); later than the clock when that stepped back."""
         ...
 
     async def head_seq(self) -> int:
@@ -228,9 +228,7 @@ class Reads(Protocol):
         """Return what each id names; ids that name nothing are absent."""
         ...
 
-    async def views(
-        self, kind: ItemKind, ids: Collection[str], at: Instant
-    ) -> Mapping[str, View]:
+    async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
         """Return items (deleted memories too) with their standing; unknown ids are absent.
 
         `standing.head_ids` is empty: `usecases.chains` follows chains.
@@ -279,9 +277,7 @@ class Reads(Protocol):
         """Return (create_time, id) of live memories, newest first, older than `before`."""
         ...
 
-    async def history(
-        self, memory_id: str, before_revision: int, limit: int
-    ) -> Sequence[Memory]:
+    async def history(self, memory_id: str, before_revision: int, limit: int) -> Sequence[Memory]:
         """Return the revisions of a memory below a number, newest first."""
         ...
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from concord_graph.domain.exceptions import FieldInvalid, ReservedName
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
     LINEAGE_WORDS,
@@ -18,7 +19,6 @@ from concord_graph.domain.items import (
     Relation,
     Source,
 )
-from concord_graph.domain.exceptions import FieldInvalid, ReservedName
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ GraphError
 ├── FieldInvalid             a value that the contract's rules cannot judge alone
 ├── ReservedName             a name or relation that is Concord's own
 ├── MaskInvalid              an update mask that names what cannot be changed
-├── TokenInvalid             a freshness or page token that is not this query's
 ├── ItemNotFound             no such item in this space
 ├── ItemExists               one with this id or key and other content
 ├── EtagMismatch             it changed since it was read
@@ -43,10 +42,6 @@ class ReservedName(FieldInvalid):
 
 class MaskInvalid(FieldInvalid):
     """The update mask names a field that cannot be changed."""
-
-
-class TokenInvalid(FieldInvalid):
-    """The freshness token is damaged or belongs to another space or store."""
 
 
 class ItemNotFound(GraphError):

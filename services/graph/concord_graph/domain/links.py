@@ -13,11 +13,17 @@ CONTRADICTS = "CONTRADICTS"
 RELATED_TO = "RELATED_TO"
 
 _ID = re.compile(ID_PATTERN)
+_LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
 
 
 def is_memory_id(text: str) -> bool:
     """Tell whether a caller may name a memory so."""
     return _ID.fullmatch(text) is not None
+
+
+def without_links(content: str) -> str:
+    """Return a content without its links and the label before each: what it says in words."""
+    return _LINK.sub(" ", content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from concord_graph.ports import (
     View,
     Writes,
 )
+from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.writer import Rules, Writer
 
 Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
@@ -94,7 +95,8 @@ class Commands:
             item = await tx.revision(reference)
             if item is not None:
                 views.append(await tx.view_of(item, Instant(now)))
-        return Done(receipt.refs, tuple(views), receipt.seq, tx.epoch, now)
+        shown_views = await with_heads(tx, views, Instant(now))
+        return Done(receipt.refs, tuple(shown_views), receipt.seq, tx.epoch, now)
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
         """Write down a refused attempt on something constitutive."""

@@ -140,4 +140,3 @@ def _time(instant: int | None) -> str:
 
 def _without_empty(record: Record) -> Record:
     return {key: value for key, value in record.items() if value not in ("", [], {}, None)}
-

@@ -1,4 +1,4 @@
-"""The one door through constitutive protection: a space's genesis, then granted changes (V5, V6)."""
+"""The one door through protection: a space's genesis, then granted changes (V5, V6)."""
 
 from __future__ import annotations
 

@@ -93,7 +93,9 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
         raise ItemNotFound(draft.older_id)
     if older.kind != newer.kind:
         raise FieldInvalid("older_id", "must name an item of the same kind as newer_id")
-    if isinstance(newer, Edge) and (newer.is_lineage or (isinstance(older, Edge) and older.is_lineage)):
+    if isinstance(newer, Edge) and (
+        newer.is_lineage or (isinstance(older, Edge) and older.is_lineage)
+    ):
         raise FieldInvalid("newer_id", "lineage stands between facts, not between lineage")
     return newer.kind
 
@@ -107,9 +109,7 @@ async def _refuse_cycle(writer: Writer, newer_id: str, relation: str, older_id: 
     while frontier:
         edges = await writer.tx.lineage_edges(frontier)
         reached = {
-            edge.target.id
-            for edge in edges
-            if edge.source.id in seen and edge.relation in HIDING
+            edge.target.id for edge in edges if edge.source.id in seen and edge.relation in HIDING
         }
         if newer_id in reached:
             raise LineageCycle(newer_id)

@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
 )
-from concord_graph.domain.links import MalformedLink
+from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.ports import ConceptExtractor, LinkParser, Ref
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.writer import Writer, ref
@@ -120,9 +120,7 @@ class Memories:
             raise ItemState("this memory is not forgotten")
         return (ref(await writer.put(stored, replace(stored, deleted=False))),)
 
-    async def _add_one(
-        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
-    ) -> Ref:
+    async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
         self._check(draft)
         known = await self._known(writer, draft)
         if known is None:
@@ -189,7 +187,7 @@ class Memories:
         """Return the memory with everything that the draft states."""
         values = {f.name: getattr(draft, f.name) for f in fields(draft) if f.name != "id"}
         values["concepts_stated"] = bool(draft.concepts)
-        values["concepts"] = draft.concepts or tuple(self._concepts(draft.content))
+        values["concepts"] = draft.concepts or tuple(self._concepts(without_links(draft.content)))
         return replace(memory, **values)
 
     def _patched(self, stored: Memory, values: Any) -> Memory:
@@ -204,7 +202,9 @@ class Memories:
             memory,
             importance=Importance(memory.importance),
             concepts_stated=given,
-            concepts=memory.concepts if given else tuple(self._concepts(memory.content)),
+            concepts=memory.concepts
+            if given
+            else tuple(self._concepts(without_links(memory.content))),
         )
 
 

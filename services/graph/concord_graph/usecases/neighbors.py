@@ -52,17 +52,23 @@ async def walk_neighbors(
         found = await tx.steps(frontier, walk, MOST_EDGES + len(reached) + 1)
         steps = sorted((s for s in found if s.id not in reached), key=lambda s: s.id)
         truncated = truncated or len(steps) > room
-        frontier = _advance(steps[:room], walk, distance, now, paths, reached)
+        hop = _Hop(walk, distance, now)
+        frontier = _advance(steps[:room], hop, paths, reached)
         if truncated or not frontier:
             break
     return Neighborhood(tuple(sorted(reached.values(), key=lambda r: r.rank)), truncated)
 
 
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    walk: Walk
+    distance: int
+    now: int
+
+
 def _advance(
     steps: Sequence[Step],
-    walk: Walk,
-    distance: int,
-    now: int,
+    hop: _Hop,
     paths: dict[str, tuple[str, ...]],
     reached: dict[str, Reached],
 ) -> list[str]:
@@ -70,9 +76,11 @@ def _advance(
     before = set(paths)
     met: list[str] = []
     for step in steps:
-        origin, beyond = _orient(step, walk, before)
+        origin, beyond = _orient(step, hop.walk, before)
         path = (*paths[origin], step.id)
-        reached[step.id] = Reached(step_relevance(step, now), distance, step.id, path, beyond)
+        reached[step.id] = Reached(
+            step_relevance(step, hop.now), hop.distance, step.id, path, beyond
+        )
         if beyond not in paths:
             paths[beyond] = path
             met.append(beyond)

@@ -58,9 +58,7 @@ async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
     return (ref(stored if node == stored else await writer.put(stored, node)),)
 
 
-async def delete_node(
-    writer: Writer, node_id: str, etag: str, *, cascade: bool
-) -> tuple[Ref, ...]:
+async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> tuple[Ref, ...]:
     """Delete a node, with `cascade` its edges too. The first ref is the node's."""
     stored = await _live(writer, node_id)
     writer.demand_etag(stored, etag)

@@ -162,6 +162,6 @@ def _distances_to(end: str, known: _Known) -> dict[str, int]:
     frontier = [end]
     while frontier:
         reached = {node for item in frontier for node in into[item]} - left.keys()
-        left |= {node: left[frontier[0]] + 1 for node in reached}
+        left |= dict.fromkeys(reached, left[frontier[0]] + 1)
         frontier = list(reached)
     return left

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.exceptions import TokenInvalid
 from concord_graph.domain.items import Access, Edge, Instant, ItemKind, Memory, Node
 from concord_graph.domain.standing import Standing
 from concord_graph.ports import (
@@ -168,7 +167,7 @@ class Queries:
             if start_id is None:
                 return None
             around = await walk_neighbors(tx, start_id, depth, walk, now)
-            return await _page(tx, around, walk.at, now, after, limit)
+            return await _page(tx, around, walk.at, now=now, after=after, limit=limit)
 
         page = await self.read(space, work)
         if page and not peek:
@@ -247,15 +246,6 @@ class Queries:
             self._touches.add(space, (state[0][0].id for state in states if state))
         return states, now
 
-    async def demand_fresh(self, space: str, token_space: str, epoch: str) -> None:
-        """Refuse a freshness token of another space or of another life of this store."""
-
-        async def work(tx: Reads, _: int) -> str:
-            return tx.epoch
-
-        if token_space != space or epoch != await self.read(space, work):
-            raise TokenInvalid("consistency.at_least_as_fresh", "is not a token of this space")
-
     def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
         if shown and not peek:
             self._touches.add(space, [shown.view.item.id])
@@ -290,6 +280,7 @@ async def _page(
     tx: Reads,
     around: Neighborhood,
     at: Instant,
+    *,
     now: int,
     after: tuple[float, int, str] | None,
     limit: int,
@@ -306,14 +297,10 @@ async def _page(
             ends = {edge.source.id: edge.source.kind, edge.target.id: edge.target.kind}
             name = one.view.names.get(reached.neighbor_id, "")
             kinds[reached.neighbor_id] = (ends[reached.neighbor_id], name)
-    return NeighborPage(
-        entries, kinds, len(rest) > limit, around.truncated, len(around.reached)
-    )
+    return NeighborPage(entries, kinds, len(rest) > limit, around.truncated, len(around.reached))
 
 
-async def _with_shown(
-    tx: Reads, state: State | None, now: int
-) -> tuple[State, Shown] | None:
+async def _with_shown(tx: Reads, state: State | None, now: int) -> tuple[State, Shown] | None:
     if state is None:
         return None
     memory, _, standing, access = state

@@ -11,7 +11,6 @@ from concord_graph.domain.items import (
     EdgeType,
     Importance,
     Instant,
-    ItemKind,
     Memory,
     Node,
 )
@@ -43,7 +42,9 @@ def show(view: View, now: int) -> Shown:
 
 def step_relevance(step: Step, now: int) -> float:
     """Return the relevance of a walked edge at `now` (µs)."""
-    return _ranked(step.edge_type, step.importance, step.access, now, near=step.near_constitutive)[1]
+    return _ranked(step.edge_type, step.importance, step.access, now, near=step.near_constitutive)[
+        1
+    ]
 
 
 def _ranked(
@@ -56,7 +57,7 @@ def _ranked(
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the live ends of each item's chain (T2); an item without successor is its own head."""
+    """Fill in the live ends of each item's chain (T2); without successor an item is its own."""
     return [
         replace(view, standing=replace(view.standing, head_ids=await _heads(tx, view, at)))
         if not isinstance(view.item, Node)
@@ -97,4 +98,3 @@ def statement(view: View) -> str:
         return item.name
     source, target = (view.names.get(end.id, end.id) for end in (item.source, item.target))
     return f"{source} {item.relation} {target}"
-

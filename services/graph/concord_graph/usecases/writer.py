@@ -154,9 +154,7 @@ class Writer:
             await self._announce_one(item_id, kind)
 
     async def _announce_one(self, item_id: str, kind: ItemKind) -> None:
-        item = await (
-            self.tx.edge(item_id) if kind == ItemKind.EDGE else self.tx.memory(item_id)
-        )
+        item = await (self.tx.edge(item_id) if kind == ItemKind.EDGE else self.tx.memory(item_id))
         if item is None:
             return
         seq, time = self.tx.tick()

@@ -26,9 +26,9 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
             bound[name] = json.dumps(list(wanted))
     for place, (key, value) in enumerate(sorted(filter_.properties.items())):
         tests.append(
-            "EXISTS (SELECT 1 FROM json_each(e.properties) p, json_each(:property_{0}) q"
-            " WHERE p.key = :key_{0} AND p.value = q.value"
-            " AND replace(p.type, 'integer', 'real') = replace(q.type, 'integer', 'real'))".format(place)
+            f"EXISTS (SELECT 1 FROM json_each(e.properties) p, json_each(:property_{place}) q"
+            f" WHERE p.key = :key_{place} AND p.value = q.value"
+            " AND replace(p.type, 'integer', 'real') = replace(q.type, 'integer', 'real'))"
         )
         bound[f"key_{place}"] = key
         bound[f"property_{place}"] = json.dumps([value])
@@ -62,7 +62,9 @@ def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
         tests += " AND EXISTS (SELECT 1 FROM json_each(m.tags) t WHERE t.value = :tag)"
         bound["tag"] = filter_.tag
     if filter_.domain:
-        tests += " AND (m.domain = :domain OR substr(m.domain, 1, length(:domain) + 1) = :domain || '.')"
+        tests += (
+            " AND (m.domain = :domain OR substr(m.domain, 1, length(:domain) + 1) = :domain || '.')"
+        )
         bound["domain"] = filter_.domain
     if filter_.edge_type is not None:
         tests += " AND m.edge_type = :edge_type"

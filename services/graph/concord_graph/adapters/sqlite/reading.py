@@ -42,14 +42,15 @@ class SqliteReads:
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
-        self, connection: sqlite3.Connection, space: str, epoch: str, pending: Pending
+        self, connection: sqlite3.Connection, space: str, *, epoch: str, pending: Pending
     ) -> None:
         self._db = connection
         self._space_name = space
         self._epoch = epoch
         self._pending = pending
         row = self._one("SELECT id, seq, last_time FROM space WHERE name = ?", (space,))
-        self._space, self._seq, self._last_time = row or (0, 0, 0)
+        found: tuple[int, int, int] = (row[0], row[1], row[2]) if row else (0, 0, 0)
+        self._space, self._seq, self._last_time = found
 
     @property
     def space(self) -> str:
@@ -264,10 +265,10 @@ class SqliteReads:
 
     async def counts(self) -> Counts:
         """Count the items of the space."""
-        sql = f"SELECT count(*) FROM {{table}} WHERE space = ? AND record_until = {FOREVER} AND {{test}}"
+        current = f"WHERE space = ? AND record_until = {FOREVER}"
 
         def count(table: str, test: str) -> int:
-            row = self._one(sql.format(table=table, test=test), (self._space,))
+            row = self._one(f"SELECT count(*) FROM {table} {current} AND {test}", (self._space,))
             return int(row[0]) if row else 0
 
         return Counts(
@@ -322,7 +323,7 @@ class SqliteReads:
         self, ids: Collection[str]
     ) -> dict[str, tuple[Memory, int, Standing, Access]]:
         bound = {"space": self._space, "ids": _ids(ids), "record": FOREVER}
-        newest = dict(
+        newest: dict[str, int] = dict(
             self._all(
                 "SELECT item_id, max(seq) FROM change WHERE space = :space"
                 " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7)"

@@ -47,7 +47,9 @@ def qualified(columns: str, alias: str) -> str:
 
 def item(kind: ItemKind, row: Row) -> Item:
     """Return the item that a row of its table's columns holds."""
-    return _READERS[kind](row)
+    if kind == ItemKind.NODE:
+        return node(row)
+    return edge(row) if kind == ItemKind.EDGE else memory(row)
 
 
 def node(row: Row) -> Node:
@@ -209,9 +211,8 @@ def _source(part: dict[str, Any]) -> Source:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False) if value else (
-        "{}" if isinstance(value, dict) else "[]"
+    return (
+        json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        if value
+        else ("{}" if isinstance(value, dict) else "[]")
     )
-
-
-_READERS = {ItemKind.NODE: node, ItemKind.EDGE: edge, ItemKind.MEMORY: memory}

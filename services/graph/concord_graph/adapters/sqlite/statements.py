@@ -36,7 +36,8 @@ def edge_superseded_from(now: bool) -> str:
         " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
         f" AND s.effective_from > e.effective_from AND e.edge_type <> 2 AND {live('s', now)}"
     )
-    return f"min(coalesce(({sibling}), {FOREVER}), coalesce(({_replaced('e', 'edge', now)}), {FOREVER}))"
+    resolved = _replaced("e", "edge", now)
+    return f"min(coalesce(({sibling}), {FOREVER}), coalesce(({resolved}), {FOREVER}))"
 
 
 def memory_superseded_from(now: bool) -> str:
@@ -129,14 +130,18 @@ VIEWS = {ItemKind.NODE: node_views, ItemKind.EDGE: edge_views, ItemKind.MEMORY: 
 
 
 @cache
-def steps(now: bool, ends: tuple[str, ...], hide_superseded: bool, in_time: bool, tests: str) -> str:
+def steps(
+    now: bool, ends: tuple[str, ...], hide_superseded: bool, in_time: bool, tests: str
+) -> str:
     """Select up to :limit edges at :ids as walk steps.
 
     `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions.
     """
     conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now)]
     if in_time:
-        conditions.append(f"e.effective_from <= :valid AND coalesce(e.valid_until, {FOREVER}) > :valid")
+        conditions.append(
+            f"e.effective_from <= :valid AND coalesce(e.valid_until, {FOREVER}) > :valid"
+        )
     if hide_superseded:
         conditions.append(f"{edge_superseded_from(now)} > :valid")
     if tests:

@@ -110,7 +110,7 @@ class SqliteStore:
 
         def work() -> bool:
             with self._transaction("BEGIN") as db:
-                return db.execute("SELECT 1").fetchone() == (1,)
+                return bool(db.execute("SELECT 1").fetchone() == (1,))
 
         return await self._readers.run(work)
 
@@ -123,7 +123,7 @@ class SqliteStore:
 
     def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         with self._transaction("BEGIN") as db:
-            view = SqliteReads(db, space, self._epoch, self._pending)
+            view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending)
             return _drive(cast("Coroutine[Any, Any, T]", work(view)))
 
     def _write(
@@ -133,7 +133,9 @@ class SqliteStore:
         work: Callable[[Writes], Awaitable[T]],
     ) -> T:
         with self._transaction("BEGIN IMMEDIATE") as db:
-            tx = SqliteWrites(db, space, self._epoch, self._pending, self._clock)
+            tx = SqliteWrites(
+                db, space, epoch=self._epoch, pending=self._pending, clock=self._clock
+            )
             result = _drive(cast("Coroutine[Any, Any, T]", work(tx)))
             tx.finish()
         # from here, not from the caller's task: a caller that went away has committed all the same
@@ -295,7 +297,8 @@ def _prepare(db: sqlite3.Connection, path: Path) -> str:
         db.executescript(
             "BEGIN IMMEDIATE;\n"
             + _SCHEMA.read_text("utf-8")
-            + f"INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}'), ('epoch', '{uuid.uuid4()}');"
+            + f"INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}');"
+            f"INSERT INTO meta VALUES ('epoch', '{uuid.uuid4()}');"
             "COMMIT;"
         )
     found = dict(db.execute("SELECT key, value FROM meta").fetchall())

@@ -24,11 +24,12 @@ class SqliteWrites(SqliteReads):
         self,
         connection: sqlite3.Connection,
         space: str,
+        *,
         epoch: str,
         pending: Pending,
         clock: Clock,
     ) -> None:
-        super().__init__(connection, space, epoch, pending)
+        super().__init__(connection, space, epoch=epoch, pending=pending)
         self._clock = clock
         if not self._space:
             sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
@@ -53,7 +54,9 @@ class SqliteWrites(SqliteReads):
             self._insert(table, values)
         except sqlite3.IntegrityError as error:
             if str(error) == "constitutive":
-                raise ConstitutiveProtected(item.id, "the store keeps what defines the agent") from error
+                raise ConstitutiveProtected(
+                    item.id, "the store keeps what defines the agent"
+                ) from error
             raise
 
     async def append(self, change: Change) -> None:

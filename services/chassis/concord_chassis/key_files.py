@@ -1,0 +1,19 @@
+"""Ed25519 keys in PEM files."""
+
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+from concord_chassis.config import ConfigError
+
+
+def read_public_key(path: Path) -> Ed25519PublicKey:
+    """Return an issuer's public key. Raises `ConfigError` naming the file."""
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} is not readable as a public key") from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise ConfigError(f"{path} is not an Ed25519 public key")
+    return key

@@ -1,0 +1,36 @@
+"""Page and freshness tokens: opaque, whole, and bound to their query."""
+
+import grpc
+import pytest
+from concord.graph.v1 import graph_pb2
+from concord_chassis.failure import Failure
+from concord_chassis.opaque import Damaged, page_cursor, page_token, seal, unseal
+
+
+def test_a_sealed_token_opens_to_the_same_bytes() -> None:
+    """G9 a token carries its cursor unharmed."""
+    assert unseal(seal(b"\x00\xffabc")) == b"\x00\xffabc"
+
+
+@pytest.mark.parametrize(
+    "change", [lambda t: t[:-1], lambda t: "A" + t, lambda t: t + "=", lambda _: "é"]
+)
+def test_a_damaged_token_is_refused(change) -> None:  # type: ignore[no-untyped-def] # a table of small changes
+    """G9 a damaged token is refused, never misread."""
+    with pytest.raises(Damaged):
+        unseal(change(seal(b"cursor")))
+
+
+def test_a_page_token_belongs_to_its_query() -> None:
+    """G9 a token of another query is INVALID_ARGUMENT with its reason; the page size may change."""
+    query = graph_pb2.ListNodesRequest(label="Person", page_size=2)
+    token = page_token(query, ["Bob"])
+    query.page_token = token
+    query.page_size = 5
+    assert page_cursor(query) == ["Bob"]
+
+    other = graph_pb2.ListNodesRequest(label="City", page_token=token)
+    with pytest.raises(Failure) as refused:
+        page_cursor(other)
+    assert refused.value.code == grpc.StatusCode.INVALID_ARGUMENT
+    assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"

@@ -1,0 +1,36 @@
+"""Serve graph: `python -m concord_graph`, settings from the environment."""
+
+import asyncio
+import os
+
+from concord_chassis.config import load
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.key_files import read_public_key
+from concord_chassis.server import Server, serve_until_signal
+
+from concord_graph.bootstrap import build
+from concord_graph.config import GraphConfig, read_enrolment
+
+
+async def _main() -> None:
+    config = load(GraphConfig, os.environ, "GRAPH_")
+    app = build(
+        config.store_path,
+        enrolment=read_enrolment(config.enrolment_file),
+        readers=config.readers,
+    )
+    server = Server(
+        name="graph",
+        registrations=app.registrations,
+        verifier=TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()}),
+        translate=app.translate,
+        listen=config.listen,
+        ready=app.ready,
+        reflection=config.reflection,
+    )
+    await app.start()
+    await serve_until_signal([server], app.close)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

@@ -1,0 +1,119 @@
+"""Putting graph together: the only place that knows every part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from concord.graph.v1 import (
+    feed_pb2,
+    feed_pb2_grpc,
+    governed_pb2,
+    governed_pb2_grpc,
+    graph_pb2,
+    graph_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+)
+from concord_chassis.failure import Translate
+from concord_chassis.server import Registration
+from concord_concepts import extract
+
+from concord_graph.adapters.markdown.links import parse_links
+from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
+from concord_graph.adapters.sqlite.store import SqliteStore, open_store
+from concord_graph.domain.exceptions import StoreCorrupt
+from concord_graph.ports import Clock
+from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.feed import FeedServicer
+from concord_graph.servicer.governed import GovernedServicer
+from concord_graph.servicer.graph import GraphServicer
+from concord_graph.servicer.memory import MemoryServicer
+from concord_graph.servicer.translate import translate
+from concord_graph.usecases.commands import Commands
+from concord_graph.usecases.governed import GovernedChanges
+from concord_graph.usecases.memories import Memories
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.touches import Touches
+from concord_graph.usecases.writer import Rules
+
+
+def system_clock() -> int:
+    """Return the time in microseconds since 1970 UTC."""
+    return time.time_ns() // 1_000
+
+
+class GraphApp:
+    """Graph, assembled: services to register, and a life from start to close."""
+
+    translate: Translate = staticmethod(translate)
+
+    def __init__(
+        self, store: SqliteStore, clock: Clock, rules: Rules, enrolment: Mapping[str, str]
+    ) -> None:
+        self._store = store
+        self._touches = Touches(store, clock)
+        store.pending(self._touches.pending)
+        commands = Commands(store, clock, rules)
+        queries = Queries(store, self._touches, clock)
+        actions = Actions(Memories(parse_links, extract))
+        governed = GovernedChanges(verify_genesis, verify_grant, enrolment)
+        self.registrations: Sequence[Registration] = (
+            Registration(
+                graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
+                graph_pb2_grpc.add_GraphServiceServicer_to_server,
+                GraphServicer(commands, queries, actions),
+            ),
+            Registration(
+                memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
+                memory_pb2_grpc.add_MemoryServiceServicer_to_server,
+                MemoryServicer(commands, queries, actions, translate),
+            ),
+            Registration(
+                governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
+                governed_pb2_grpc.add_GovernedChangeServiceServicer_to_server,
+                GovernedServicer(commands, queries, actions, governed),
+            ),
+            Registration(
+                feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
+                feed_pb2_grpc.add_ChangeFeedServiceServicer_to_server,
+                FeedServicer(store, queries, store.epoch),
+            ),
+        )
+
+    async def start(self) -> None:
+        """Begin to flush reads in the background."""
+        self._touches.start()
+
+    async def ready(self) -> bool:
+        """Return whether the store answers; a damaged one does not."""
+        try:
+            return await self._store.ready()
+        except StoreCorrupt:
+            return False
+
+    async def close(self) -> None:
+        """Flush what was read, then close the store."""
+        await self._touches.close()
+        await self._store.close()
+
+
+def build(
+    store_path: Path,
+    *,
+    enrolment: Mapping[str, str] | None = None,
+    clock: Clock = system_clock,
+    rules: Rules | None = None,
+    readers: int = 2,
+) -> GraphApp:
+    """Assemble graph over a store file.
+
+    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret. Tests replace
+    `clock` and `rules`.
+
+    Raises:
+        StoreUnusable: the file cannot serve; the text says what to do.
+    """
+    store = open_store(store_path, clock, readers=readers)
+    return GraphApp(store, clock, rules or Rules(), enrolment or {})

@@ -1,0 +1,45 @@
+"""Graph's settings: read once from an environment mapping, keys GRAPH_..."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from concord_chassis.config import ConfigError
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class GraphConfig(BaseModel):
+    """Where graph listens, keeps its store, and whom it believes."""
+
+    model_config = ConfigDict(frozen=True)
+
+    listen: list[str] = Field(min_length=1)
+    """Addresses: unix:/path or host:port."""
+    store_path: Path
+    """The SQLite file."""
+    issuer_keys: dict[str, Path]
+    """Issuer name to the file of its Ed25519 public key (PEM)."""
+    enrolment_file: Path | None = None
+    """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
+    readers: int = Field(default=2, ge=1, le=32)
+    """Reader threads."""
+    reflection: bool = False
+    """Whether to serve gRPC reflection."""
+
+
+def read_enrolment(path: Path | None) -> dict[str, str]:
+    """Return the digests of the enrolment secrets by space.
+
+    Raises:
+        ConfigError: the file is missing or not such a mapping.
+    """
+    if path is None:
+        return {}
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError("GRAPH_ENROLMENT_FILE is not readable as JSON") from error
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise ConfigError("GRAPH_ENROLMENT_FILE must map spaces to hex digests")
+    return found

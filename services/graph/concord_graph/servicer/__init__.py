@@ -1,0 +1,1 @@
+"""The edge: translate in, one use case, translate out."""

@@ -1,0 +1,76 @@
+"""Which work a write request asks for: the same whether it comes directly or under a grant."""
+
+from __future__ import annotations
+
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+
+from concord_graph.servicer import incoming
+from concord_graph.usecases import edges, lineage, nodes
+from concord_graph.usecases.commands import Work
+from concord_graph.usecases.memories import Memories
+
+
+class Actions:
+    """Turns write requests into work for a writer."""
+
+    def __init__(self, memories: Memories) -> None:
+        self.memories = memories
+
+    def upsert_node(self, request: graph_pb2.UpsertNodeRequest) -> Work:
+        """Create a node or merge into it."""
+        draft = incoming.node_draft(request.node)
+        return lambda writer: nodes.upsert_node(writer, draft, request.etag)
+
+    def update_node(self, request: graph_pb2.UpdateNodeRequest) -> Work:
+        """Change the named fields of a node."""
+        patch = incoming.node_patch(request.node, request.update_mask)
+        return lambda writer: nodes.update_node(writer, patch)
+
+    def delete_node(self, request: graph_pb2.DeleteNodeRequest) -> Work:
+        """Delete a node."""
+        return lambda writer: nodes.delete_node(
+            writer, request.id, request.etag, cascade=request.cascade
+        )
+
+    def upsert_edge(self, request: graph_pb2.UpsertEdgeRequest) -> Work:
+        """Create an edge or merge into it."""
+        draft = incoming.edge_draft(request.edge)
+        return lambda writer: edges.upsert_edge(writer, draft, request.etag)
+
+    def update_edge(self, request: graph_pb2.UpdateEdgeRequest) -> Work:
+        """Change the named fields of an edge."""
+        patch = incoming.edge_patch(request.edge, request.update_mask)
+        return lambda writer: edges.update_edge(writer, patch)
+
+    def delete_edge(self, request: graph_pb2.DeleteEdgeRequest) -> Work:
+        """Delete an edge."""
+        return lambda writer: edges.delete_edge(writer, request.id, request.etag)
+
+    def add_memory(self, request: memory_pb2.AddMemoryRequest) -> Work:
+        """Remember a text."""
+        draft = incoming.memory_draft(request.memory)
+        return lambda writer: self.memories.add(writer, draft)
+
+    def update_memory(self, request: memory_pb2.UpdateMemoryRequest) -> Work:
+        """Change the named fields of a memory."""
+        patch = incoming.memory_patch(request.memory, request.update_mask)
+        return lambda writer: self.memories.update(writer, patch)
+
+    def forget_memory(self, request: memory_pb2.ForgetMemoryRequest) -> Work:
+        """Forget a memory."""
+        return lambda writer: self.memories.forget(writer, request.id, request.etag)
+
+    def restore_memory(self, request: memory_pb2.RestoreMemoryRequest) -> Work:
+        """Restore a memory."""
+        return lambda writer: self.memories.restore(writer, request.id, request.etag)
+
+    def add_lineage(self, request: memory_pb2.AddLineageRequest) -> Work:
+        """State lineage."""
+        draft = incoming.lineage_draft(request)
+        return lambda writer: lineage.add_lineage(writer, draft)
+
+    def governed(self, action: governed_pb2.GovernedAction) -> Work:
+        """Return the work that a governed action wraps."""
+        wanted = action.WhichOneof("action") or ""
+        work: Work = getattr(self, wanted)(getattr(action, wanted))
+        return work

@@ -1,0 +1,108 @@
+"""ChangeFeedService."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from concord.graph.v1 import feed_pb2, feed_pb2_grpc
+
+from concord_graph.ports import Change, GraphStore
+from concord_graph.servicer import outgoing
+from concord_graph.usecases.queries import Queries, State
+from concord_graph.usecases.shown import Shown
+
+CHANGES_A_MESSAGE = 500
+KEEP_ALIVE_SECONDS = 10.0
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
+    """Translates the outbox for the services that follow it."""
+
+    def __init__(self, store: GraphStore, queries: Queries, epoch: str) -> None:
+        self._store = store
+        self._queries = queries
+        self._epoch = epoch
+
+    async def ListSpaces(
+        self, request: feed_pb2.ListSpacesRequest, context: Context
+    ) -> feed_pb2.ListSpacesResponse:
+        """List the spaces with their newest sequence number."""
+        heads = await self._store.spaces()
+        return feed_pb2.ListSpacesResponse(
+            spaces=[
+                feed_pb2.SpaceHead(space=head.space, epoch=self._epoch, head_seq=head.seq)
+                for head in heads
+            ]
+        )
+
+    async def WatchChanges(
+        self, request: feed_pb2.WatchChangesRequest, context: Context
+    ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
+        """Replay, then follow."""
+        applied = {cursor.space: cursor.seq for cursor in request.cursors}
+        while True:
+            version = self._store.version
+            async for message in self._news(applied):
+                yield message
+            try:
+                await asyncio.wait_for(self._store.changed(version), KEEP_ALIVE_SECONDS)
+            except TimeoutError:
+                yield feed_pb2.WatchChangesResponse(epoch=self._epoch)
+
+    async def _news(self, applied: dict[str, int]) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
+        """Send every space's changes after what was sent; note them in `applied`."""
+        for head in await self._store.spaces():
+            while applied.get(head.space, 0) < head.seq:
+                after = applied.get(head.space, 0)
+                changes = await self._store.changes(head.space, after, CHANGES_A_MESSAGE)
+                if not changes:
+                    break
+                applied[head.space] = changes[-1].seq
+                yield feed_pb2.WatchChangesResponse(
+                    space=head.space,
+                    changes=[_change(change) for change in changes],
+                    head_seq=head.seq,
+                    epoch=self._epoch,
+                )
+
+    async def BatchGetRevisions(
+        self, request: feed_pb2.BatchGetRevisionsRequest, context: Context
+    ) -> feed_pb2.BatchGetRevisionsResponse:
+        """Read exact states of memories."""
+        refs = [(ref.id, ref.seq) for ref in request.refs]
+        states, now = await self._queries.states(
+            request.space, refs, count_as_read=request.count_as_read
+        )
+        revisions = [
+            _revision(ref_id, found, now) for (ref_id, _), found in zip(refs, states, strict=True)
+        ]
+        return feed_pb2.BatchGetRevisionsResponse(revisions=revisions)
+
+
+def _change(change: Change) -> feed_pb2.Change:
+    return feed_pb2.Change(
+        seq=change.seq,
+        record_time=outgoing.stamp(change.record_time),
+        item_id=change.item_id,
+        item_kind=int(change.item_kind),  # type: ignore[arg-type] # numbers are the contract's
+        type=int(change.type),  # type: ignore[arg-type] # numbers are the contract's
+        revision=change.revision,
+        digest=change.digest,
+    )
+
+
+def _revision(memory_id: str, found: tuple[State, Shown] | None, now: int) -> feed_pb2.Revision:
+    if found is None:
+        return feed_pb2.Revision(id=memory_id)
+    (memory, seq, _, _), shown = found
+    return feed_pb2.Revision(
+        id=memory_id,
+        seq=seq,
+        memory=outgoing.memory(shown, now),
+        record_time=outgoing.stamp(memory.revision.record_from),
+    )

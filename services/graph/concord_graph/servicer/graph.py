@@ -1,0 +1,272 @@
+"""GraphService."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis import deadline
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.calls import execute
+from concord_graph.usecases.commands import Commands
+from concord_graph.usecases.export import export_state
+from concord_graph.usecases.queries import NeighborPage, Queries
+from concord_graph.usecases.shown import Shown
+
+DEFAULT_LIST_PAGE = 50
+DEFAULT_NEIGHBOR_PAGE = 20
+DEFAULT_PATH_DEPTH = 5
+DEFAULT_PATHS = 10
+EXPORT_CHUNK_CHARACTERS = 500_000
+_FOUND = type_pb2.LOOKUP_STATUS_FOUND
+_NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._actions = actions
+
+    async def UpsertNode(
+        self, request: graph_pb2.UpsertNodeRequest, context: Context
+    ) -> graph_pb2.UpsertNodeResponse:
+        """Create a node or merge into the one of that name."""
+        done = await execute(self._commands, request, self._actions.upsert_node(request))
+        return graph_pb2.UpsertNodeResponse(
+            node=outgoing.done_node(done),
+            created=done.refs[0].outcome == "created",
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetNode(
+        self, request: graph_pb2.GetNodeRequest, context: Context
+    ) -> graph_pb2.GetNodeResponse:
+        """Read a node."""
+        node = await self._queries.node(
+            caller().space, node_id=request.id, name=incoming.text(request.name)
+        )
+        if node is None:
+            return graph_pb2.GetNodeResponse(status=_NOT_FOUND)
+        return graph_pb2.GetNodeResponse(status=_FOUND, node=outgoing.node(node))
+
+    async def UpdateNode(
+        self, request: graph_pb2.UpdateNodeRequest, context: Context
+    ) -> graph_pb2.UpdateNodeResponse:
+        """Change the named fields of a node."""
+        done = await execute(self._commands, request, self._actions.update_node(request))
+        return graph_pb2.UpdateNodeResponse(
+            node=outgoing.done_node(done), token=outgoing.done_token(caller().space, done)
+        )
+
+    async def DeleteNode(
+        self, request: graph_pb2.DeleteNodeRequest, context: Context
+    ) -> graph_pb2.DeleteNodeResponse:
+        """Delete a node."""
+        done = await execute(self._commands, request, self._actions.delete_node(request))
+        return graph_pb2.DeleteNodeResponse(
+            deleted_edge_count=len(done.refs) - 1, token=outgoing.done_token(caller().space, done)
+        )
+
+    async def ListNodes(
+        self, request: graph_pb2.ListNodesRequest, context: Context
+    ) -> graph_pb2.ListNodesResponse:
+        """List nodes by name."""
+        size = request.page_size or DEFAULT_LIST_PAGE
+        after = page_cursor(request) or ""
+        label = incoming.text(request.label)
+        nodes = await self._queries.nodes(caller().space, label, after, size + 1)
+        more = len(nodes) > size
+        return graph_pb2.ListNodesResponse(
+            nodes=[outgoing.node(node) for node in nodes[:size]],
+            next_page_token=page_token(request, nodes[size - 1].name) if more else "",
+        )
+
+    async def UpsertEdge(
+        self, request: graph_pb2.UpsertEdgeRequest, context: Context
+    ) -> graph_pb2.UpsertEdgeResponse:
+        """Create an edge or merge into the addressed one."""
+        done = await execute(self._commands, request, self._actions.upsert_edge(request))
+        return graph_pb2.UpsertEdgeResponse(
+            edge=outgoing.done_edge(done),
+            created=done.refs[0].outcome == "created",
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetEdge(
+        self, request: graph_pb2.GetEdgeRequest, context: Context
+    ) -> graph_pb2.GetEdgeResponse:
+        """Read an edge by id or triple."""
+        shown = await self._edge(request)
+        if shown is None:
+            return graph_pb2.GetEdgeResponse(status=_NOT_FOUND)
+        edge = outgoing.edge(shown, self._queries.now())
+        return graph_pb2.GetEdgeResponse(status=_FOUND, edge=edge)
+
+    async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
+        space = caller().space
+        if request.WhichOneof("by") == "id":
+            return await self._queries.edge(space, request.id, peek=request.peek)
+        triple = request.triple
+        return await self._queries.edge_of_triple(
+            space,
+            incoming.end_ref(triple.source, "triple.source"),
+            incoming.text(triple.relation),
+            incoming.end_ref(triple.target, "triple.target"),
+            peek=request.peek,
+        )
+
+    async def UpdateEdge(
+        self, request: graph_pb2.UpdateEdgeRequest, context: Context
+    ) -> graph_pb2.UpdateEdgeResponse:
+        """Change the named fields of an edge."""
+        done = await execute(self._commands, request, self._actions.update_edge(request))
+        return graph_pb2.UpdateEdgeResponse(
+            edge=outgoing.done_edge(done), token=outgoing.done_token(caller().space, done)
+        )
+
+    async def DeleteEdge(
+        self, request: graph_pb2.DeleteEdgeRequest, context: Context
+    ) -> graph_pb2.DeleteEdgeResponse:
+        """Delete an edge."""
+        done = await execute(self._commands, request, self._actions.delete_edge(request))
+        return graph_pb2.DeleteEdgeResponse(token=outgoing.done_token(caller().space, done))
+
+    async def ListEdges(
+        self, request: graph_pb2.ListEdgesRequest, context: Context
+    ) -> graph_pb2.ListEdgesResponse:
+        """List edges by id."""
+        size = request.page_size or DEFAULT_LIST_PAGE
+        after = page_cursor(request) or ""
+        filter_ = incoming.edge_filter(request.filter)
+        shown = await self._queries.edges(caller().space, filter_, after, size + 1)
+        more = len(shown) > size
+        now = self._queries.now()
+        return graph_pb2.ListEdgesResponse(
+            edges=[outgoing.edge(one, now) for one in shown[:size]],
+            next_page_token=page_token(request, shown[size - 1].view.item.id) if more else "",
+        )
+
+    async def QueryNeighbors(
+        self, request: graph_pb2.QueryNeighborsRequest, context: Context
+    ) -> graph_pb2.QueryNeighborsResponse:
+        """Walk from an item."""
+        cursor = page_cursor(request)
+        now, after = (cursor[0], tuple(cursor[1])) if cursor else (self._queries.now(), None)
+        walk = incoming.walk(request, now)
+        page = await self._queries.neighbors(
+            caller().space,
+            incoming.end_ref(request.start, "start"),
+            request.depth or 1,
+            walk,
+            now=now,
+            after=after,
+            limit=request.page_size or DEFAULT_NEIGHBOR_PAGE,
+            peek=request.peek,
+        )
+        if page is None:
+            return graph_pb2.QueryNeighborsResponse(status=_NOT_FOUND)
+        last = page.entries[-1][0].rank if page.entries else None
+        return graph_pb2.QueryNeighborsResponse(
+            status=_FOUND,
+            neighbors=_neighbors(page, walk.at.valid),
+            next_page_token=page_token(request, [now, last]) if page.has_more else "",
+            truncated=page.truncated,
+            visited_edge_count=page.visited,
+        )
+
+    async def FindPath(
+        self, request: graph_pb2.FindPathRequest, context: Context
+    ) -> graph_pb2.FindPathResponse:
+        """Find paths between two items."""
+        walk = incoming.walk(request, self._queries.now())
+        page = await self._queries.paths(
+            caller().space,
+            incoming.end_ref(request.start, "start"),
+            incoming.end_ref(request.end, "end"),
+            walk,
+            max_depth=request.max_depth or DEFAULT_PATH_DEPTH,
+            max_paths=request.max_paths or DEFAULT_PATHS,
+            out_of_time=_nearly_over,
+            peek=request.peek,
+        )
+        if page is None:
+            return graph_pb2.FindPathResponse(status=_NOT_FOUND)
+        paths = []
+        for found in page.found.paths:
+            edges = [page.edges[edge_id] for edge_id in found.edge_ids]
+            path = graph_pb2.Path(
+                edges=[outgoing.edge(edge, walk.at.valid) for edge in edges],
+                weight=found.weight,
+                path_relevance=1.0,
+            )
+            for edge in edges:
+                path.path_relevance *= edge.relevance
+            paths.append(path)
+        return graph_pb2.FindPathResponse(
+            status=_FOUND, paths=paths, truncated=page.found.truncated
+        )
+
+    async def CountByType(
+        self, request: graph_pb2.CountByTypeRequest, context: Context
+    ) -> graph_pb2.CountByTypeResponse:
+        """Count items by type."""
+        counts = await self._queries.counts(caller().space)
+        return graph_pb2.CountByTypeResponse(
+            nodes=counts.nodes,
+            edges=counts.edges,
+            memories=counts.memories,
+            raw_dialogues=counts.raw_dialogues,
+            deleted=counts.deleted,
+        )
+
+    async def ExportSpace(
+        self, request: graph_pb2.ExportSpaceRequest, context: Context
+    ) -> AsyncIterator[graph_pb2.ExportSpaceResponse]:
+        """Stream the state of the space."""
+        lines = await self._queries.read(caller().space, lambda tx, _: export_state(tx))
+        chunk: list[str] = []
+        size = 0
+        for line in lines:
+            if chunk and size + len(line) > EXPORT_CHUNK_CHARACTERS:
+                yield graph_pb2.ExportSpaceResponse(lines=chunk)
+                chunk, size = [], 0
+            chunk.append(line)
+            size += len(line)
+        if chunk:
+            yield graph_pb2.ExportSpaceResponse(lines=chunk)
+
+
+def _neighbors(page: NeighborPage, now: int) -> list[graph_pb2.Neighbor]:
+    found = []
+    for reached, shown in page.entries:
+        kind, name = page.kinds[reached.neighbor_id]
+        found.append(
+            graph_pb2.Neighbor(
+                edge=outgoing.edge(shown, now),
+                distance=reached.distance,
+                path=reached.path,
+                neighbor=type_pb2.EdgeEnd(
+                    name=name,
+                    id=reached.neighbor_id,
+                    kind=int(kind),  # type: ignore[arg-type] # numbers are the contract's
+                ),
+            )
+        )
+    return found
+
+
+def _nearly_over() -> bool:
+    left = deadline.remaining()
+    return left is not None and left < deadline.RESERVE

@@ -1,0 +1,269 @@
+"""Requests to drafts. Shapes were checked by the contract's rules before."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import ListValue, Struct, Value
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_graph.domain.drafts import (
+    EdgeDraft,
+    EndRef,
+    LineageDraft,
+    MemoryDraft,
+    NodeDraft,
+    Patch,
+)
+from concord_graph.domain.exceptions import FieldInvalid, MaskInvalid
+from concord_graph.domain.items import (
+    EdgeType,
+    Importance,
+    Instant,
+    MemoryKind,
+    Properties,
+    Relation,
+    Source,
+    Trust,
+)
+from concord_graph.ports import Author, EdgeFilter, MemoryFilter, Walk
+
+
+def author(caller: Caller, request: Message, method: str) -> Author:
+    """Return who writes, for the record."""
+    return Author(caller.principal, method, request.request_id)  # type: ignore[attr-defined] # every write has one
+
+
+def text(value: str) -> str:
+    """Return a name in the form that names are compared in: Unicode NFC."""
+    return unicodedata.normalize("NFC", value)
+
+
+def instant(message: Message, field: str) -> int | None:
+    """Return a Timestamp field in microseconds, None when absent."""
+    if not message.HasField(field):
+        return None
+    stamp: Timestamp = getattr(message, field)
+    return stamp.seconds * 1_000_000 + stamp.nanos // 1_000
+
+
+def plain(struct: Struct) -> dict[str, Any]:
+    """Return a Struct as JSON values."""
+    return {key: _plain_value(value) for key, value in struct.fields.items()}
+
+
+def node_draft(node: type_pb2.Node) -> NodeDraft:
+    """Return the draft of a node."""
+    return NodeDraft(text(node.name), text(node.label), plain(node.properties), node.vector_id)
+
+
+def node_patch(node: type_pb2.Node, mask: FieldMask) -> Patch:
+    """Return the named fields of a node."""
+    readers: dict[str, Callable[[], Any]] = {
+        "label": lambda: text(node.label),
+        "name": lambda: text(node.name),
+        "properties": lambda: _without_nulls(plain(node.properties)),
+        "vector_id": lambda: node.vector_id,
+    }
+    return _patch(node.id, node.etag, mask, readers, "node")
+
+
+def edge_draft(edge: type_pb2.Edge) -> EdgeDraft:
+    """Return the draft of an edge."""
+    return EdgeDraft(
+        source=end_ref(edge.source, "edge.source"),
+        relation=text(edge.relation),
+        target=end_ref(edge.target, "edge.target"),
+        weight=edge.weight if edge.HasField("weight") else None,
+        properties=plain(edge.properties),
+        edge_type=EdgeType(edge.edge_type) if edge.edge_type else None,
+        importance=Importance(edge.importance),
+        valid_from=instant(edge, "valid_from"),
+        valid_until=instant(edge, "valid_until"),
+    )
+
+
+def edge_patch(edge: type_pb2.Edge, mask: FieldMask) -> Patch:
+    """Return the named fields of an edge."""
+    readers: dict[str, Callable[[], Any]] = {
+        "weight": lambda: edge.weight if edge.HasField("weight") else None,
+        "properties": lambda: _without_nulls(plain(edge.properties)),
+        "edge_type": lambda: EdgeType(edge.edge_type) if edge.edge_type else None,
+        "importance": lambda: Importance(edge.importance),
+        "valid_from": lambda: instant(edge, "valid_from"),
+        "valid_until": lambda: instant(edge, "valid_until"),
+        "source": lambda: end_ref(edge.source, "edge.source"),
+        "target": lambda: end_ref(edge.target, "edge.target"),
+    }
+    return _patch(edge.id, edge.etag, mask, readers, "edge")
+
+
+def end_ref(end: type_pb2.EdgeEnd, field: str) -> EndRef:
+    """Return an end by name or id; one of them is required."""
+    if not end.name and not end.id:
+        raise FieldInvalid(field, "needs a name or an id")
+    return EndRef(text(end.name), end.id)
+
+
+def memory_draft(memory: type_pb2.Memory) -> MemoryDraft:
+    """Return the draft of a memory."""
+    return MemoryDraft(
+        content=memory.content,
+        id=memory.id,
+        memory_kind=MemoryKind(memory.kind or MemoryKind.FACT),
+        concepts=_unique(memory.concepts),
+        domain=text(memory.domain),
+        importance=Importance(memory.importance),
+        surfaces_when=_unique(memory.surfaces_when),
+        sources=_sources(memory),
+        external_id=text(memory.external_id),
+        category=text(memory.category),
+        tags=_unique(memory.tags),
+        session_id=memory.session_id,
+        edge_type=EdgeType(memory.edge_type or EdgeType.DESCRIPTIVE),
+        valid_from=instant(memory, "valid_from"),
+        valid_until=instant(memory, "valid_until"),
+    )
+
+
+def memory_patch(memory: type_pb2.Memory, mask: FieldMask) -> Patch:
+    """Return the named fields of a memory."""
+    draft = memory_draft(memory)
+    readers: dict[str, Callable[[], Any]] = {
+        name: (lambda name=name: getattr(draft, name))  # type: ignore[misc] # binds the loop's name
+        for name in (
+            *("content", "concepts", "domain", "importance", "surfaces_when", "sources"),
+            *("external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
+        )
+    }
+    readers["memory_kind"] = lambda: draft.memory_kind
+    renamed = FieldMask(paths=["memory_kind" if p == "kind" else p for p in mask.paths])
+    return _patch(memory.id, memory.etag, renamed, readers, "memory")
+
+
+def lineage_draft(request: memory_pb2.AddLineageRequest) -> LineageDraft:
+    """Return the draft of a lineage."""
+    relation = type_pb2.LineageRelation.Name(request.relation)
+    return LineageDraft(
+        Relation(relation.removeprefix("LINEAGE_RELATION_")),
+        request.newer_id,
+        request.older_id,
+        request.context,
+    )
+
+
+def edge_filter(filter_: graph_pb2.EdgeFilter) -> EdgeFilter:
+    """Return which edges are meant."""
+    return EdgeFilter(
+        relations=tuple(map(text, filter_.relations)),
+        edge_types=tuple(EdgeType(value) for value in filter_.edge_types if value),
+        importances=tuple(Importance(value) for value in filter_.importances if value),
+        properties=_scalars(plain(filter_.properties)),
+        participants=tuple(map(text, filter_.participants)),
+        modified_since=instant(filter_, "modified_since"),
+        modified_before=instant(filter_, "modified_before"),
+    )
+
+
+def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
+    """Return which memories are meant."""
+    filter_ = request.filter
+    return MemoryFilter(
+        kinds=tuple(MemoryKind(value) for value in filter_.kinds if value),
+        tag=text(filter_.tag),
+        domain=text(filter_.domain),
+        edge_type=EdgeType(filter_.edge_type) if filter_.edge_type else None,
+        session_id=filter_.session_id,
+        include_superseded=request.include_superseded,
+    )
+
+
+def walk(request: graph_pb2.QueryNeighborsRequest | graph_pb2.FindPathRequest, now: int) -> Walk:
+    """Return how edges are followed."""
+    valid = instant(request.as_of, "valid_time") if request.HasField("as_of") else None
+    record = instant(request.as_of, "record_time") if request.HasField("as_of") else None
+    stated = request.HasField("as_of")
+    at = Instant(now if valid is None else valid, stated=stated)
+    if record is not None and record < now:
+        at = Instant(at.valid, record, stated=True)
+    direction = request.direction or type_pb2.DIRECTION_BOTH
+    return Walk(
+        at=at,
+        outgoing=direction != type_pb2.DIRECTION_INCOMING,
+        incoming=direction != type_pb2.DIRECTION_OUTGOING,
+        filter=edge_filter(request.filter),
+        include_superseded=request.include_superseded,
+        include_resolutions=getattr(request, "include_resolutions", False),
+    )
+
+
+def _sources(memory: type_pb2.Memory) -> tuple[Source, ...]:
+    return tuple(
+        Source(
+            speaker=text(source.speaker),
+            file=text(source.file),
+            turn_ids=tuple(source.turn_ids),
+            trust=Trust(source.trust or Trust.REPORTED),
+        )
+        for source in memory.sources
+    )
+
+
+def _patch(
+    item_id: str,
+    etag: str,
+    mask: FieldMask,
+    readers: Mapping[str, Callable[[], Any]],
+    field: str,
+) -> Patch:
+    for name, value in (("id", item_id), ("etag", etag)):
+        if not value:
+            raise FieldInvalid(f"{field}.{name}", "is required")
+    if not mask.paths:
+        raise MaskInvalid("update_mask", "names no field")
+    unknown = sorted(set(mask.paths) - readers.keys())
+    if unknown:
+        raise MaskInvalid("update_mask", f"cannot change {', '.join(unknown)}")
+    return Patch(item_id, etag, {name: readers[name]() for name in mask.paths})
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(text, values)))
+
+
+def _without_nulls(properties: dict[str, Any]) -> Properties:
+    return {key: value for key, value in properties.items() if value is not None}
+
+
+def _scalars(properties: dict[str, Any]) -> Properties:
+    for key, value in properties.items():
+        if not isinstance(value, (str, float, bool)):
+            raise FieldInvalid(f"filter.properties.{key}", "must be a string, a number or a bool")
+    return properties
+
+
+def _plain_value(value: Value) -> Any:
+    match value.WhichOneof("kind"):
+        case "number_value":
+            return value.number_value
+        case "string_value":
+            return value.string_value
+        case "bool_value":
+            return value.bool_value
+        case "struct_value":
+            return plain(value.struct_value)
+        case "list_value":
+            return _plain_list(value.list_value)
+        case _:
+            return None
+
+
+def _plain_list(values: ListValue) -> list[Any]:
+    return [_plain_value(value) for value in values.values]

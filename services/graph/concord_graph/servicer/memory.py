@@ -1,0 +1,224 @@
+"""MemoryService."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from concord.graph.v1 import memory_pb2, memory_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.failure import Translate
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_graph.domain.drafts import MemoryDraft
+from concord_graph.domain.exceptions import FieldInvalid
+from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.calls import execute, execute_as
+from concord_graph.usecases.commands import Commands, Done
+from concord_graph.usecases.memories import BatchRefused
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.shown import show
+
+DEFAULT_PAGE = 50
+MOST_BATCH_ITEMS = 1_000
+_FOUND = type_pb2.LOOKUP_STATUS_FOUND
+_NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
+_OUTCOMES = {
+    "created": memory_pb2.BATCH_OUTCOME_CREATED,
+    "unchanged": memory_pb2.BATCH_OUTCOME_UNCHANGED,
+    "updated": memory_pb2.BATCH_OUTCOME_UPDATED,
+}
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(
+        self, commands: Commands, queries: Queries, actions: Actions, translate: Translate
+    ) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._actions = actions
+        self._translate = translate
+
+    async def AddMemory(
+        self, request: memory_pb2.AddMemoryRequest, context: Context
+    ) -> memory_pb2.AddMemoryResponse:
+        """Remember a text."""
+        done = await execute(self._commands, request, self._actions.add_memory(request))
+        return memory_pb2.AddMemoryResponse(
+            memory=outgoing.done_memory(done),
+            created=done.refs[0].outcome == "created",
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def BatchAddMemories(
+        self,
+        request_iterator: AsyncIterator[memory_pb2.BatchAddMemoriesRequest],
+        context: Context,
+    ) -> memory_pb2.BatchAddMemoriesResponse:
+        """Remember many texts in one transaction."""
+        header, drafts, compared = await _read_batch(request_iterator)
+        try:
+            done = await execute_as(
+                self._commands,
+                header,
+                compared,
+                lambda writer: self._actions.memories.add_many(
+                    writer, drafts, update_existing=header.update_existing
+                ),
+                shown=0,
+            )
+        except BatchRefused as refused:
+            return memory_pb2.BatchAddMemoriesResponse(errors=self._errors(refused))
+        return _batch_reply(done)
+
+    def _errors(self, refused: BatchRefused) -> list[memory_pb2.BatchError]:
+        errors = []
+        for refusal in refused.refusals:
+            failure = self._translate(refusal.cause)
+            if failure is None:
+                raise refusal.cause
+            errors.append(
+                memory_pb2.BatchError(
+                    index=refusal.index, reason=failure.reason, message=failure.message
+                )
+            )
+        return errors
+
+    async def GetMemory(
+        self, request: memory_pb2.GetMemoryRequest, context: Context
+    ) -> memory_pb2.GetMemoryResponse:
+        """Read a memory."""
+        shown = await self._queries.memory(
+            caller().space,
+            memory_id=request.id,
+            external_id=incoming.text(request.external_id),
+            peek=request.peek,
+        )
+        if shown is None:
+            return memory_pb2.GetMemoryResponse(status=_NOT_FOUND)
+        memory = outgoing.memory(shown, self._queries.now())
+        return memory_pb2.GetMemoryResponse(status=_FOUND, memory=memory)
+
+    async def UpdateMemory(
+        self, request: memory_pb2.UpdateMemoryRequest, context: Context
+    ) -> memory_pb2.UpdateMemoryResponse:
+        """Change the named fields of a memory."""
+        done = await execute(self._commands, request, self._actions.update_memory(request))
+        return memory_pb2.UpdateMemoryResponse(
+            memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
+        )
+
+    async def ForgetMemory(
+        self, request: memory_pb2.ForgetMemoryRequest, context: Context
+    ) -> memory_pb2.ForgetMemoryResponse:
+        """Forget a memory softly."""
+        done = await execute(self._commands, request, self._actions.forget_memory(request))
+        return memory_pb2.ForgetMemoryResponse(
+            memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
+        )
+
+    async def RestoreMemory(
+        self, request: memory_pb2.RestoreMemoryRequest, context: Context
+    ) -> memory_pb2.RestoreMemoryResponse:
+        """Bring a forgotten memory back."""
+        done = await execute(self._commands, request, self._actions.restore_memory(request))
+        return memory_pb2.RestoreMemoryResponse(
+            memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
+        )
+
+    async def ListMemories(
+        self, request: memory_pb2.ListMemoriesRequest, context: Context
+    ) -> memory_pb2.ListMemoriesResponse:
+        """List memories, newest first."""
+        size = request.page_size or DEFAULT_PAGE
+        cursor = page_cursor(request)
+        before = (int(cursor[0]), str(cursor[1])) if cursor else None
+        filter_ = incoming.memory_filter(request)
+        shown = await self._queries.memories(caller().space, filter_, before, size + 1)
+        now = self._queries.now()
+        next_token = ""
+        if len(shown) > size:
+            last = shown[size - 1].view.item
+            next_token = page_token(request, [last.create_time, last.id])
+        return memory_pb2.ListMemoriesResponse(
+            memories=[outgoing.memory(one, now) for one in shown[:size]],
+            next_page_token=next_token,
+        )
+
+    async def GetMemoryHistory(
+        self, request: memory_pb2.GetMemoryHistoryRequest, context: Context
+    ) -> memory_pb2.GetMemoryHistoryResponse:
+        """List the versions of a memory."""
+        size = request.page_size or DEFAULT_PAGE
+        before = page_cursor(request) or 2**62
+        found = await self._queries.history(caller().space, request.id, before, size + 1)
+        more = len(found) > size
+        return memory_pb2.GetMemoryHistoryResponse(
+            versions=[outgoing.version(memory) for memory in found[:size]],
+            next_page_token=page_token(request, found[size - 1].revision.number) if more else "",
+        )
+
+    async def AddLineage(
+        self, request: memory_pb2.AddLineageRequest, context: Context
+    ) -> memory_pb2.AddLineageResponse:
+        """State how one item stands to another."""
+        done = await execute(self._commands, request, self._actions.add_lineage(request))
+        return memory_pb2.AddLineageResponse(
+            edge=outgoing.done_edge(done),
+            created=done.refs[0].outcome == "created",
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetLineage(
+        self, request: memory_pb2.GetLineageRequest, context: Context
+    ) -> memory_pb2.GetLineageResponse:
+        """Read the whole chain around an item."""
+        found = await self._queries.chain(caller().space, request.id)
+        if found is None:
+            return memory_pb2.GetLineageResponse(status=_NOT_FOUND)
+        chain, now = found
+        return memory_pb2.GetLineageResponse(
+            status=_FOUND,
+            items=[outgoing.lineage_item(link, now) for link in chain.items],
+            edges=[outgoing.edge(show(view, now), now) for view in chain.edges],
+            truncated=chain.truncated,
+        )
+
+
+async def _read_batch(
+    messages: AsyncIterator[memory_pb2.BatchAddMemoriesRequest],
+) -> tuple[memory_pb2.BatchHeader, list[MemoryDraft], bytes]:
+    """Return the header, the drafts, and what a replay is compared with."""
+    header: memory_pb2.BatchHeader | None = None
+    drafts: list[MemoryDraft] = []
+    compared = hashlib.sha256()
+    async for message in messages:
+        if (message.WhichOneof("part") == "header") != (header is None):
+            raise FieldInvalid("part", "the header comes first, and only first")
+        if header is None:
+            header = message.header
+        elif len(drafts) == MOST_BATCH_ITEMS:
+            raise FieldInvalid("part", f"a batch holds at most {MOST_BATCH_ITEMS} memories")
+        else:
+            drafts.append(incoming.memory_draft(message.memory))
+        compared.update(hashlib.sha256(message.SerializeToString(deterministic=True)).digest())
+    if header is None or not drafts:
+        raise FieldInvalid("part", "a batch is a header and at least one memory")
+    return header, drafts, compared.digest()
+
+
+def _batch_reply(done: Done) -> memory_pb2.BatchAddMemoriesResponse:
+    results = [
+        memory_pb2.BatchResult(memory_id=ref.id, outcome=_OUTCOMES[ref.outcome])
+        for ref in done.refs
+    ]
+    token = outgoing.done_token(caller().space, done)
+    return memory_pb2.BatchAddMemoriesResponse(results=results, token=token)

@@ -1,0 +1,113 @@
+"""The one table from graph's words for "no" to codes and machine reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import grpc
+from concord_chassis.failure import Failure, FieldViolation
+
+from concord_graph.domain import consent, exceptions
+from concord_graph.domain.links import MalformedLink
+
+_Code = grpc.StatusCode
+_RETRY_SECONDS = 1.0
+
+
+def translate(error: Exception) -> Failure | None:
+    """Return the failure that stands for a domain exception; None for one that is not graph's."""
+    for kind in type(error).__mro__:
+        if kind in _TABLE:
+            return _TABLE[kind](error)
+    return None
+
+
+def _invalid(reason: str) -> Callable[[exceptions.FieldInvalid], Failure]:
+    return lambda error: Failure(
+        _Code.INVALID_ARGUMENT,
+        reason,
+        str(error),
+        violations=[FieldViolation(error.field, error.why)],
+    )
+
+
+def _malformed_link(error: MalformedLink) -> Failure:
+    return Failure(
+        _Code.INVALID_ARGUMENT,
+        "ERROR_REASON_LINK_MALFORMED",
+        str(error),
+        violations=[FieldViolation("memory.content", str(error))],
+    )
+
+
+def _about_item(code: grpc.StatusCode, reason: str) -> Callable[[exceptions.GraphError], Failure]:
+    return lambda error: Failure(
+        code,
+        reason,
+        str(error),
+        metadata={"item_id": error.item_id},  # type: ignore[attr-defined] # only such stand below
+    )
+
+
+def _plain(code: grpc.StatusCode, reason: str) -> Callable[[Exception], Failure]:
+    return lambda error: Failure(code, reason, str(error))
+
+
+_TABLE: dict[type[BaseException], Callable[..., Failure]] = {
+    exceptions.FieldInvalid: _invalid("ERROR_REASON_FIELD_INVALID"),
+    exceptions.ReservedName: _invalid("ERROR_REASON_RESERVED_NAME"),
+    exceptions.MaskInvalid: _invalid("ERROR_REASON_UPDATE_MASK_INVALID"),
+    MalformedLink: _malformed_link,
+    exceptions.ItemNotFound: _about_item(_Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND"),
+    exceptions.ItemExists: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
+    exceptions.EtagMismatch: _about_item(_Code.ABORTED, "ERROR_REASON_ETAG_MISMATCH"),
+    exceptions.LineageCycle: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_LINEAGE_CYCLE"),
+    exceptions.ConstitutiveProtected: _about_item(
+        _Code.FAILED_PRECONDITION, "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
+    ),
+    exceptions.RequestIdReused: lambda error: Failure(
+        _Code.ALREADY_EXISTS,
+        "ERROR_REASON_REQUEST_ID_REUSED",
+        str(error),
+        metadata={"request_id": error.request_id},
+    ),
+    exceptions.NodeHasEdges: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_NODE_HAS_EDGES",
+        str(error),
+        metadata={"edge_count": str(error.edge_count)},
+    ),
+    exceptions.ItemState: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_STATE"),
+    exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
+    exceptions.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),
+    exceptions.EnrolmentSecretInvalid: _plain(
+        _Code.PERMISSION_DENIED, "ERROR_REASON_ENROLMENT_SECRET_INVALID"
+    ),
+    consent.GenesisInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_GENESIS_INVALID",
+        str(error),
+        metadata={"check": error.check},
+    ),
+    consent.GrantInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_GRANT_INVALID",
+        str(error),
+        metadata={"check": error.check},
+    ),
+    consent.ConsentInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_CONSENT_INVALID",
+        str(error),
+        metadata={"slot": error.slot, "check": error.check},
+    ),
+    exceptions.Overloaded: lambda _: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_OVERLOADED",
+        "The store is busy.",
+        retry_after=_RETRY_SECONDS,
+    ),
+    exceptions.StoreCorrupt: lambda _: Failure(
+        _Code.DATA_LOSS, "ERROR_REASON_STORE_CORRUPT", "The store is damaged."
+    ),
+}
