@@ -1,0 +1,74 @@
+"""Words of the command line and the contract's values that they stand for."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from concord.type.v1 import type_pb2
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+
+class Kind(StrEnum):
+    """What kind of text a memory is."""
+
+    FACT = "fact"
+    PLAN = "plan"
+    JOURNAL = "journal"
+    INSIGHT = "insight"
+    OBSERVATION = "observation"
+    REFLECTION = "reflection"
+    TURN = "turn"
+
+    def value_of(self) -> "type_pb2.MemoryKind.ValueType":
+        """The contract's value."""
+        from concord.type.v1 import type_pb2
+
+        return type_pb2.MemoryKind.Value(f"MEMORY_KIND_{self.name}")
+
+
+class Weight(StrEnum):
+    """How much a memory matters."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    def value_of(self) -> "type_pb2.Importance.ValueType":
+        """The contract's value."""
+        from concord.type.v1 import type_pb2
+
+        return type_pb2.Importance.Value(f"IMPORTANCE_{self.name}")
+
+
+class Way(StrEnum):
+    """Which way to follow edges."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+    BOTH = "both"
+
+    def value_of(self) -> "type_pb2.Direction.ValueType":
+        """The contract's value."""
+        from concord.type.v1 import type_pb2
+
+        return type_pb2.Direction.Value(f"DIRECTION_{self.name}")
+
+
+def instant(given: str | None) -> "Timestamp | None":
+    """An ISO 8601 date or time; without a zone it is UTC."""
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    if given is None:
+        return None
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{given!r} is no ISO 8601 time; write 2026-03-01 or 2026-03-01T12:00:00Z."
+        ) from None
+    made = Timestamp()
+    made.FromDatetime(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
+    return made

@@ -1,0 +1,75 @@
+"""The list of commands, and what all of them share: global options, failures, exit status."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from concord_client.cli import (
+    demonstration,
+    exporting,
+    finding,
+    importing,
+    linking,
+    remembering,
+    running,
+    walking,
+)
+from concord_client.cli.failing import complaint, told
+from concord_client.cli.session import Globals, JsonOption, SpaceOption
+
+
+class Commands(TyperGroup):
+    """Ends a command that was refused or failed with its reason and exit status 1."""
+
+    def invoke(self, ctx: Any) -> Any:  # the types are of typer's private copy of click
+        """Runs the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except told() as error:
+            typer.echo(complaint(error), err=True)
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+
+
+@app.callback()
+def concord(
+    ctx: typer.Context,
+    space: SpaceOption = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Data directory of `concord up`, instead of CONCORD_URL, CONCORD_API_KEY "
+            "and CONCORD_DATA.",
+            show_default="CONCORD_DATA, else ~/.local/share/concord",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remember, link, search, and see why: governed, time-aware memory for AI agents."""
+    ctx.obj = Globals(space=space, data=data, as_json=as_json)
+
+
+app.command("up")(running.up)
+app.command("status")(running.status)
+app.command("add")(remembering.add)
+app.command("get")(remembering.get)
+app.command("link")(linking.link)
+app.command("import")(importing.import_)
+app.command("search")(finding.search)
+app.command("neighbors")(walking.neighbors)
+app.command("path")(walking.path)
+app.command("lineage")(linking.lineage)
+app.command("export")(exporting.export)
+app.command("demo")(demonstration.demo)

@@ -1,0 +1,61 @@
+"""`concord export`."""
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from concord_client.cli.failing import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+TIMEOUT = 3600.0
+
+
+def export(
+    ctx: typer.Context,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write to this file.", show_default="stdout")
+    ] = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what holds in the space as JSON Lines."""
+    from concord.graph.v1.graph_pb2 import ExportSpaceRequest
+    from google.protobuf.json_format import MessageToJson
+
+    session = Session.of(ctx, space, as_json)
+    count = 0
+    with session.client() as client, _output(out) as file:
+        for reply in client.graph.ExportSpace(ExportSpaceRequest(), timeout=TIMEOUT):
+            count += len(reply.lines)
+            if session.as_json:
+                file.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")
+            else:
+                file.writelines(f"{line}\n" for line in reply.lines)
+    if out is not None:
+        typer.echo(f"Wrote {count:,} records to {out}.", err=True)
+
+
+@contextlib.contextmanager
+def _output(out: Path | None) -> Iterator[TextIO]:
+    """Standard output, or the file, which appears whole or not at all and is its owner's alone."""
+    if out is None:
+        yield sys.stdout
+        return
+    fresh = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(out)
+    except OSError as error:
+        raise CommandError(f"Cannot write {out}: {error.strerror}.") from error
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,103 @@
+"""What people read: coloured and wrapped on a terminal, plain and unwrapped in a pipe."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC
+from functools import cache
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+PIPE_WIDTH = 32_768
+"""Wide enough that nothing is wrapped in a pipe: content has at most 20,000 characters a line."""
+
+# Control characters other than tab and newline: stored text must not steer the reader's terminal.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@cache
+def console() -> Console:
+    """Standard output."""
+    return Console(highlight=False)
+
+
+@cache
+def complaints() -> Console:
+    """Standard error."""
+    return Console(stderr=True, highlight=False)
+
+
+def show(*parts: RenderableType) -> None:
+    """Prints the parts; in a pipe without colour, wrapping or padding."""
+    if console().is_terminal:
+        console().print(*parts, sep="\n")
+        return
+    memory = StringIO()
+    Console(file=memory, width=PIPE_WIDTH, highlight=False, no_color=True).print(*parts, sep="\n")
+    for line in memory.getvalue().splitlines():
+        console().file.write(f"{line.rstrip()}\n")
+
+
+def table(*columns: str) -> Table:
+    """An empty table; a column named "#..." is right-aligned."""
+    made = Table(
+        box=box.SIMPLE_HEAD if console().is_terminal else None,
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+    )
+    for name in columns:
+        right = name.startswith("#")
+        made.add_column(
+            name.removeprefix("#"),
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",  # never an ellipsis: an id must stay whole
+        )
+    return made
+
+
+def lines(*parts: Text) -> Text:
+    """The parts, one below the other."""
+    return Text("\n").join(parts)
+
+
+def text(content: str, style: str = "") -> Text:
+    """Stored text as it is: no markup is read from it, and control characters show as U+FFFD."""
+    return Text(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", content), style=style)
+
+
+def fields(pairs: Sequence[tuple[str, str]]) -> Table:
+    """Names and values, the empty ones left out."""
+    made = Table.grid(padding=(0, 2))
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in pairs:
+        if value:
+            made.add_row(name, text(value))
+    return made
+
+
+def when(time: "Timestamp") -> str:
+    """An instant in UTC to the second; to the day at midnight."""
+    at = time.ToDatetime(tzinfo=UTC)
+    if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
+        return at.strftime("%Y-%m-%d")
+    return at.strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def word(enum_value_name: str, prefix: str) -> str:
+    """An enum value's name as a word: MEMORY_KIND_FACT -> fact."""
+    return enum_value_name.removeprefix(prefix).lower().replace("_", " ")
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 memory`, `2 memories`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,159 @@
+"""`concord add` and `concord get`."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import Kind, Weight, instant
+from concord_client.cli.failing import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import AddMemoryResponse
+
+    from concord_client.client import Client
+
+STDIN = "-"
+
+
+def add(
+    ctx: typer.Context,
+    text: Annotated[str, typer.Argument(help='What to remember; "-" reads standard input.')],
+    *,
+    own_id: Annotated[
+        str | None, typer.Option("--id", help="Your own id for it; links name it by that.")
+    ] = None,
+    kind: Annotated[Kind | None, typer.Option(case_sensitive=False, show_default="fact")] = None,
+    domain: Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(help="What it is about; may be repeated. Else found in the text."),
+    ] = None,
+    importance: Annotated[Weight | None, typer.Option(case_sensitive=False)] = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It replaces this memory.")
+    ] = None,
+    deprecates: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It makes this memory obsolete.")
+    ] = None,
+    amends: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It corrects part of this memory.")
+    ] = None,
+    contradicts: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It cannot hold beside this memory.")
+    ] = None,
+    valid_from: Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")] = None,
+    valid_until: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
+    source: Annotated[str | None, typer.Option(help="Who said it.")] = None,
+    external_id: Annotated[str | None, typer.Option(help="Its key in another system.")] = None,
+    category: Annotated[str | None, typer.Option(help="A free category.")] = None,
+    session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remember a text."""
+    from concord.graph.v1.memory_pb2 import AddMemoryRequest
+    from concord.type.v1 import type_pb2
+
+    links = {
+        "Supersedes": supersedes,
+        "Deprecates": deprecates,
+        "Amends": amends,
+        "Contradicts": contradicts,
+    }
+    memory = type_pb2.Memory(
+        id=own_id or "",
+        content=_with_links(sys.stdin.read() if text == STDIN else text, links),
+        kind=kind.value_of() if kind else type_pb2.MEMORY_KIND_UNSPECIFIED,
+        domain=domain or "",
+        tags=tag or (),
+        concepts=concept or (),
+        importance=importance.value_of() if importance else type_pb2.IMPORTANCE_UNSPECIFIED,
+        valid_from=instant(valid_from),
+        valid_until=instant(valid_until),
+        sources=[type_pb2.Source(speaker=source)] if source else (),
+        external_id=external_id or "",
+        category=category or "",
+        session_id=session_id or "",
+    )
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        reply = client.memory.AddMemory(AddMemoryRequest(memory=memory))
+    if session.as_json:
+        session.reply(reply)
+    else:
+        _tell_added(reply)
+
+
+def _with_links(content: str, links: dict[str, list[str] | None]) -> str:
+    """The content with its lineage as links, which the graph writes in the same transaction.
+
+    They stand below it; above where a code fence or comment could hide them.
+    """
+    written = [
+        f"{relation}: {', '.join(f'[[memory:{target}]]' for target in targets)}"
+        for relation, targets in links.items()
+        if targets
+    ]
+    content = content.rstrip("\n")
+    if not written:
+        return content
+    above = any(mark in content for mark in ("```", "~~~", "<!--"))
+    lines = "\n".join(written)
+    return f"{lines}\n\n{content}" if above else f"{content}\n\n{lines}"
+
+
+def _tell_added(reply: "AddMemoryResponse") -> None:
+    from concord_client.cli.page import show, text
+
+    line = text("Remembered " if reply.created else "Known already: ")
+    show(line.append(reply.memory.id, "bold"))
+    if reply.memory.standing.is_superseded:
+        show(text(f"It is superseded by {', '.join(reply.memory.standing.head_ids)}.", "yellow"))
+
+
+def get(
+    ctx: typer.Context,
+    item: Annotated[
+        str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
+    ],
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one item: a memory, else a node or an edge."""
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        found = _look_up(client, session, item)
+    if not found:
+        raise CommandError(
+            f"There is no item {item!r} in the space {session.space_name!r}.",
+            reason="LOOKUP_STATUS_NOT_FOUND",
+        )
+
+
+def _look_up(client: "Client", session: Session, item: str) -> bool:
+    """Shows the first of the things that `item` may name; False when there is none."""
+    from concord.graph.v1 import graph_pb2, memory_pb2
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    from concord_client.cli import item_page
+    from concord_client.cli.page import show
+
+    memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item))
+    if memory.status == LOOKUP_STATUS_FOUND:
+        session.reply(memory) if session.as_json else show(*item_page.of_memory(memory.memory))
+        return True
+    for named in (graph_pb2.GetNodeRequest(id=item), graph_pb2.GetNodeRequest(name=item)):
+        node = client.graph.GetNode(named)
+        if node.status == LOOKUP_STATUS_FOUND:
+            session.reply(node) if session.as_json else show(*item_page.of_node(node.node))
+            return True
+    edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item))
+    if edge.status == LOOKUP_STATUS_FOUND:
+        session.reply(edge) if session.as_json else show(*item_page.of_edge(edge.edge))
+        return True
+    if session.as_json:
+        session.reply(memory)
+    return False

@@ -1,0 +1,135 @@
+"""`concord up` and `concord status`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.failing import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.credentials import DATA_VARIABLE, data_directory
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from concord.graph.v1.graph_pb2 import CountByTypeResponse
+    from concord.search.v1.search_pb2 import GetIndexStatusResponse
+
+    from concord_client.client import Client
+
+DEFAULT_PORT = 7600
+SERVICES = (
+    "concord.graph.v1.GraphService",
+    "concord.graph.v1.MemoryService",
+    "concord.graph.v1.GovernedChangeService",
+    "concord.search.v1.SearchService",
+    "concord.search.v1.IndexService",
+)
+
+
+def up(
+    ctx: typer.Context,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Data directory; made when it is not there.",
+            show_default=f"{DATA_VARIABLE}, else ~/.local/share/concord",
+        ),
+    ] = None,
+    *,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65534, help="gRPC port; HTTP listens on the next one. 0 takes any two."
+        ),
+    ] = DEFAULT_PORT,
+    as_json: JsonOption = False,
+) -> None:
+    """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM."""
+    session = Session.of(ctx, None, as_json)
+    runner = embedded()
+    where = data or data_directory(session.environ)
+    raise typer.Exit(runner.up(where, port, as_json=session.as_json))
+
+
+def embedded() -> "ModuleType":
+    """The embedded system, which is a distribution of its own."""
+    try:
+        import concord_embedded
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"This is the client alone ({error.name} is missing): install concord-embedded."
+        ) from error
+    return concord_embedded
+
+
+def status(ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False) -> None:
+    """Show whether Concord serves, what the space holds and how far its index is."""
+    from concord.graph.v1.graph_pb2 import CountByTypeRequest
+    from concord.search.v1.search_pb2 import GetIndexStatusRequest
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        serving = {name: _serves(client, name) for name in SERVICES}
+        counts = client.graph.CountByType(CountByTypeRequest())
+        index = client.index.GetIndexStatus(GetIndexStatusRequest())
+        if session.as_json:
+            _print_json(client.url, serving, counts, index)
+        else:
+            _print_page(client.url, session.space_name, serving, counts, index)
+    if not all(serving.values()):
+        silent = ", ".join(name for name, serves in serving.items() if not serves)
+        raise CommandError(f"Not serving: {silent}.", reason="ERROR_REASON_UNAVAILABLE")
+
+
+def _serves(client: "Client", service: str) -> bool:
+    from grpc_health.v1 import health_pb2
+
+    reply = client.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=5.0)
+    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+def _print_json(
+    url: str,
+    serving: dict[str, bool],
+    counts: "CountByTypeResponse",
+    index: "GetIndexStatusResponse",
+) -> None:
+    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`."""
+    from google.protobuf.json_format import MessageToDict
+
+    replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
+    write_line(json.dumps({"url": url, "serving": serving, **replies}, indent=2))
+
+
+def _print_page(
+    url: str,
+    space: str,
+    serving: dict[str, bool],
+    counts: "CountByTypeResponse",
+    index: "GetIndexStatusResponse",
+) -> None:
+    from concord_client.cli.page import fields, plural, show, text
+
+    down = [name for name, serves in serving.items() if not serves]
+    show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
+    lag = index.head_seq - index.applied_seq
+    state = "up to date" if not lag else f"{plural(lag, 'change')} behind"
+    pairs = [
+        ("not serving", ", ".join(down)),
+        ("space", space),
+        ("memories", f"{counts.memories:,}"),
+        ("dialogue turns", f"{counts.raw_dialogues:,}"),
+        ("nodes", f"{counts.nodes:,}"),
+        ("edges", f"{counts.edges:,}"),
+        ("deleted", f"{counts.deleted:,}"),
+        ("index", f"{state}, {plural(index.indexed_memories, 'memory', 'memories')}"),
+        ("feed", "connected" if index.following else "not connected"),
+        ("set aside", f"{plural(index.parked_changes, 'change')}" if index.parked_changes else ""),
+        ("model", f"{index.model.model_id} ({index.model.dimension} dimensions)"),
+    ]
+    show(fields(pairs))
+    for parked in index.parked:
+        show(text(f"  set aside: {parked.item_id} (change {parked.seq}): {parked.reason}", "red"))

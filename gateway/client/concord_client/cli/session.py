@@ -1,0 +1,79 @@
+"""What a command runs with: the space, the form of its output, and a client when it wants one."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client import credentials
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from concord_client.client import Client
+
+SpaceOption = Annotated[
+    str | None,
+    typer.Option("--space", help="The space to work in.", show_default="default"),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the reply as JSON (the protobuf mapping).")
+]
+
+
+@dataclass(frozen=True)
+class Globals:
+    """The options before the command's name."""
+
+    space: str | None = None
+    data: Path | None = None
+    as_json: bool = False
+
+
+@dataclass(frozen=True)
+class Session:
+    """One run of one command."""
+
+    space: str | None
+    as_json: bool
+    environ: Mapping[str, str]
+
+    @classmethod
+    def of(cls, ctx: typer.Context, space: str | None, as_json: bool) -> "Session":
+        """From the command's own options, which win, and the global ones."""
+        given = ctx.find_root().obj
+        shared = given if isinstance(given, Globals) else Globals()
+        environ: Mapping[str, str] = os.environ
+        if shared.data is not None:
+            environ = {credentials.DATA_VARIABLE: str(shared.data)}
+        return cls(space or shared.space, as_json or shared.as_json, environ)
+
+    @property
+    def space_name(self) -> str:
+        """The space's name, for sentences."""
+        return self.space or credentials.DEFAULT_SPACE
+
+    @contextmanager
+    def client(self) -> Iterator["Client"]:
+        """A connected client, closed at the end."""
+        from concord_client.client import Client
+
+        found = credentials.find(url=None, api_key=None, space=self.space, environ=self.environ)
+        with Client(found) as client:
+            yield client
+
+    def reply(self, message: "Message") -> None:
+        """Prints a reply's protobuf JSON."""
+        from google.protobuf.json_format import MessageToJson
+
+        write_line(MessageToJson(message, ensure_ascii=False))
+
+
+def write_line(line: str) -> None:
+    """Writes one line as it is, unwrapped and uncoloured, to standard output."""
+    sys.stdout.write(f"{line}\n")

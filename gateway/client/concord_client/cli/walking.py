@@ -1,0 +1,174 @@
+"""`concord neighbors` and `concord path`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import Way, instant
+from concord_client.cli.ends import END_HELP, edge_end
+from concord_client.cli.failing import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.graph_pb2 import (
+        EdgeFilter,
+        FindPathResponse,
+        Path,
+        QueryNeighborsResponse,
+    )
+    from concord.type.v1.type_pb2 import AsOf
+
+RelationOption = Annotated[
+    list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")
+]
+DirectionOption = Annotated[Way, typer.Option(case_sensitive=False)]
+AllOption = Annotated[bool, typer.Option("--all", help="Superseded edges too.")]
+AsOfOption = Annotated[
+    str | None, typer.Option("--as-of", help="What held at this time (ISO 8601).")
+]
+
+
+def neighbors(
+    ctx: typer.Context,
+    start: Annotated[str, typer.Argument(help=END_HELP)],
+    *,
+    relation: RelationOption = None,
+    direction: DirectionOption = Way.BOTH,
+    depth: Annotated[int, typer.Option(min=1, max=5, help="Hops.")] = 1,
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
+    everything: AllOption = False,
+    as_of: AsOfOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Walk from an item: its edges, the most relevant first."""
+    from concord.graph.v1.graph_pb2 import QueryNeighborsRequest
+
+    session = Session.of(ctx, space, as_json)
+    request = QueryNeighborsRequest(
+        start=edge_end(start),
+        direction=direction.value_of(),
+        depth=depth,
+        filter=_filter(relation),
+        include_superseded=everything,
+        as_of=_as_of(as_of),
+        page_size=limit,
+    )
+    with session.client() as client:
+        reply = client.graph.QueryNeighbors(request)
+    if session.as_json:
+        session.reply(reply)
+    _demand_found(reply.status, start, session)
+    if not session.as_json:
+        _show_neighbors(reply)
+
+
+def path(
+    ctx: typer.Context,
+    start: Annotated[str, typer.Argument(metavar="A", help=END_HELP)],
+    end: Annotated[str, typer.Argument(metavar="B", help=END_HELP)],
+    *,
+    relation: RelationOption = None,
+    direction: DirectionOption = Way.BOTH,
+    max_depth: Annotated[int, typer.Option(min=1, max=10, help="Longest path in hops.")] = 5,
+    max_paths: Annotated[int, typer.Option(min=1, max=100)] = 10,
+    everything: AllOption = False,
+    as_of: AsOfOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find how two items hang together: the shortest paths first."""
+    from concord.graph.v1.graph_pb2 import FindPathRequest
+
+    session = Session.of(ctx, space, as_json)
+    request = FindPathRequest(
+        start=edge_end(start),
+        end=edge_end(end),
+        direction=direction.value_of(),
+        max_depth=max_depth,
+        max_paths=max_paths,
+        filter=_filter(relation),
+        include_superseded=everything,
+        as_of=_as_of(as_of),
+    )
+    with session.client() as client:
+        reply = client.graph.FindPath(request)
+    if session.as_json:
+        session.reply(reply)
+    _demand_found(reply.status, f"{start!r} or {end!r}", session)
+    if not session.as_json:
+        _show_paths(reply)
+
+
+def _filter(relations: list[str] | None) -> "EdgeFilter | None":
+    from concord.graph.v1.graph_pb2 import EdgeFilter
+
+    return EdgeFilter(relations=relations) if relations else None
+
+
+def _as_of(given: str | None) -> "AsOf | None":
+    from concord.type.v1.type_pb2 import AsOf
+
+    return None if given is None else AsOf(valid_time=instant(given))
+
+
+def _demand_found(status: int, what: str, session: Session) -> None:
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    if status != LOOKUP_STATUS_FOUND:
+        raise CommandError(
+            f"There is no item {what} in the space {session.space_name!r}.",
+            reason="LOOKUP_STATUS_NOT_FOUND",
+        )
+
+
+def _show_neighbors(reply: "QueryNeighborsResponse") -> None:
+    from concord_client.cli.item_page import end, statement
+    from concord_client.cli.page import show, table, text
+
+    if not reply.neighbors:
+        show("No edges.")
+        return
+    made = table("#Hop", "#Relevance", "Neighbor", "Edge")
+    for each in reply.neighbors:
+        style = "dim" if each.edge.standing.is_superseded else ""
+        edge = text(statement(each.edge), style)
+        if each.edge.standing.is_superseded:
+            edge.append("  (superseded)", "yellow")
+        made.add_row(
+            str(each.distance),
+            f"{each.edge.relevance_score:.3f}",
+            text(end(each.neighbor), "bold"),
+            edge.append(f"\n{each.edge.id}", "dim"),
+        )
+    show(made)
+    if reply.next_page_token:
+        show(text(f"There are more; this is the first {len(reply.neighbors)}.", "dim"))
+    if reply.truncated:
+        show(text("The walk stopped at its bound before it had seen all.", "yellow"))
+
+
+def _show_paths(reply: "FindPathResponse") -> None:
+    from concord_client.cli.page import show, table, text
+
+    if not reply.paths:
+        show("No path.")
+        return
+    made = table("#Hops", "#Weight", "#Relevance", "Path")
+    for each in reply.paths:
+        made.add_row(
+            str(len(each.edges)),
+            f"{each.weight:.3f}",
+            f"{each.path_relevance:.3f}",
+            text(_route(each)),
+        )
+    show(made)
+    if reply.truncated:
+        show(text("The search stopped at its bound before it had seen all.", "yellow"))
+
+
+def _route(found: "Path") -> str:
+    """The edges in walking order, each as it points."""
+    from concord_client.cli.item_page import statement
+
+    return "\n".join(statement(edge) for edge in found.edges)

@@ -1,0 +1,126 @@
+"""Where Concord is, and with which key: arguments, the environment, or what `concord up` wrote.
+
+`concord up` keeps `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
+`keys` (API key by space) and `enrolment_secrets` (by space).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_SPACE = "default"
+DATA_VARIABLE = "CONCORD_DATA"
+URL_VARIABLE = "CONCORD_URL"
+KEY_VARIABLE = "CONCORD_API_KEY"
+FILE_NAME = "credentials.json"
+
+
+class CredentialsError(Exception):
+    """It cannot be told where Concord is or with which key; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What `concord up` wrote. Shown to nobody: it holds secrets."""
+
+    url: str
+    http_url: str
+    keys: Mapping[str, str]
+    enrolment_secrets: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"Credentials(url={self.url!r}, spaces={sorted(self.keys)})"
+
+
+@dataclass(frozen=True)
+class Target:
+    """An address and the key to present there; the key decides the space."""
+
+    url: str
+    api_key: str
+
+    def __repr__(self) -> str:
+        return f"Target(url={self.url!r})"
+
+
+def data_directory(environ: Mapping[str, str]) -> Path:
+    """`CONCORD_DATA`, else `concord` in the user's data home (`~/.local/share`)."""
+    if given := environ.get(DATA_VARIABLE):
+        return Path(given).expanduser()
+    home = environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(home).expanduser() / "concord"
+
+
+def read(path: Path) -> Credentials:
+    """The credentials in the file `path`. Raises `CredentialsError`."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return Credentials(
+            url=_text(found["url"]),
+            http_url=_text(found["http_url"]),
+            keys={_text(space): _text(key) for space, key in found["keys"].items()},
+            enrolment_secrets={
+                _text(space): _text(secret) for space, secret in found["enrolment_secrets"].items()
+            },
+        )
+    except FileNotFoundError:
+        raise CredentialsError(
+            f"There is no {path}. Start Concord with `concord up`, "
+            f"or set {URL_VARIABLE} and {KEY_VARIABLE}."
+        ) from None
+    except OSError as error:
+        raise CredentialsError(f"Cannot read {path}: {error.strerror}.") from error
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise CredentialsError(
+            f"{path} is damaged. Move it away and run `concord up`, which makes new keys."
+        ) from None
+
+
+def find(
+    *, url: str | None, api_key: str | None, space: str | None, environ: Mapping[str, str]
+) -> Target:
+    """The address and key to use: each from its argument, its variable, or the data directory.
+
+    The file is read only for what is not given. Raises `CredentialsError`, also when the given
+    key is known to belong to another space than `space`.
+    """
+    url = url or environ.get(URL_VARIABLE)
+    api_key = api_key or environ.get(KEY_VARIABLE)
+    path = data_directory(environ) / FILE_NAME
+    if api_key and space:
+        _check_space(path, api_key, space)
+    if url and api_key:
+        return Target(url, api_key)
+    found = read(path)
+    return Target(url or found.url, api_key or _key_of(found, space or DEFAULT_SPACE, path))
+
+
+def _key_of(found: Credentials, space: str, path: Path) -> str:
+    key = found.keys.get(space)
+    if key is None:
+        known = ", ".join(sorted(found.keys))
+        raise CredentialsError(
+            f"There is no key for the space {space!r} in {path}; it has keys for: {known}."
+        )
+    return key
+
+
+def _check_space(path: Path, api_key: str, space: str) -> None:
+    """A key of another space would write where nobody looks; refused where it can be known."""
+    try:
+        known = read(path).keys
+    except CredentialsError:
+        return
+    for owner, key in known.items():
+        if key == api_key and owner != space:
+            raise CredentialsError(
+                f"{KEY_VARIABLE} is the key of the space {owner!r}, not of {space!r}: "
+                "leave out the space, or unset the variable."
+            )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError
+    return value

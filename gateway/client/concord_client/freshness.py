@@ -1,0 +1,65 @@
+"""Waiting until search has seen a write."""
+
+import time
+from collections.abc import Iterator
+
+import grpc
+from concord.search.v1 import search_pb2
+from concord.type.v1.type_pb2 import Consistency
+
+from concord_client.client import Client
+from concord_client.refusal import Refused
+
+LOOK = 1.0
+"""Seconds that one look waits for the index."""
+
+PATIENCE = 60.0
+"""Seconds without any progress after which the index counts as stuck."""
+
+
+class IndexStuckError(Exception):
+    """The index does not follow; the text says what to do."""
+
+
+def follow(client: Client, token: str, *, patience: float = PATIENCE) -> Iterator[tuple[int, int]]:
+    """Yields how many changes are indexed, of how many, until search has seen the write `token`.
+
+    Both count from the first look. Raises `IndexStuckError` after `patience` seconds without
+    progress.
+    """
+    first = newest = _status(client).applied_seq
+    moved = time.monotonic()
+    while not _has_seen(client, token):
+        status = _status(client)
+        if status.applied_seq != newest:
+            newest, moved = status.applied_seq, time.monotonic()
+        elif time.monotonic() - moved > patience:
+            raise IndexStuckError(
+                f"Everything is remembered, but the index has not moved for {patience:.0f} s. "
+                "`concord status` shows how far it is."
+            )
+        yield newest - first, max(status.head_seq, newest) - first
+    done = _status(client).applied_seq - first
+    yield done, done
+
+
+def _status(client: Client) -> search_pb2.GetIndexStatusResponse:
+    return client.index.GetIndexStatus(search_pb2.GetIndexStatusRequest())
+
+
+def _has_seen(client: Client, token: str) -> bool:
+    """Search itself waits for the token, up to the call's deadline."""
+    request = search_pb2.SearchRequest(
+        query="index",
+        consistency=Consistency(at_least_as_fresh=token),
+        page_size=1,
+        peek=True,
+    )
+    try:
+        client.search.Search(request, timeout=LOOK)
+    except Refused as refused:
+        stale = refused.reason == "ERROR_REASON_INDEX_STALE"
+        if stale or refused.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+            return False
+        raise
+    return True

@@ -1,0 +1,106 @@
+"""What a call that did not succeed says: `Refused`, read from the error's rich details."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+DETAILS_KEY = "grpc-status-details-bin"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One field that breaks a rule of the contract: its path and what the rule demands."""
+
+    field: str
+    description: str
+
+
+class Refused(Exception):
+    """A call was refused or failed.
+
+    `reason` is the name of a `concord.errors.v1.ErrorReason` value: decide by it, or by `code`,
+    never by `message`. `metadata` is what that value's comment names. `retry_after` is in
+    seconds, None when the server names no time.
+    """
+
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        violations: Iterable[Violation] = (),
+        retry_after: float | None = None,
+        request_id: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.metadata = dict(metadata or {})
+        self.violations = tuple(violations)
+        self.retry_after = retry_after
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}"
+
+
+class Unreachable(Refused):
+    """Nothing answered at the address: Concord is not running there."""
+
+
+def from_rpc_error(error: grpc.RpcError) -> Refused:
+    """The refusal that a call's error carries.
+
+    An error without details did not come from Concord but from gRPC itself (no connection, a
+    deadline that passed on our side): its reason follows from the code.
+    """
+    if not isinstance(error, (grpc.Call, grpc.aio.AioRpcError)):
+        return Refused(grpc.StatusCode.UNKNOWN, "ERROR_REASON_INTERNAL", "The call failed.")
+    code, message = error.code(), error.details() or ""
+    for key, value in error.trailing_metadata() or ():
+        if key == DETAILS_KEY and isinstance(value, bytes):
+            found = _from_details(code, value)
+            if found is not None:
+                return found
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return Unreachable(code, "ERROR_REASON_UNAVAILABLE", message)
+    return Refused(code, _REASON_OF_BARE_CODE.get(code, "ERROR_REASON_INTERNAL"), message)
+
+
+_REASON_OF_BARE_CODE = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "ERROR_REASON_MESSAGE_TOO_LARGE",
+    grpc.StatusCode.UNIMPLEMENTED: "ERROR_REASON_METHOD_UNKNOWN",
+}
+
+
+def _from_details(code: grpc.StatusCode, data: bytes) -> Refused | None:
+    """None when the details are damaged or carry no `ErrorInfo`."""
+    info, request = error_details_pb2.ErrorInfo(), error_details_pb2.RequestInfo()
+    bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    try:
+        status = status_pb2.Status.FromString(data)
+        for detail in status.details:
+            for known in (info, request, bad, retry):
+                if detail.Is(known.DESCRIPTOR):
+                    detail.Unpack(known)
+    except DecodeError:
+        return None
+    if not info.reason:
+        return None
+    delay = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else None
+    return Refused(
+        code,
+        info.reason,
+        status.message,
+        metadata=info.metadata,
+        violations=[Violation(each.field, each.description) for each in bad.field_violations],
+        retry_after=delay,
+        request_id=request.request_id,
+    )

@@ -1,0 +1,102 @@
+"""What the client adds to each call: the key, a request id, a deadline, retries that are safe."""
+
+import json
+import uuid
+from collections.abc import Sequence
+from functools import cache
+from typing import TypeVar
+
+import grpc
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.rules.v1 import rules_pb2
+from concord.search.v1 import search_pb2
+from google.protobuf.message import Message
+
+MAX_REPLY_BYTES = 8 << 20
+MAX_ATTEMPTS = 4
+DEFAULT_TIMEOUT = 30.0
+TLS_PREFIX = "https://"
+PLAIN_PREFIXES = ("http://", "grpc://")
+
+Pairs = Sequence[tuple[str, str | bytes]]
+Q = TypeVar("Q")
+
+
+class Terms:
+    """The terms of one client's calls; `timeout` in seconds, for calls that state none."""
+
+    def __init__(self, api_key: str, timeout: float) -> None:
+        self._authorization = ("authorization", f"Bearer {api_key}")
+        self._timeout = timeout
+
+    def timeout(self, asked: float | None) -> float:
+        """Seconds that a call may take."""
+        return self._timeout if asked is None else asked
+
+    def metadata(self, given: Pairs) -> list[tuple[str, str | bytes]]:
+        """The call's own metadata, the key and a request id for the logs."""
+        added = [] if _names(given, "x-request-id") else [("x-request-id", uuid.uuid4().hex)]
+        return [*given, self._authorization, *added]
+
+    def request(self, given: Q) -> Q:
+        """The request as it is sent: a write without a `request_id` gets a new one.
+
+        So the retries of one call change nothing twice, and two calls are two writes.
+        """
+        if not isinstance(given, Message) or "request_id" not in given.DESCRIPTOR.fields_by_name:
+            return given
+        if getattr(given, "request_id"):  # noqa: B009 - which message this is, only it knows
+            return given
+        sent = type(given)()
+        sent.CopyFrom(given)
+        setattr(sent, "request_id", str(uuid.uuid4()))  # noqa: B010 - as above
+        return sent
+
+
+def address(url: str) -> tuple[str, grpc.ChannelCredentials | None]:
+    """The gRPC target of `url`, and TLS credentials when it begins with `https://`.
+
+    `host:port` and `http://host:port` are plain text, as on loopback.
+    """
+    if url.startswith(TLS_PREFIX):
+        return url.removeprefix(TLS_PREFIX).rstrip("/"), grpc.ssl_channel_credentials()
+    for prefix in PLAIN_PREFIXES:
+        url = url.removeprefix(prefix)
+    return url.rstrip("/"), None
+
+
+def options() -> list[tuple[str, int | str]]:
+    """The channel's options."""
+    return [
+        ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
+        ("grpc.service_config", _retries()),
+        ("grpc.enable_http_proxy", 0),  # the address is meant, not the machine's web proxy
+        ("grpc.use_local_subchannel_pool", 1),  # a new client does not inherit a backoff
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+    ]
+
+
+@cache
+def _retries() -> str:
+    """Methods that the contract calls retryable are sent again on UNAVAILABLE."""
+    names = [
+        {"service": service.full_name, "method": method.name}
+        for file in (graph_pb2, memory_pb2, governed_pb2, search_pb2)
+        for service in file.DESCRIPTOR.services_by_name.values()
+        for method in service.methods
+        if method.GetOptions().Extensions[rules_pb2.method].retryable
+    ]
+    policy = {
+        "maxAttempts": MAX_ATTEMPTS,
+        "initialBackoff": "0.05s",
+        "maxBackoff": "1s",
+        "backoffMultiplier": 2,
+        "retryableStatusCodes": ["UNAVAILABLE"],
+    }
+    return json.dumps({"methodConfig": [{"name": names, "retryPolicy": policy}]})
+
+
+def _names(metadata: Pairs, key: str) -> bool:
+    return any(name == key for name, _ in metadata)

@@ -1,0 +1,163 @@
+"""Many memories in few calls: batches that are written whole, and a list of what was refused."""
+
+import hashlib
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import grpc
+from concord.graph.v1 import memory_pb2
+from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
+
+from concord_client.importers.outcome import Defect, Draft
+from concord_client.refusal import Refused
+
+BATCH_SIZE = 200
+BATCH_TIMEOUT = 120.0
+UNREADABLE = "ERROR_REASON_FIELD_INVALID"
+
+# What one item can be guilty of; any other failure is of the whole import and ends it.
+_OF_AN_ITEM = frozenset(
+    [
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.ALREADY_EXISTS,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An item that was not remembered."""
+
+    index: int
+    """Its place in the import, from 0."""
+    place: str
+    """File and line."""
+    reason: str
+    message: str
+
+    def told(self) -> str:
+        """The refusal as one line."""
+        return f"{self.place}: {self.reason}: {self.message}"
+
+
+@dataclass(frozen=True)
+class _Item:
+    index: int
+    draft: Draft
+
+    def refused(self, reason: str, message: str) -> Refusal:
+        return Refusal(self.index, f"{self.draft.file}:{self.draft.line}", reason, message)
+
+
+class Upload:
+    """One import: what was sent, what became of it, and the token of its newest write.
+
+    Safe to repeat after a crash at any point: the graph knows a memory again by its id, its
+    external id or its content (spec M5). The ids of the requests are therefore new in each
+    import: one derived from the content alone would have a later import of the same file
+    answered with the outcome of the first, whatever happened to the memories in between.
+    """
+
+    def __init__(self, *, update_existing: bool = False) -> None:
+        self.refusals: list[Refusal] = []
+        self.token = ""
+        self._update = update_existing
+        self._results: list[tuple[int, memory_pb2.BatchResult]] = []
+        self._run = secrets.token_hex(8)
+
+    def send(
+        self, memories: MemoryServiceStub, outcomes: Iterable[Draft | Defect]
+    ) -> Iterator[int]:
+        """Sends what was read, batch by batch; yields how many items are done after each.
+
+        Raises `Refused` for what is no item's fault; what was written until then stays.
+        """
+        numbered = enumerate(outcomes)
+        done = 0
+        while chunk := list(islice(numbered, BATCH_SIZE)):
+            self._send(memories, self._readable(chunk))
+            done += len(chunk)
+            yield done
+
+    def counts(self) -> Counter[str]:
+        """How many memories were "created", "unchanged" and "updated"."""
+        names = memory_pb2.BatchOutcome.Name
+        counted = Counter({"created": 0, "unchanged": 0, "updated": 0})
+        for _, result in self._results:
+            counted[names(result.outcome).removeprefix("BATCH_OUTCOME_").lower()] += 1
+        return counted
+
+    def reply(self) -> memory_pb2.BatchAddMemoriesResponse:
+        """The replies of all batches as one; errors are indexed by their place in the import."""
+        return memory_pb2.BatchAddMemoriesResponse(
+            results=[result for _, result in sorted(self._results, key=lambda pair: pair[0])],
+            errors=[
+                memory_pb2.BatchError(index=each.index, reason=each.reason, message=each.message)
+                for each in sorted(self.refusals, key=lambda refusal: refusal.index)
+            ],
+            token=self.token,
+        )
+
+    def _readable(self, chunk: Iterable[tuple[int, Draft | Defect]]) -> list[_Item]:
+        items = []
+        for index, outcome in chunk:
+            if isinstance(outcome, Draft):
+                items.append(_Item(index, outcome))
+            else:
+                place = f"{outcome.file}:{outcome.line}" if outcome.line else outcome.file
+                self.refusals.append(Refusal(index, place, UNREADABLE, outcome.reason))
+        return items
+
+    def _send(self, memories: MemoryServiceStub, items: Sequence[_Item]) -> None:
+        """Writes `items`, without those that are refused."""
+        while items:
+            try:
+                reply = memories.BatchAddMemories(self._messages(items), timeout=BATCH_TIMEOUT)
+            except Refused as refused:
+                self._divide(memories, items, refused)
+                return
+            if not reply.errors:
+                self._keep(items, reply)
+                return
+            wrong = {error.index for error in reply.errors}
+            self.refusals += [
+                items[error.index].refused(error.reason, error.message) for error in reply.errors
+            ]
+            items = [item for at, item in enumerate(items) if at not in wrong]
+
+    def _divide(
+        self, memories: MemoryServiceStub, items: Sequence[_Item], refused: Refused
+    ) -> None:
+        """Finds the item that broke a rule of the contract: such a refusal does not name it."""
+        if refused.code not in _OF_AN_ITEM or refused.retry_after is not None:
+            raise refused
+        if len(items) == 1:
+            details = "; ".join(f"{each.field}: {each.description}" for each in refused.violations)
+            self.refusals.append(items[0].refused(refused.reason, details or refused.message))
+            return
+        middle = len(items) // 2
+        self._send(memories, items[:middle])
+        self._send(memories, items[middle:])
+
+    def _keep(self, items: Sequence[_Item], reply: memory_pb2.BatchAddMemoriesResponse) -> None:
+        self._results += [
+            (item.index, result) for item, result in zip(items, reply.results, strict=True)
+        ]
+        self.token = reply.token or self.token
+
+    def _messages(self, items: Sequence[_Item]) -> Iterator[memory_pb2.BatchAddMemoriesRequest]:
+        digest = hashlib.sha256()
+        for item in items:
+            digest.update(item.index.to_bytes(8, "big"))
+        header = memory_pb2.BatchHeader(
+            request_id=f"import-{self._run}-{digest.hexdigest()[:32]}",
+            update_existing=self._update,
+        )
+        yield memory_pb2.BatchAddMemoriesRequest(header=header)
+        for item in items:
+            yield memory_pb2.BatchAddMemoriesRequest(memory=item.draft.memory)
