@@ -112,8 +112,8 @@ class Writer:
             return after
         if self._grant is None:
             raise ConstitutiveProtected(after.id, why)
-        if isinstance(self._grant, Grant) and before and before.id not in self._grant.etags:
-            raise GrantInvalid("etags")
+        if isinstance(self._grant, Grant):
+            _demand_named(self._grant, before, after)
         if isinstance(after, Edge) and after.relation in HIDING:
             return replace(after, governed=True)
         return after
@@ -170,6 +170,15 @@ class Writer:
                 author=self.author,
             )
         )
+
+
+def _demand_named(grant: Grant, before: Item | None, after: Item) -> None:
+    """Demand that the parties consented to the very version of what is changed or hidden."""
+    touched = [before.id] if before else []
+    if isinstance(after, Edge) and after.relation in HIDING:
+        touched.append(after.target.id)
+    if not set(touched) <= grant.etags.keys():
+        raise GrantInvalid("etags")
 
 
 def ref(item: Item, outcome: str = "") -> Ref:
