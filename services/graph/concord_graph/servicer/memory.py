@@ -19,8 +19,8 @@ from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute, execute_as
 from concord_graph.usecases.commands import Commands, Done
-from concord_graph.usecases.memories import BatchRefused
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import show
 
 DEFAULT_PAGE = 50

@@ -8,7 +8,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from concord_graph.domain.consent import ConsentError
-from concord_graph.domain.exceptions import ConstitutiveProtected, RequestIdReused
+from concord_graph.domain.exceptions import (
+    ConstitutiveProtected,
+    EnrolmentSecretInvalid,
+    GraphError,
+    RequestIdReused,
+)
 from concord_graph.domain.items import Instant, ItemKind
 from concord_graph.ports import (
     Author,
@@ -21,8 +26,11 @@ from concord_graph.ports import (
     View,
     Writes,
 )
+from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.writer import Rules, Writer
+
+_ON_RECORD = (ConstitutiveProtected, ConsentError, EnrolmentSecretInvalid)
 
 Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
 
@@ -64,11 +72,10 @@ class Commands:
 
         try:
             return await self._store.write(space, transaction)
-        except ConstitutiveProtected as refused:
-            await self._record(space, author, refused.item_id, str(refused))
-            raise
-        except ConsentError as refused:
-            await self._record(space, author, "", str(refused))
+        except (GraphError, ConsentError, BatchRefused) as error:
+            for refusal in _refusals(error):
+                item_id = getattr(refusal, "item_id", "")
+                await self._record(space, author, item_id, str(refusal))
             raise
 
     async def _known(self, tx: Writes, author: Author, request: bytes) -> Receipt | None:
@@ -118,6 +125,12 @@ class Commands:
             )
 
         await self._store.write(space, transaction)
+
+
+def _refusals(error: Exception) -> list[Exception]:
+    """Return what must go on record: attempts at something constitutive, alone or in a batch."""
+    causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
+    return [cause for cause in causes if isinstance(cause, _ON_RECORD)]
 
 
 def _fingerprint(salt: bytes, request: bytes) -> str:

@@ -27,6 +27,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.ports import ConceptExtractor, LinkParser, Ref
 from concord_graph.usecases.lineage import sync_links
+from concord_graph.usecases.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.writer import Writer, ref
 
 _CHANGEABLE = frozenset(
@@ -35,23 +36,6 @@ _CHANGEABLE = frozenset(
         *("sources", "external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
     }
 )
-
-
-class ItemRefused(Exception):
-    """One item of a batch was refused; `index` is its place from 0, `cause` says why."""
-
-    def __init__(self, index: int, cause: Exception) -> None:
-        super().__init__(f"item {index}: {cause}")
-        self.index = index
-        self.cause = cause
-
-
-class BatchRefused(Exception):
-    """A batch was refused as a whole: nothing was written."""
-
-    def __init__(self, refusals: Sequence[ItemRefused]) -> None:
-        super().__init__(f"{len(refusals)} items were refused")
-        self.refusals = tuple(refusals)
 
 
 class Memories:
