@@ -13,7 +13,7 @@ UNLIMITED = -1
 BACKLOG = 128
 
 
-class PortInUse(BindError):  # noqa: N818 - reads as what it says
+class PortInUse(BindError):
     """Another program listens there already; the text says what to do."""
 
 

@@ -3,25 +3,34 @@
 import grpc
 from concord_chassis.failure import DETAILS_KEY, Failure
 
-# Statuses that gRPC's own runtime makes on our side of a call, and what they mean to the caller.
+_AWAY = Failure(
+    grpc.StatusCode.UNAVAILABLE,
+    "ERROR_REASON_UNAVAILABLE",
+    "The service behind the gateway does not answer; the same request may be sent again.",
+)
+# Statuses that gRPC's own runtime makes, and what they mean to the caller.
 _OF_RUNTIME = {
-    grpc.StatusCode.UNAVAILABLE: (
-        "ERROR_REASON_UNAVAILABLE",
-        "The service behind the gateway does not answer; the same request may be sent again.",
-    ),
-    grpc.StatusCode.DEADLINE_EXCEEDED: (
+    grpc.StatusCode.UNAVAILABLE: _AWAY,
+    grpc.StatusCode.CANCELLED: _AWAY,  # by a service that stops; ours raises CancelledError
+    grpc.StatusCode.DEADLINE_EXCEEDED: Failure(
+        grpc.StatusCode.DEADLINE_EXCEEDED,
         "ERROR_REASON_DEADLINE_EXCEEDED",
         "The deadline passed before the service answered.",
     ),
-    grpc.StatusCode.RESOURCE_EXHAUSTED: (
+    grpc.StatusCode.RESOURCE_EXHAUSTED: Failure(
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
         "ERROR_REASON_MESSAGE_TOO_LARGE",
         "A message is larger than the service takes or the gateway passes on.",
     ),
-    grpc.StatusCode.UNIMPLEMENTED: (
+    grpc.StatusCode.UNIMPLEMENTED: Failure(
+        grpc.StatusCode.UNIMPLEMENTED,
         "ERROR_REASON_METHOD_UNKNOWN",
         "The service behind the gateway does not know this method.",
     ),
 }
+_UNEXPECTED = Failure(
+    grpc.StatusCode.INTERNAL, "ERROR_REASON_INTERNAL", "The service failed unexpectedly."
+)
 
 
 def made_by_runtime(error: grpc.aio.AioRpcError) -> bool:
@@ -35,11 +44,7 @@ def made_by_runtime(error: grpc.aio.AioRpcError) -> bool:
 
 def of_runtime(error: grpc.aio.AioRpcError) -> Failure:
     """The failure to tell instead of an error that the runtime made."""
-    reason, message = _OF_RUNTIME.get(
-        error.code(), ("ERROR_REASON_INTERNAL", "The service failed unexpectedly.")
-    )
-    code = error.code() if error.code() in _OF_RUNTIME else grpc.StatusCode.INTERNAL
-    return Failure(code, reason, message)
+    return _OF_RUNTIME.get(error.code(), _UNEXPECTED)
 
 
 def too_large(limit: int) -> Failure:

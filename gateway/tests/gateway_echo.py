@@ -16,10 +16,10 @@ import httpx
 from concord.rules.v1 import rules_pb2
 from concord_chassis import deadline, identity
 from concord_chassis.failure import Failure, FieldViolation
-from concord_chassis.identity import Caller, TokenIssuer
+from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
-from concord_chassis.server import Registration
-from concord_chassis.testing import Serving, serving
+from concord_chassis.server import Registration, Server
+from concord_chassis.testing import Serving, always_ready, knows_nothing, serving
 from concord_gateway import bootstrap
 from concord_gateway.bootstrap import Gateway
 from concord_gateway.config import Config
@@ -197,6 +197,11 @@ def _handler(method: MethodDescriptor, servicer: object) -> "grpc.RpcMethodHandl
     )
 
 
+def registrations(servicer: EchoServicer) -> list[Registration]:
+    """Both services, answered by `servicer`."""
+    return [Registration(service, add_to(service), servicer) for service in (ECHO, INTERNAL)]
+
+
 class Stub:
     """What a generated stub would be."""
 
@@ -227,6 +232,25 @@ class Front:
     channel: grpc.aio.Channel
     http: httpx.AsyncClient
     direct: grpc.aio.Channel
+
+    @asynccontextmanager
+    async def revived(self) -> AsyncIterator[None]:
+        """A new process of the service, so to say, at the address of the one that was stopped."""
+        issuer = self.upstream.issuer
+        server = Server(
+            name="revived",
+            registrations=registrations(self.servicer),
+            verifier=TokenVerifier({issuer.name: issuer.public_key}),
+            translate=knows_nothing,
+            listen=[self.upstream.address],
+            ready=always_ready,
+            log=quiet(),
+        )
+        await server.start()
+        try:
+            yield
+        finally:
+            await server.stop(0)
 
     @property
     def stub(self) -> Stub:
@@ -274,13 +298,10 @@ async def front(
     write_issuer_key(folder / "issuer.pem", key)
     reader, writer = new_key(), new_key()
     write_keys(folder / "keys.json", {digest_of(reader): READER, digest_of(writer): WRITER})
-    registrations = [
-        Registration(service, add_to(service), servicer) for service in (ECHO, INTERNAL)
-    ]
     logged = StringIO()
     async with AsyncExitStack() as stack:
         upstream = await stack.enter_async_context(
-            serving(registrations, issuer=TokenIssuer(key, "gateway"), log=quiet())
+            serving(registrations(servicer), issuer=TokenIssuer(key, "gateway"), log=quiet())
         )
         config = Config.model_validate(
             {

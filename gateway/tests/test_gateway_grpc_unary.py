@@ -5,7 +5,7 @@ import grpc
 import pytest
 from concord_chassis.failure import DETAILS_KEY, from_rpc_error
 from concord_gateway.credentials import new_key
-from gateway_echo import DEADLINE, SECRET, Front, Reply, Request, Stub, eventually
+from gateway_echo import DEADLINE, SECRET, WRITER, Front, Reply, Request, Stub, eventually
 from google.rpc import error_details_pb2, status_pb2
 
 SECONDS = 5.0
@@ -92,8 +92,6 @@ async def test_two_credentials_are_none(door: Front) -> None:
 
 async def test_a_token_from_outside_is_not_accepted(door: Front) -> None:
     """W6, design Identity: even a token that the services would trust opens no front door."""
-    from gateway_echo import WRITER
-
     token = door.upstream.issuer.mint(WRITER.caller())
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await door.stub.say(
@@ -158,14 +156,14 @@ async def test_the_deadline_goes_on_as_what_remains(door: Front) -> None:
     """W1, design 4: the service knows how long its caller will wait."""
     reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer, timeout=2.0)
 
-    assert 1.0 < float(reply.text) <= 2.0
+    assert pytest.approx(float(reply.text), abs=0.5) == 2.0  # gRPC rounds
 
 
 async def test_a_call_without_a_deadline_gets_the_default(door: Front) -> None:
     """Design 4: each outgoing call has an explicit deadline (GATEWAY_DEADLINE)."""
     reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer)
 
-    assert DEADLINE - 1 < float(reply.text) <= DEADLINE
+    assert pytest.approx(float(reply.text), abs=0.5) == DEADLINE  # gRPC rounds
 
 
 async def test_a_deadline_that_passes_cuts_the_service_short(door: Front) -> None:
@@ -224,9 +222,8 @@ async def test_a_service_that_is_down_is_unavailable_in_our_words(door: Front) -
         assert inner not in (refused.value.details() or "")
     assert "upstream failed" in door.logged.getvalue()
 
-    await door.upstream.server.start()
     codes = {await says(door)}
-    async with asyncio.timeout(SECONDS):
+    async with door.revived(), asyncio.timeout(SECONDS):
         while grpc.StatusCode.OK not in codes:
             await asyncio.sleep(0.02)
             codes.add(await says(door))
@@ -248,8 +245,8 @@ async def test_a_service_killed_in_mid_call_is_unavailable(door: Front) -> None:
 
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await call
-    assert refused.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL)
-    assert reason_of(refused.value) in ("ERROR_REASON_UNAVAILABLE", "ERROR_REASON_INTERNAL")
+    assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert reason_of(refused.value) == "ERROR_REASON_UNAVAILABLE"
 
 
 async def test_what_no_service_sees_is_logged_without_the_key(door: Front) -> None:

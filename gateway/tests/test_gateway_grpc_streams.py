@@ -1,0 +1,182 @@
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+
+import grpc
+import pytest
+from concord_chassis.failure import DETAILS_KEY, from_rpc_error
+from gateway_echo import Dynamic, Front, Request, Stub, eventually
+
+SECONDS = 10.0
+
+
+async def each(acts: Iterable[str]) -> AsyncIterator[Dynamic]:
+    """Requests with these acts."""
+    for act in acts:
+        yield Request(act=act)
+
+
+async def texts(call: Dynamic) -> list[str]:
+    """What a stream of replies says."""
+    return [reply.text async for reply in call]
+
+
+async def read_out(call: Dynamic) -> None:
+    """Reads a stream to its end."""
+    while await call.read() is not grpc.aio.EOF:
+        pass
+
+
+async def test_every_shape_of_call_goes_through(door: Front) -> None:
+    """W1: one request or many, one reply or many."""
+    terms = {"metadata": door.as_writer, "timeout": SECONDS}
+
+    assert (await door.stub.say(Request(act="one"), **terms)).text == "one"
+    assert await texts(door.stub.follow(Request(act="a"), **terms)) == ["0:a", "1:a", "2:a"]
+    assert (await door.stub.collect(each("abc"), **terms)).text == "a,b,c"
+    assert await texts(door.stub.converse(each("abc"), **terms)) == ["a", "b", "c"]
+
+
+async def test_a_conversation_alternates(door: Front) -> None:
+    """W1: a reply arrives before the next request is sent, not at the end."""
+    call = door.stub.converse(metadata=door.as_writer, timeout=SECONDS)
+    for act in ("first", "second"):
+        await call.write(Request(act=act))
+        assert act == (await call.read()).text
+    await call.done_writing()
+
+    assert grpc.aio.EOF is await call.read()
+    assert grpc.StatusCode.OK is await call.code()
+
+
+async def test_a_stream_that_fails_late_ends_with_the_services_own_error(door: Front) -> None:
+    """W1: what came before the failure arrives, then the status byte for byte."""
+    fixed = (("x-request-id", "fixed"),)
+    seen = []
+    for call in (
+        Stub(door.direct).follow(Request(act="refuse late"), metadata=fixed),
+        door.stub.follow(
+            Request(act="refuse late"), metadata=(*door.as_writer, *fixed), timeout=SECONDS
+        ),
+    ):
+        assert (await call.read()).text == "first"
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await call.read()
+        found = dict(refused.value.trailing_metadata() or ())
+        seen.append((refused.value.code(), refused.value.details(), found[DETAILS_KEY]))
+
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("name", ["collect", "converse"])
+async def test_a_request_stream_that_is_refused_ends_with_the_services_own_error(
+    door: Front, name: str
+) -> None:
+    """W1: also when the caller has more to send."""
+    call = getattr(door.stub, name)(metadata=door.as_writer, timeout=SECONDS)
+    await call.write(Request(act="refuse"))
+
+    assert grpc.StatusCode.FAILED_PRECONDITION is await call.code()
+
+
+async def test_a_service_that_has_heard_enough_may_answer_early(door: Front) -> None:
+    """W1: the reply arrives although the caller has not finished."""
+    call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+    await call.write(Request(act="enough"))
+
+    assert (await call).text == "stopped early"
+
+
+async def test_a_cancelled_upload_is_never_taken_for_a_whole_one(door: Front) -> None:
+    """W1, M6: the service sees the cancellation, not an early end of the stream."""
+    for _ in range(5):
+        call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+        await call.write(Request(act="a"))
+        await call.write(Request(act="b"))
+        taken = door.servicer.taken
+        await eventually(lambda expected=taken: door.servicer.taken >= expected)  # type: ignore[misc]
+        await asyncio.sleep(0.02)
+        call.cancel()
+
+    await eventually(lambda: len(door.servicer.cut) == 5)
+    assert door.servicer.whole == []
+
+
+async def test_a_vanished_uploader_is_never_taken_for_a_finished_one(door: Front) -> None:
+    """M6: a connection that is lost is not an end of the stream either."""
+    async with grpc.aio.insecure_channel(
+        f"127.0.0.1:{door.gateway.grpc_port}", options=[("grpc.use_local_subchannel_pool", 1)]
+    ) as leaving:
+        call = Stub(leaving).collect(metadata=door.as_writer)
+        await call.write(Request(act="a"))
+        await eventually(lambda: door.servicer.taken == 1)
+
+    await eventually(lambda: door.servicer.cut == ["a"])
+    assert door.servicer.whole == []
+
+
+async def test_cancelling_a_reply_stream_reaches_the_service(door: Front) -> None:
+    """W1: nothing is produced for a reader who left."""
+    call = door.stub.follow(Request(act="flood"), metadata=door.as_writer)
+    await call.read()
+    call.cancel()
+
+    await eventually(lambda: door.servicer.cut == ["flood"])
+
+
+async def test_a_slow_reader_slows_the_service(door: Front) -> None:
+    """W1: back-pressure reaches the producer; the gateway stores no more than a few buffers."""
+    call = door.stub.follow(Request(act="flood", long_text="x" * 10_000), metadata=door.as_writer)
+    await call.read()
+    await asyncio.sleep(0.05)
+    before = -1
+    async with asyncio.timeout(SECONDS):
+        while before != door.servicer.written:
+            before = door.servicer.written
+            await asyncio.sleep(0.05)
+
+    assert before < 2_000
+    call.cancel()
+    await eventually(lambda: door.servicer.cut == ["flood"])
+
+
+async def test_a_message_above_the_limit_ends_a_request_stream(door: Front) -> None:
+    """Issue 3 "message > 1 MiB": in a stream each message counts; nothing is taken as whole."""
+    call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+    await call.write(Request(act="a"))
+    await call.write(Request(long_text="x" * (1 << 20)))
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await call
+    assert from_rpc_error(refused.value).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+    await eventually(lambda: door.servicer.cut == ["a"])
+    assert door.servicer.whole == []
+
+
+@pytest.mark.parametrize("name", ["follow", "collect", "converse"])
+async def test_without_a_key_no_stream_opens(door: Front, name: str) -> None:
+    """W6: UNAUTHENTICATED with its reason, and the service hears nothing."""
+    request = Request(act="a") if name == "follow" else each("a")
+    call = getattr(door.stub, name)(request, timeout=SECONDS)
+
+    assert grpc.StatusCode.UNAUTHENTICATED is await call.code()
+    assert door.servicer.taken + door.servicer.written == 0
+
+
+@pytest.mark.parametrize("name", ["follow", "collect", "converse"])
+async def test_a_service_that_dies_ends_its_streams(door: Front, name: str) -> None:
+    """W1: UNAVAILABLE with its reason."""
+    if name == "follow":
+        call = door.stub.follow(
+            Request(act="flood", long_text="x" * 10_000), metadata=door.as_writer
+        )
+        await call.read()
+    else:
+        call = getattr(door.stub, name)(metadata=door.as_writer)
+        await call.write(Request(act="hang"))
+    await asyncio.sleep(0.05)
+    await door.upstream.server.stop(0)
+    if name == "follow":
+        with pytest.raises(grpc.aio.AioRpcError):
+            await read_out(call)
+
+    assert grpc.StatusCode.UNAVAILABLE is await call.code()
