@@ -1,0 +1,1 @@
+"""The index on Qdrant Edge, Qdrant's engine inside this process."""

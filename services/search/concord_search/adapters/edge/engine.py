@@ -1,0 +1,179 @@
+"""One shard of the engine: how it is laid out, opened, and asked."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import cast
+from uuid import UUID
+
+import numpy as np
+import qdrant_edge as qdrant
+
+from concord_search.adapters.edge import payload
+from concord_search.domain.candidates import Floats
+from concord_search.domain.errors import IndexCorrupt, IndexLocked
+
+DENSE, WORDS = "dense", "words"
+SCROLL_PAGE = 5_000
+NO_HNSW = 10_000_000
+"""Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
+
+Scored = list[tuple[UUID, float]]
+Vectors = dict[str, list[float] | qdrant.SparseVector]
+Points = Sequence[tuple[UUID, Vectors, payload.Payload]]
+
+
+class Words:
+    """BM25's side of a text: stop words out, English stems, k = 1.2, b = .75, length 256.
+
+    The inverse document frequency is the engine's, over the points of one shard.
+    """
+
+    def __init__(self) -> None:
+        self._model = qdrant.Bm25(qdrant.Bm25Config(language="english"))
+
+    def of_document(self, text: str) -> qdrant.SparseVector:
+        """The weights of a text that is found."""
+        return self._model.embed_document(text)
+
+    def of_query(self, text: str) -> qdrant.SparseVector:
+        """The weights of a text that asks; empty when it holds only stop words."""
+        return self._model.embed_query(text)
+
+
+class Shard:
+    """The engine over one directory. Every method blocks; errors become `IndexCorrupt`."""
+
+    def __init__(self, engine: qdrant.EdgeShard, path: Path) -> None:
+        self._engine = engine
+        self._path = path
+
+    def upsert(self, points: Points) -> None:
+        """Writes points (id, vectors, payload), over those with the same id."""
+        written = [qdrant.Point(point, dict(vectors), values) for point, vectors, values in points]
+        if written:
+            self._update(qdrant.UpdateOperation.upsert_points(written))
+
+    def set_payload(self, point: UUID, values: payload.Payload) -> None:
+        """Writes fields of a payload, keeping the others."""
+        self._update(qdrant.UpdateOperation.set_payload([point], values))
+
+    def delete(self, points: Sequence[UUID]) -> None:
+        """Removes points."""
+        if points:
+            self._update(qdrant.UpdateOperation.delete_points(list(points)))
+
+    def _update(self, operation: qdrant.UpdateOperation) -> None:
+        try:
+            self._engine.update(operation)
+        except Exception as error:  # the engine raises nothing narrower
+            raise IndexCorrupt(f"the index in {self._path} refused a write") from error
+
+    def ask(self, queries: Sequence[qdrant.QueryRequest]) -> list[Scored]:
+        """Answers queries as one planned batch: points with their scores, best first."""
+        try:
+            answers = self._engine.query_batch(qdrant.QueryBatchRequest(list(queries)))
+        except Exception as error:  # the engine raises nothing narrower
+            raise IndexCorrupt(f"the index in {self._path} refused a query") from error
+        return [[(cast(UUID, hit.id), hit.score) for hit in answer] for answer in answers]
+
+    def payload_of(self, point: UUID) -> payload.Payload | None:
+        """One point's payload."""
+        found = self._engine.retrieve([point], with_payload=True, with_vector=False)
+        return found[0].payload if found else None
+
+    def vectors_of(self, points: Sequence[UUID]) -> dict[UUID, Vectors]:
+        """Points' vectors by name, as they are written."""
+        found = self._engine.retrieve(list(points), with_payload=False, with_vector=True)
+        return {cast(UUID, record.id): cast(Vectors, record.vector) for record in found}
+
+    def scroll(self) -> Iterator[tuple[UUID, payload.Payload]]:
+        """Every point with its payload."""
+        offset = None
+        while True:
+            request = qdrant.ScrollRequest(
+                offset=offset, limit=SCROLL_PAGE, with_payload=True, with_vector=False
+            )
+            records, offset = self._engine.scroll(request)
+            for record in records:
+                yield cast(UUID, record.id), record.payload or {}
+            if offset is None:
+                return
+
+    def flush(self) -> None:
+        """Writes everything to disk, so that opening need not replay the log."""
+        self._engine.flush()
+
+    def close(self) -> None:
+        """Writes everything to disk and lets go."""
+        self._engine.close()
+
+
+def nearest(
+    vector: list[float] | qdrant.SparseVector,
+    using: str,
+    limit: int,
+    wanted: qdrant.Filter,
+    least: float | None = None,
+) -> qdrant.QueryRequest:
+    """The best `limit` points of one branch, none scored below `least`."""
+    return qdrant.QueryRequest(
+        limit=limit,
+        query=qdrant.Query.Nearest(vector, using=using),
+        filter=wanted,
+        score_threshold=least,
+    )
+
+
+def among(points: Sequence[UUID]) -> qdrant.Filter:
+    """Only these points."""
+    return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
+
+
+def create(path: Path, dimension: int) -> Shard:
+    """Makes an empty shard, replacing what is there."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    engine = qdrant.EdgeShard.create(str(path), _config(dimension))
+    lookup = qdrant.IntegerIndexParams(lookup=True, range=False)
+    in_range = qdrant.IntegerIndexParams(lookup=False, range=True)
+    fields = [(payload.FACETS, lookup), *((name, in_range) for name in payload.RANGES)]
+    for name, schema in fields:
+        engine.update(qdrant.UpdateOperation.create_field_index(name, schema))
+    return Shard(engine, path)
+
+
+def load(path: Path) -> Shard:
+    """Opens a shard. Raises `IndexLocked` or `IndexCorrupt`."""
+    try:
+        return Shard(qdrant.EdgeShard.load(str(path)), path)
+    except Exception as error:  # the engine raises nothing narrower
+        if "WouldBlock" in str(error):
+            raise IndexLocked(f"{path} is in use by another process; stop that process.") from error
+        raise IndexCorrupt(
+            f"the index in {path} cannot be read. Delete {path.parent}: it is rebuilt from graph."
+        ) from error
+
+
+def _config(dimension: int) -> qdrant.EdgeConfig:
+    return qdrant.EdgeConfig(
+        vectors={
+            DENSE: qdrant.EdgeVectorParams(
+                size=dimension,
+                distance=qdrant.Distance.Cosine,
+                # Halves memory and search time; cosines move by less than .001.
+                datatype=qdrant.VectorStorageDatatype.Float16,
+            )
+        },
+        sparse_vectors={WORDS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+        optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=NO_HNSW),
+    )
+
+
+def rows_and_scores(scored: Scored, rows: dict[UUID, int]) -> tuple[np.ndarray, Floats]:
+    """A branch's answer by row; points without a row are left out."""
+    known = [(rows[point], score) for point, score in scored if point in rows]
+    if not known:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    where, scores = zip(*known, strict=True)
+    return np.array(where, dtype=np.int64), np.array(scores)

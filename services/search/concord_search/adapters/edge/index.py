@@ -1,0 +1,212 @@
+"""The index port over Qdrant Edge: a directory per space, one writer and a few readers."""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from concord_chassis.workers import Workers
+
+from concord_search.adapters.edge import engine
+from concord_search.adapters.edge.keys import new_key, read_key
+from concord_search.adapters.edge.space import SpaceIndex
+from concord_search.domain.candidates import Candidates
+from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
+from concord_search.domain.filters import Scope
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import (
+    Batch,
+    EmbeddingModel,
+    Found,
+    IndexState,
+    Near,
+    Question,
+    Vector,
+)
+
+LAYOUT = 1
+"""Number of the on-disk layout; a part of another layout is dropped and followed anew."""
+
+READERS = 2
+
+
+class EdgeIndex:
+    """The index of every space, under one directory that no other process may open.
+
+    ROOT/lock                 held while open
+    ROOT/HASH/stamp.json      space, layout and embedding model; written last
+    ROOT/HASH/key             the space's secret (0600)
+    ROOT/HASH/shard/          the engine's files
+    """
+
+    def __init__(self, root: Path, model: EmbeddingModel, *, revision_guard: bool = True) -> None:
+        self._root = root
+        self._model = model
+        self._guarded = revision_guard
+        self._parts: dict[str, SpaceIndex] = {}
+        self._writer = Workers(1, "index-writer")
+        self._readers = Workers(READERS, "index-reader")
+        self._lock: int | None = None
+
+    async def open(self) -> None:
+        """Opens every part. Raises `IndexLocked`, `ModelMismatch` or `IndexCorrupt`."""
+        await self._writer.run(self._open)
+
+    def _open(self) -> None:
+        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = _locked(self._root)
+        for directory in sorted(path for path in self._root.iterdir() if path.is_dir()):
+            stamp = _read_stamp(directory)
+            if stamp is None or stamp.get("layout") != LAYOUT:
+                shutil.rmtree(directory)
+                continue
+            self._check_model(stamp, directory)
+            key = read_key(directory / "key")
+            shard = engine.load(directory / "shard")
+            space = str(stamp["space"])
+            self._parts[space] = SpaceIndex.opened(space, shard, key, revision_guard=self._guarded)
+
+    def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
+        theirs = EmbeddingModel(**stamp["model"])
+        if theirs != self._model:
+            raise ModelMismatch(
+                f"{directory} holds vectors of {_named(theirs)}, this server embeds with "
+                f"{_named(self._model)}, and the two are never mixed. Configure the former model, "
+                f"or delete {self._root}: the index is rebuilt from graph."
+            )
+
+    async def states(self) -> Mapping[str, IndexState]:
+        """Every space that has a part, with how far it has followed."""
+        return {space: part.state() for space, part in self._parts.items()}
+
+    async def begin(self, space: str, epoch: str) -> None:
+        """Makes an empty part for a store's epoch, dropping one of another epoch."""
+        part = self._parts.get(space)
+        if part is None or part.state().epoch != epoch:
+            await self._writer.run(self._begin, space, epoch)
+
+    def _begin(self, space: str, epoch: str) -> None:
+        if (former := self._parts.pop(space, None)) is not None:
+            former.close()
+        directory = self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(mode=0o700)
+        key = new_key(directory / "key")
+        shard = engine.create(directory / "shard", self._model.dimension)
+        part = SpaceIndex.created(space, shard, key, epoch, revision_guard=self._guarded)
+        _write_stamp(directory, {"space": space, "layout": LAYOUT, "model": asdict(self._model)})
+        self._parts[space] = part
+
+    def _part(self, space: str) -> SpaceIndex:
+        try:
+            return self._parts[space]
+        except KeyError:
+            raise IndexCorrupt(f"the space {space!r} has no part yet") from None
+
+    async def apply(self, space: str, batch: Batch) -> None:
+        """Applies changes, one batch at a time over all spaces."""
+        await self._writer.run(self._part(space).apply, batch)
+
+    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
+        """For each state, whether it needs a vector that the index does not have."""
+        return await self._writer.run(self._part(space).unembedded, states)
+
+    async def ask(self, space: str, question: Question) -> Found:
+        """The candidates for a question; none for a space without a part."""
+        part = self._parts.get(space)
+        if part is None:
+            return Found(_NOTHING, has_words=False)
+        return await self._readers.run(part.ask, question)
+
+    async def near(
+        self, space: str, vector: Vector, scope: Scope, limit: int, least: float
+    ) -> list[Near]:
+        """Memories by cosine, descending, none below `least`."""
+        part = self._parts.get(space)
+        if part is None:
+            return []
+        return await self._readers.run(part.near, vector, scope, limit, least)
+
+    async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
+        """The vector of a memory's state; None when that state is not the newest indexed one."""
+        part = self._parts.get(space)
+        if part is None:
+            return None
+        return await self._readers.run(part.vector_of, item_id, seq)
+
+    def id_of(self, space: str, item: str) -> str:
+        """The id of a memory by the index's own name for it."""
+        return self._part(space).id_of(item)
+
+    async def close(self) -> None:
+        """Writes everything out and lets go of the directory."""
+        self._readers.close()
+        await self._writer.run(self._close)
+        self._writer.close()
+
+    def _close(self) -> None:
+        while self._parts:
+            self._parts.popitem()[1].close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _locked(root: Path) -> int:
+    lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise IndexLocked(
+            f"The index in {root} is in use by another process. Stop that process, or choose "
+            "another data directory."
+        ) from error
+    return lock
+
+
+def _read_stamp(directory: Path) -> Mapping[str, Any] | None:
+    """None for a part whose making was interrupted."""
+    try:
+        found = json.loads((directory / "stamp.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise IndexCorrupt(
+            f"{directory / 'stamp.json'} cannot be read. Delete {directory}: it is rebuilt."
+        ) from error
+    return found if isinstance(found, dict) else None
+
+
+def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
+    draft = directory / "stamp.tmp"
+    draft.write_text(json.dumps(stamp), "utf-8")
+    draft.replace(directory / "stamp.json")
+
+
+def _named(model: EmbeddingModel) -> str:
+    return f"{model.model_id} ({model.dimension} dimensions, revision {model.revision[:12]})"
+
+
+_NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
+_NOTHING = Candidates(
+    items=(),
+    seqs=_NO_INTS,
+    cosine=_NO_FLOATS,
+    lexical=_NO_FLOATS,
+    fusion=_NO_FLOATS,
+    domain_match=_NO_FLOATS,
+    shared_concepts=_NO_INTS,
+    all_concepts=_NO_INTS,
+    importance=_NO_FLOATS,
+    access_count=_NO_INTS,
+    last_access=_NO_INTS,
+    created=_NO_INTS,
+    is_head=np.zeros(0, dtype=np.bool_),
+)

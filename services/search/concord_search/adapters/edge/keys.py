@@ -1,0 +1,83 @@
+"""A space's own secret, and the numbers that stand for words under it.
+
+Payloads hold no readable word: a tag, a concept or a domain becomes a keyed hash. Without the key
+the same word of two spaces cannot be matched, nor a guessed word be checked. An id that a caller
+chose may be a word too; it is encrypted, so that it can be read back to hydrate it.
+"""
+
+import hmac
+import os
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from functools import lru_cache
+from pathlib import Path
+from uuid import UUID
+
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+from concord_search.domain.errors import IndexCorrupt
+
+KEY_BYTES = 32
+_SEALED = "~"
+_POSITIVE = (1 << 62) - 1
+
+
+class SpaceKey:
+    """The secret of one space's index."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._hash_key = hmac.digest(secret, b"facets", "sha256")
+        self._cipher = AESSIV(hmac.digest(secret, b"ids", "sha512"))
+        self._cached = lru_cache(maxsize=1 << 14)(self._number)
+
+    def number(self, field: str, value: str) -> int:
+        """A positive 62-bit number that stands for a value of a field."""
+        return self._cached(field, value)
+
+    def digest(self, text: str) -> int:
+        """A positive 62-bit number that stands for a whole text."""
+        return self._number("content", text)
+
+    def _number(self, field: str, value: str) -> int:
+        message = f"{field}\0{value}".encode()
+        return int.from_bytes(hmac.digest(self._hash_key, message, "sha256")[:8]) & _POSITIVE
+
+    def item(self, item_id: str) -> str:
+        """The index's name of an item: a UUID stays, another id is encrypted; equal for equals."""
+        if is_uuid(item_id):
+            return item_id
+        sealed = self._cipher.encrypt(item_id.encode(), None)
+        return _SEALED + urlsafe_b64encode(sealed).decode()
+
+    def id_of(self, item: str) -> str:
+        """The id behind an index's name."""
+        if not item.startswith(_SEALED):
+            return item
+        return self._cipher.decrypt(urlsafe_b64decode(item[1:]), None).decode()
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text is a UUID in its usual form."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def new_key(path: Path) -> SpaceKey:
+    """Makes a key and keeps it in a file that only its owner reads."""
+    secret = secrets.token_bytes(KEY_BYTES)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secret)
+    return SpaceKey(secret)
+
+
+def read_key(path: Path) -> SpaceKey:
+    """Reads a key. Raises `IndexCorrupt`."""
+    try:
+        secret = path.read_bytes()
+    except OSError as error:
+        raise IndexCorrupt(f"{path} cannot be read") from error
+    if len(secret) != KEY_BYTES:
+        raise IndexCorrupt(f"{path} is not a key")
+    return SpaceKey(secret)

@@ -1,0 +1,97 @@
+"""What stands beside a point's vectors: numbers and keyed hashes, never a word.
+
+One point per state of a memory. `f` holds every keyed hash that a filter may ask for, the
+concepts' first. The instants that hide a state stand there only when there is one, so that asking
+for them costs next to nothing:
+
+    sup     from when a successor replaces it
+    gone    from when no read at now shows it: its stated end, or 0 once a newer state closed it
+    ended   the earlier of both: from when the standard search does not show it
+    opens   from when it holds, where that lay in its future when it was recorded
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.domain.instants import NEVER, Micros
+from concord_search.domain.memory import MemoryState, domain_and_above, parent_domain
+
+Payload = dict[str, Any]  # the engine's own type: JSON
+
+FACETS = "f"
+RANGES = ("sup", "gone", "ended", "opens", "created", "from", "until", "closed")
+"""The fields that hold instants and are indexed for ranges."""
+
+
+def of_state(state: MemoryState, key: SpaceKey) -> Payload:
+    """The payload of an open state."""
+    concepts = [key.number("concept", each) for each in state.concepts]
+    payload: Payload = {
+        "item": key.item(state.id),
+        "seq": state.seq,
+        "text": key.digest(state.content),
+        FACETS: concepts + _facets(state, key),
+        "nc": len(concepts),
+        "d": key.number("domain", state.domain) if state.domain else 0,
+        "p": _parent(state.domain, key),
+        "imp": state.importance,
+        "ac": state.access_count,
+        "la": state.last_access,
+        "created": state.created,
+        "from": state.valid_from,
+        "rf": state.record_from,
+        "head": int(state.is_head),
+    }
+    return payload | _sparse(state)
+
+
+def _parent(domain: str, key: SpaceKey) -> int:
+    parent = parent_domain(domain)
+    return key.number("domain", parent) if parent else 0
+
+
+def _sparse(state: MemoryState) -> Payload:
+    instants = {
+        "until": state.held_until,
+        "sup": state.superseded_from,
+        "gone": state.stated_until,
+        "ended": min(state.stated_until, state.superseded_from),
+    }
+    found: Payload = {name: at for name, at in instants.items() if at != NEVER}
+    if state.valid_from > state.record_from:
+        found["opens"] = state.valid_from
+    return found
+
+
+def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
+    named = [
+        ("item", state.id),
+        ("kind", str(state.kind)),
+        ("edge_type", str(state.edge_type)),
+        ("importance", str(state.importance)),
+        ("category", state.category),
+        ("session", state.session_id),
+        *(("tag", tag) for tag in state.tags),
+        *(("domain", domain) for domain in domain_and_above(state.domain)),
+        *(("source", name) for origin in state.origins for name in (origin.speaker, origin.file)),
+    ]
+    trust = max((origin.trust for origin in state.origins), default=0)
+    named += [("trust", str(level)) for level in range(1, trust + 1)]
+    return list(dict.fromkeys(key.number(field, value) for field, value in named if value))
+
+
+def of_closing(record_time: Micros, seq: int) -> Payload:
+    """What a newer state, or forgetting, writes onto the state that it ends."""
+    return {"closed": record_time, "gone": 0, "ended": 0, "till": seq}
+
+
+def of_touch(access_count: int, last_access: Micros) -> Payload:
+    """What reading writes onto the newest state."""
+    return {"ac": access_count, "la": last_access}
+
+
+def concepts_of(payload: Mapping[str, Any]) -> list[int]:
+    """The keyed hashes of the concepts."""
+    facets: list[int] = payload[FACETS]
+    return facets[: payload["nc"]]

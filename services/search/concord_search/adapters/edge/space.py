@@ -1,0 +1,358 @@
+"""One space's part of the index: its shard, its key, its columns, and how far it has followed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from concord_search.adapters.edge import conditions, engine, payload
+from concord_search.adapters.edge.columns import Columns
+from concord_search.adapters.edge.engine import DENSE, WORDS, Scored, Shard, Words, among, nearest
+from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.domain import fusion
+from concord_search.domain.candidates import Candidates, Floats, Ints
+from concord_search.domain.filters import Scope
+from concord_search.domain.instants import Micros
+from concord_search.domain.memory import MemoryState, Parked, parent_domain
+from concord_search.domain.signals import IMPORTANCE_NUMBER
+from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
+
+NAMESPACE = UUID("6f5c3f0e-0d0c-5b7e-9a53-0c2f6c0b7d11")
+FLUSH_EVERY = 2_000
+"""Points between two flushes: opening after a crash replays at most so many."""
+
+SHOWN_PARKED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far the shard has followed; kept in it as a point without vectors, after the changes."""
+
+    epoch: str
+    applied_seq: int
+    latest: Micros
+    parked: tuple[tuple[int, str, str], ...] = ()
+    parked_count: int = 0
+
+
+class SpaceIndex:
+    """One space's part of the index. Blocking; safe for one writer and many readers at once.
+
+    Points are named UUIDv5(space, item, seq), so applying a change twice writes the same point.
+    """
+
+    def __init__(
+        self, space: str, shard: Shard, key: SpaceKey, mark: Mark, *, revision_guard: bool = True
+    ) -> None:
+        self._names = uuid5(NAMESPACE, space)
+        self._shard = shard
+        self._key = key
+        self._mark = mark
+        self._guarded = revision_guard
+        self._columns = Columns()
+        self._lock = Lock()
+        self._words = Words()
+        self._unflushed = 0
+
+    @classmethod
+    def created(
+        cls, space: str, shard: Shard, key: SpaceKey, epoch: str, *, revision_guard: bool = True
+    ) -> "SpaceIndex":
+        """A part over an empty shard."""
+        mark = Mark(epoch, 0, 0)
+        made = cls(space, shard, key, mark, revision_guard=revision_guard)
+        made._write_mark(mark)
+        shard.flush()
+        return made
+
+    @classmethod
+    def opened(
+        cls, space: str, shard: Shard, key: SpaceKey, *, revision_guard: bool = True
+    ) -> "SpaceIndex":
+        """A part over a shard that was written before; mends what a crash left half done."""
+        made = cls(space, shard, key, Mark("", 0, 0), revision_guard=revision_guard)
+        for point, values in shard.scroll():
+            if point == made._mark_point:
+                made._mark = _mark_of(values)
+            else:
+                made._columns.put(point, values)
+        for row, newest in made._columns.unclosed_leftovers():
+            made._close(row, int(made._columns["seq"][newest]), made._mark.latest)
+        return made
+
+    @property
+    def _mark_point(self) -> UUID:
+        return uuid5(self._names, "mark")
+
+    def _point(self, item: str, seq: int) -> UUID:
+        return uuid5(self._names, f"{item}\n{seq}")
+
+    def state(self) -> IndexState:
+        """How far this part has followed."""
+        mark = self._mark
+        parked = tuple(
+            Parked(seq, self._key.id_of(item), reason) for seq, item, reason in mark.parked
+        )
+        return IndexState(
+            mark.epoch, mark.applied_seq, mark.latest, self._columns.open_items, parked
+        )
+
+    def id_of(self, item: str) -> str:
+        """The id behind the index's name of an item."""
+        return self._key.id_of(item)
+
+    # Writing
+
+    def unembedded(self, states: Sequence[MemoryState]) -> list[bool]:
+        """Whether each state's text has no vector here yet."""
+        with self._lock:
+            return [self._reusable(state) is None for state in states]
+
+    def _reusable(self, state: MemoryState) -> int | None:
+        row = self._columns.newest(self._key.item(state.id))
+        same = row is not None and self._columns["text"][row] == self._key.digest(state.content)
+        return row if same else None
+
+    def apply(self, batch: Batch) -> None:
+        """Writes a batch: new states, then what they end, then how far this part has followed."""
+        for item_id in batch.erased:
+            self._erase(item_id)
+        self._write_states(batch.states)
+        for ending in batch.endings:
+            self._end(self._key.item(ending.id), ending.seq, ending.record_time)
+        for touch in batch.touches:
+            self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
+        self._write_mark(self._marked(batch))
+        self._unflushed += len(batch.states) + len(batch.endings)
+        if self._unflushed >= FLUSH_EVERY:
+            self._shard.flush()
+            self._unflushed = 0
+
+    def _marked(self, batch: Batch) -> Mark:
+        parked = tuple(
+            (each.seq, self._key.item(each.item_id), each.reason) for each in batch.parked
+        )
+        known = {seq for seq, _, _ in self._mark.parked}
+        new = tuple(each for each in parked if each[0] not in known)
+        return replace(
+            self._mark,
+            applied_seq=max(self._mark.applied_seq, batch.applied_seq),
+            latest=max(self._mark.latest, batch.latest),
+            parked=(self._mark.parked + new)[:SHOWN_PARKED],
+            parked_count=self._mark.parked_count + len(new),
+        )
+
+    def _write_mark(self, mark: Mark) -> None:
+        self._shard.upsert([(self._mark_point, {}, _mark_payload(mark))])
+        self._mark = mark
+
+    def _write_states(self, states: Sequence[tuple[MemoryState, Vector | None]]) -> None:
+        with self._lock:
+            fresh = [(state, vector) for state, vector in states if not self._stale(state)]
+            reused = {
+                s.id: row for s, v in fresh if v is None and (row := self._reusable(s)) is not None
+            }
+        stored = self._vectors_at(list(reused.values()))
+        written = []
+        for state, vector in fresh:
+            values = payload.of_state(state, self._key)
+            vectors = stored[reused[state.id]] if vector is None else self._vectors(state, vector)
+            written.append((self._point(values["item"], state.seq), vectors, values))
+        self._shard.upsert(written)
+        for (state, _), (point, _, values) in zip(fresh, written, strict=True):
+            with self._lock:
+                former = self._columns.newest(values["item"])
+                self._columns.put(point, values)
+                same = former is not None and self._columns.row_of(point) == former
+            if former is not None and not same:
+                self._close(former, state.seq, state.record_from)
+
+    def _stale(self, state: MemoryState) -> bool:
+        """The revision guard: whether something newer of this memory is here already."""
+        row = self._columns.newest(self._key.item(state.id))
+        return self._guarded and row is not None and self._columns.seen(row) >= state.seq
+
+    def _vectors(self, state: MemoryState, vector: Vector) -> engine.Vectors:
+        return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.content)}
+
+    def _vectors_at(self, rows: Sequence[int]) -> dict[int, engine.Vectors]:
+        if not rows:
+            return {}
+        points = {UUID(int=self._columns.points[row]): row for row in rows}
+        found = self._shard.vectors_of(list(points))
+        return {row: found[point] for point, row in points.items()}
+
+    def _close(self, row: int, seq: int, record_time: Micros) -> None:
+        point = UUID(int=self._columns.points[row])
+        self._shard.set_payload(point, payload.of_closing(record_time, seq))
+        with self._lock:
+            self._columns.close(row, seq)
+
+    def _end(self, item: str, seq: int, record_time: Micros) -> None:
+        with self._lock:
+            row = self._columns.newest(item)
+            ends = row is not None and self._columns.seen(row) < seq
+        if row is not None and ends:
+            self._close(row, seq, record_time)
+
+    def _touch(self, item: str, access_count: int, last_access: Micros) -> None:
+        with self._lock:
+            row = self._columns.newest(item)
+            if row is None or self._columns["ac"][row] >= access_count:
+                return
+            self._columns.touch(row, access_count, last_access)
+        point = UUID(int=self._columns.points[row])
+        self._shard.set_payload(point, payload.of_touch(access_count, last_access))
+
+    def _erase(self, item_id: str) -> None:
+        with self._lock:
+            points = self._columns.drop(self._key.item(item_id))
+        self._shard.delete(points)
+
+    # Reading
+
+    def ask(self, question: Question) -> Found:
+        """The candidates for a question."""
+        words = self._words.of_query(question.text)
+        dense = question.vector.tolist()
+        wanted = self._wanted(question)
+        asked = [nearest(dense, DENSE, question.branch_limit, wanted)]
+        if words.indices:
+            asked.append(nearest(words, WORDS, question.branch_limit, wanted))
+        first = self._shard.ask(asked)
+        missing = self._missing_scores(first, dense, words)
+        return Found(self._candidates(question, first, missing), bool(words.indices))
+
+    def _wanted(self, question: Question) -> Any:
+        if question.only is None:
+            return conditions.of_scope(question.scope, self._key)
+        with self._lock:
+            rows = [self._columns.newest(self._key.item(each)) for each in question.only]
+        return among([UUID(int=self._columns.points[row]) for row in rows if row is not None])
+
+    def _missing_scores(self, first: list[Scored], dense: list[float], words: Any) -> list[Scored]:
+        """Scores of one branch for what only the other found, so that every candidate has both."""
+        found = [[point for point, _ in branch] for branch in first]
+        near, worded = found[0], found[1] if len(found) > 1 else []
+        asked = []
+        if only_worded := list(set(worded) - set(near)):
+            asked.append(nearest(dense, DENSE, len(only_worded), among(only_worded)))
+        if words.indices and (only_near := list(set(near) - set(worded))):
+            asked.append(nearest(words, WORDS, len(only_near), among(only_near)))
+        answers = self._shard.ask(asked) if asked else []
+        return [answers.pop(0) if only_worded else [], answers.pop(0) if answers else []]
+
+    def _candidates(
+        self, question: Question, first: list[Scored], missing: list[Scored]
+    ) -> Candidates:
+        with self._lock:
+            rows = self._current_rows(first)
+            place = {point: at for at, point in enumerate(rows)}
+            branches = [engine.rows_and_scores(branch, place) for branch in first]
+            scores = [np.zeros(len(rows)), np.zeros(len(rows))]
+            for column, (where, found) in zip(scores, branches, strict=False):
+                column[where] = found
+            for column, branch in zip(scores, missing, strict=True):
+                where, found = engine.rows_and_scores(branch, place)
+                column[where] = found
+            fused = fusion.fused(len(rows), branches)
+            best = np.argsort(-fused, kind="stable")[: question.limit]
+            chosen = np.array(list(rows.values()), dtype=np.int64)[best]
+            return self._described(question, chosen, scores[0][best], scores[1][best], fused[best])
+
+    def _current_rows(self, first: list[Scored]) -> dict[UUID, int]:
+        rows: dict[UUID, int] = {}
+        for branch in first:
+            for point, _ in branch:
+                row = self._columns.row_of(point)
+                if row is not None and self._columns.is_current(row):
+                    rows[point] = row
+        return rows
+
+    def _described(
+        self, question: Question, rows: Ints, cosine: Floats, lexical: Floats, fused: Floats
+    ) -> Candidates:
+        columns = self._columns
+        wanted = np.array(
+            sorted({self._key.number("concept", each) for each in question.concepts}),
+            dtype=np.int64,
+        )
+        shared, union = columns.shared_concepts(rows, wanted)
+        numbers = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
+        return Candidates(
+            items=[columns.items[row] for row in rows.tolist()],
+            seqs=columns["seq"][rows],
+            cosine=cosine,
+            lexical=lexical,
+            fusion=fused,
+            domain_match=self._domain_match(question.domain, rows),
+            shared_concepts=shared,
+            all_concepts=union,
+            importance=numbers[columns["imp"][rows]],
+            access_count=columns["ac"][rows],
+            last_access=columns["la"][rows],
+            created=columns["created"][rows],
+            is_head=columns["head"][rows].astype(np.bool_),
+        )
+
+    def _domain_match(self, domain: str, rows: Ints) -> Floats:
+        if not domain:
+            return np.zeros(len(rows))
+        same = self._columns["d"][rows] == self._key.number("domain", domain)
+        parent = parent_domain(domain)
+        if not parent:
+            return np.where(same, 1.0, 0.0)
+        sibling = self._columns["p"][rows] == self._key.number("domain", parent)
+        return np.where(same, 1.0, np.where(sibling, 0.5, 0.0))
+
+    def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
+        """Memories by cosine, descending."""
+        wanted = conditions.of_scope(scope, self._key)
+        (found,) = self._shard.ask([nearest(vector.tolist(), DENSE, limit, wanted, least)])
+        with self._lock:
+            rows = self._current_rows([found])
+            return [
+                Near(
+                    self._key.id_of(self._columns.items[rows[point]]),
+                    int(self._columns["seq"][rows[point]]),
+                    max(-1.0, min(1.0, score)),
+                )
+                for point, score in found
+                if point in rows
+            ]
+
+    def vector_of(self, item_id: str, seq: int) -> Vector | None:
+        """The vector of a memory's newest state, if that is the one of change `seq`."""
+        with self._lock:
+            row = self._columns.newest(self._key.item(item_id))
+            if row is None or self._columns["seq"][row] != seq:
+                return None
+        found = self._vectors_at([row])[row]
+        return np.asarray(found[DENSE], dtype=np.float32)
+
+    def close(self) -> None:
+        """Writes everything out and lets go."""
+        self._shard.close()
+
+
+def _mark_payload(mark: Mark) -> dict[str, Any]:
+    return {
+        "epoch": mark.epoch,
+        "applied": mark.applied_seq,
+        "latest": mark.latest,
+        "parked": [list(each) for each in mark.parked],
+        "parked_count": mark.parked_count,
+    }
+
+
+def _mark_of(values: Mapping[str, Any]) -> Mark:
+    return Mark(
+        epoch=values["epoch"],
+        applied_seq=values["applied"],
+        latest=values["latest"],
+        parked=tuple((seq, item, reason) for seq, item, reason in values["parked"]),
+        parked_count=values["parked_count"],
+    )

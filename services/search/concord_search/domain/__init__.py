@@ -1,0 +1,1 @@
+"""What search knows: candidates, signals, the composite score, explanations. Numpy, no store."""

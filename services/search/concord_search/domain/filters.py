@@ -1,0 +1,129 @@
+"""Which memories may answer (spec S2), and how a state is matched against it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from concord_search.domain.instants import Micros
+from concord_search.domain.memory import MemoryState, domain_and_above
+
+
+class Superseded(Enum):
+    """How a search treats superseded and deprecated memories (spec T4)."""
+
+    EXCLUDE = "exclude"
+    INCLUDE = "include"
+    HISTORY = "history"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Every set part must match; an empty or None part demands nothing.
+
+    Numbers are the contract's enum values, instants microseconds. `valid_since` and
+    `valid_before` ask whether the memory held at some time in that stretch, and then replace the
+    demand that it holds now. Concepts are in normal form.
+    """
+
+    kinds: tuple[int, ...] = ()
+    tags_any: tuple[str, ...] = ()
+    tags_all: tuple[str, ...] = ()
+    tags_none: tuple[str, ...] = ()
+    domain: str = ""
+    concepts: tuple[str, ...] = ()
+    source: str = ""
+    min_trust: int = 0
+    session_id: str = ""
+    edge_types: tuple[int, ...] = ()
+    importances: tuple[int, ...] = ()
+    created_since: Micros | None = None
+    created_before: Micros | None = None
+    valid_since: Micros | None = None
+    valid_before: Micros | None = None
+    category: str = ""
+    all_of: tuple["MemoryFilter", ...] = ()
+    any_of: tuple["MemoryFilter", ...] = ()
+    none_of: tuple["MemoryFilter", ...] = ()
+
+    @property
+    def names_valid_time(self) -> bool:
+        """Whether it asks, at any depth, when a memory held."""
+        if self.valid_since is not None or self.valid_before is not None:
+            return True
+        return any(part.names_valid_time for part in (*self.all_of, *self.any_of, *self.none_of))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What stands beside the caller's filter: how time and lineage restrict the answer.
+
+    `now` is the instant asked about; `superseded` says whether replaced memories may appear. In
+    `HISTORY` neither valid time nor lineage restricts anything.
+    """
+
+    now: Micros
+    superseded: Superseded
+    filter: MemoryFilter
+
+
+def admits(scope: Scope, state: MemoryState) -> bool:
+    """Whether a state may answer: the meaning of a filter, one state at a time.
+
+    The index applies the same inside its engine; this is for states that changed since.
+    """
+    if state.forgotten:
+        return False
+    if scope.superseded is not Superseded.HISTORY:
+        holds = state.valid_from <= scope.now < state.stated_until
+        if not holds and not scope.filter.names_valid_time:
+            return False
+    if scope.superseded is Superseded.EXCLUDE and state.superseded_at(scope.now):
+        return False
+    return matches(scope.filter, state)
+
+
+def matches(wanted: MemoryFilter, state: MemoryState) -> bool:
+    """Whether a state satisfies every part of a filter."""
+    return (
+        _words_match(wanted, state)
+        and _numbers_match(wanted, state)
+        and _times_match(wanted, state)
+        and all(matches(part, state) for part in wanted.all_of)
+        and (not wanted.any_of or any(matches(part, state) for part in wanted.any_of))
+        and not any(matches(part, state) for part in wanted.none_of)
+    )
+
+
+def _words_match(wanted: MemoryFilter, state: MemoryState) -> bool:
+    tags = set(state.tags)
+    said_by = {name for origin in state.origins for name in (origin.speaker, origin.file)}
+    return (
+        (not wanted.tags_any or not tags.isdisjoint(wanted.tags_any))
+        and tags.issuperset(wanted.tags_all)
+        and tags.isdisjoint(wanted.tags_none)
+        and (not wanted.domain or wanted.domain in domain_and_above(state.domain))
+        and (not wanted.concepts or not set(wanted.concepts).isdisjoint(state.concepts))
+        and (not wanted.source or wanted.source in said_by)
+        and (not wanted.session_id or wanted.session_id == state.session_id)
+        and (not wanted.category or wanted.category == state.category)
+    )
+
+
+def _numbers_match(wanted: MemoryFilter, state: MemoryState) -> bool:
+    trust = max((origin.trust for origin in state.origins), default=0)
+    return (
+        (not wanted.kinds or state.kind in wanted.kinds)
+        and (not wanted.edge_types or state.edge_type in wanted.edge_types)
+        and (not wanted.importances or state.importance in wanted.importances)
+        and trust >= wanted.min_trust
+    )
+
+
+def _times_match(wanted: MemoryFilter, state: MemoryState) -> bool:
+    tests: Sequence[tuple[Micros | None, Callable[[Micros], bool]]] = (
+        (wanted.created_since, lambda at: state.created >= at),
+        (wanted.created_before, lambda at: state.created < at),
+        (wanted.valid_since, lambda at: state.held_until > at),
+        (wanted.valid_before, lambda at: state.valid_from < at),
+    )
+    return all(at is None or test(at) for at, test in tests)

@@ -1,0 +1,102 @@
+"""A state of a memory, as the index needs it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_search.domain.instants import NEVER, Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One source of a memory. `trust` is 1 (doubtful) to 3 (verified)."""
+
+    speaker: str
+    file: str
+    trust: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryState:
+    """What a memory was from one change to the next.
+
+    Whole numbers for `kind`, `edge_type` and `importance` are the contract's enum values; times are
+    microseconds. `valid_from` is the effective one; `stated_until` and `superseded_from` are
+    `NEVER` when open. `predecessors` counts the live items it replaces.
+    """
+
+    id: str
+    seq: int
+    content: str
+    kind: int
+    edge_type: int
+    importance: int
+    concepts: tuple[str, ...]
+    domain: str
+    category: str
+    tags: tuple[str, ...]
+    session_id: str
+    origins: tuple[Origin, ...]
+    record_from: Micros
+    created: Micros
+    valid_from: Micros
+    stated_until: Micros
+    superseded_from: Micros
+    predecessors: int
+    access_count: int
+    last_access: Micros
+    forgotten: bool
+
+    @property
+    def held_until(self) -> Micros:
+        """The instant from which it no longer holds, by its own word or by a successor's."""
+        return min(self.stated_until, max(self.valid_from, self.superseded_from))
+
+    @property
+    def is_head(self) -> bool:
+        """True for the live end of a chain of replaced memories."""
+        return self.predecessors > 0 and self.superseded_from == NEVER
+
+    def superseded_at(self, instant: Micros) -> bool:
+        """Whether a live successor's valid time has begun at an instant (spec T2)."""
+        return self.superseded_from <= instant
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """New access data of a memory."""
+
+    id: str
+    access_count: int
+    last_access: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A memory left the reads at a change: it was forgotten."""
+
+    id: str
+    seq: int
+    record_time: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A change that could not be applied and was set aside."""
+
+    seq: int
+    item_id: str
+    reason: str
+
+
+def parent_domain(domain: str) -> str:
+    """The dotted parent of a domain; empty for one without a dot."""
+    return domain.rpartition(".")[0]
+
+
+def domain_and_above(domain: str) -> Sequence[str]:
+    """A domain and every domain above it: "a.b.c" gives "a.b.c", "a.b", "a"."""
+    found = []
+    while domain:
+        found.append(domain)
+        domain = parent_domain(domain)
+    return found

@@ -1,0 +1,242 @@
+"""What search needs from outside, and what it may expect of it."""
+
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from concord_search.domain.candidates import Candidates
+from concord_search.domain.filters import Scope
+from concord_search.domain.instants import Micros
+from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
+
+Vector = NDArray[np.float32]
+"""One embedding, shape (dimension,), of length one."""
+
+Vectors = NDArray[np.float32]
+"""Embeddings, shape (n, dimension), each row of length one."""
+
+Clock = Callable[[], Micros]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """Which model made a vector. Vectors of different models are never mixed."""
+
+    model_id: str
+    dimension: int
+    revision: str
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one model.
+
+    Equal texts give nearly equal vectors, whatever they are embedded together with. A text longer
+    than the model reads is read as far as it goes.
+    """
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, the same for the embedder's whole life."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in their order.
+
+        Raises `EmbeddingUnavailable` when trying again later may help, `EmbeddingRefused` when it
+        will not.
+        """
+        ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of a query; does not wait behind texts that are being embedded."""
+        ...
+
+    async def close(self) -> None:
+        """Ends what runs and frees the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the index.
+
+    `only` restricts the candidates to these memories and lifts the scope; `branch_limit` bounds
+    each generator, `limit` the candidates that come back.
+    """
+
+    vector: Vector
+    text: str
+    scope: Scope
+    concepts: tuple[str, ...] = ()
+    domain: str = ""
+    only: tuple[str, ...] | None = None
+    branch_limit: int = 200
+    limit: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A memory near to something: its id, the state compared, and the raw cosine."""
+
+    id: str
+    seq: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to a question: the candidates, and whether the text held a searched word."""
+
+    candidates: Candidates
+    has_words: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive changes of one space, ready to apply; `applied_seq` is the last of them.
+
+    A state without a vector says what the newest indexed state of its memory already says.
+    `latest` is the newest record time among them.
+    """
+
+    applied_seq: int
+    latest: Micros
+    states: Sequence[tuple[MemoryState, Vector | None]] = ()
+    touches: Sequence[Touch] = ()
+    endings: Sequence[Ending] = ()
+    erased: Sequence[str] = ()
+    parked: Sequence[Parked] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the index of a space has followed."""
+
+    epoch: str
+    applied_seq: int
+    latest: Micros
+    memories: int
+    parked: Sequence[Parked] = field(default_factory=tuple)
+
+
+class Index(Protocol):
+    """The derived index, one part per space; nothing is shared between parts.
+
+    What `apply` returned from survives the death of the process. Applying again what was applied
+    changes nothing. An older state never overwrites a newer one. It promises no order among
+    equals, and no vector of another model.
+    """
+
+    async def states(self) -> Mapping[str, IndexState]:
+        """Every space that has a part, with how far it has followed."""
+        ...
+
+    async def begin(self, space: str, epoch: str) -> None:
+        """Makes an empty part for a store's epoch, dropping one of another epoch."""
+        ...
+
+    async def apply(self, space: str, batch: Batch) -> None:
+        """Applies changes. Raises `IndexCorrupt`."""
+        ...
+
+    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
+        """For each state, whether it needs a vector that the index does not have."""
+        ...
+
+    async def ask(self, space: str, question: Question) -> Found:
+        """The candidates for a question; none for a space without a part."""
+        ...
+
+    async def near(
+        self, space: str, vector: Vector, scope: Scope, limit: int, least: float
+    ) -> list[Near]:
+        """Memories by cosine, descending, none below `least`."""
+        ...
+
+    async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
+        """The vector of a memory's state; None when that state is not the newest indexed one."""
+        ...
+
+    def id_of(self, space: str, item: str) -> str:
+        """The id of a memory by the index's own name for it (`Candidates.items`)."""
+        ...
+
+    async def close(self) -> None:
+        """Writes everything out and lets go."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceHead:
+    """How far a space of graph is."""
+
+    space: str
+    epoch: str
+    head_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of a memory. `kind` is the contract's number of what happened."""
+
+    seq: int
+    record_time: Micros
+    item_id: str
+    is_memory: bool
+    kind: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Some changes of one space, in sequence; a keep-alive has no space."""
+
+    space: str
+    epoch: str
+    head_seq: int
+    changes: Sequence[Change]
+
+
+class Graph(Protocol):
+    """The truth: what changed, and what memories say.
+
+    Every method raises `GraphUnavailable` when graph does not answer.
+    """
+
+    async def heads(self) -> Sequence[SpaceHead]:
+        """Every space of the store."""
+        ...
+
+    def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
+        """Replays every space after what was applied of it, then follows; never ends by itself."""
+        ...
+
+    async def at(self, space: str, changes: Sequence[Change]) -> Sequence["HydratedMemory | None"]:
+        """The states that changes made, in their order; None for a memory that is gone."""
+        ...
+
+    async def current(
+        self, space: str, ids: Sequence[str], *, count_as_read: bool
+    ) -> Sequence["HydratedMemory | None"]:
+        """The current states, in order; None for a memory that is unknown."""
+        ...
+
+    async def chain(self, space: str, item_id: str) -> Collection[str]:
+        """The ids of every live memory in an item's chain; empty for an unknown item."""
+        ...
+
+
+class HydratedMemory(Protocol):
+    """A state with what only the edge shows: the contract's own message, kept unread inside."""
+
+    @property
+    def state(self) -> MemoryState:
+        """The state."""
+        ...
+
+    @property
+    def shown(self) -> object:
+        """The message to show."""
+        ...

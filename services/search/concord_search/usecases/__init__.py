@@ -1,0 +1,1 @@
+"""What search does, one module per deed."""
