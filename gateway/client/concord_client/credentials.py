@@ -56,6 +56,8 @@ def read(path: Path) -> Credentials:
     """The credentials in the file `path`. Raises `CredentialsError`."""
     try:
         found = json.loads(path.read_text("utf-8"))
+        if found["url"] == "":
+            raise CredentialsError(f"Concord has not come up on {path.parent} yet: `concord up`.")
         return Credentials(
             url=_text(found["url"]),
             http_url=_text(found["http_url"]),

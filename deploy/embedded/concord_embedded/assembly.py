@@ -1,0 +1,135 @@
+"""The three parts, put together on Unix sockets: who starts when, and who stops before whom."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from concord_chassis.config import ConfigError
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import json_lines
+from concord_chassis.server import BindError
+from concord_gateway import bootstrap as gateway_parts
+from concord_gateway import config as gateway_config
+from concord_gateway.addresses import PortInUse
+from concord_gateway.bootstrap import Gateway
+from concord_graph import bootstrap as graph_parts
+from concord_graph.adapters.sqlite.store import StoreUnusable
+from concord_graph.config import read_enrolment
+
+from concord_embedded import credentials, service_keys
+from concord_embedded.data_directory import DataDirectory
+from concord_embedded.failures import StartError
+from concord_embedded.service import Service
+
+GATEWAY_ISSUER = "gateway"
+SEARCH_ISSUER = "search"
+LOOPBACK = "127.0.0.1"
+
+
+class Assembly:
+    """Graph, search and the gateway. Stop it also when `start` failed."""
+
+    def __init__(
+        self, data: DataDirectory, sockets: Path, log: TextIO, environ: Mapping[str, str]
+    ) -> None:
+        self._data, self._sockets, self._log, self._environ = data, sockets, log, environ
+        self._gateway_key = data.keys / "gateway.pem"
+        gateway = service_keys.ensure(self._gateway_key)
+        self._search_key = service_keys.ensure(data.keys / "search.pem")
+        self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
+        self._services: dict[str, Service] = {}
+        self._gateway: Gateway | None = None
+
+    @property
+    def gateway(self) -> Gateway:
+        """The started gateway."""
+        assert self._gateway is not None  # noqa: S101 - a bug of ours, not a state to handle
+        return self._gateway
+
+    async def start(self, port: int) -> None:
+        """Takes the ports first, since that fails fastest; then opens store and index at once.
+
+        Raises `StartError`.
+        """
+        with _told_by_parts():
+            self._gateway = await self._start_gateway(port)
+            # Both are waited for, also when one fails: an abandoned one would hold its files.
+            outcomes = await asyncio.gather(
+                self._start_graph(), self._start_search(), return_exceptions=True
+            )
+            for outcome in outcomes:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+
+    async def until_ready(self) -> None:
+        """Waits until each service says that it can answer, and the gateway agrees."""
+        for service in self._services.values():
+            await service.until_ready()
+        while not await self.gateway.ready():  # noqa: ASYNC110 - it asks the services anew
+            await asyncio.sleep(0.01)
+
+    async def stop(self, grace: float) -> None:
+        """Stops taking calls, then search, which follows graph, then graph, which flushes reads."""
+        until = time.monotonic() + grace
+        if self._gateway is not None:
+            await self._gateway.stop(grace)
+        for name in ("search", "graph"):
+            if name in self._services:
+                await self._services[name].stop(max(0.1, until - time.monotonic()))
+
+    async def _start_gateway(self, port: int) -> Gateway:
+        settings = {
+            **self._environ,
+            "GATEWAY_GRPC_LISTEN": f"{LOOPBACK}:{port}",
+            "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:{port + 1 if port else 0}",
+            "GATEWAY_UPSTREAMS": f"concord.graph={self._at('graph')},"
+            f"concord.search={self._at('search')}",
+            "GATEWAY_KEYS_FILE": str(credentials.keys_file(self._data)),
+            "GATEWAY_ISSUER_KEY_FILE": str(self._gateway_key),
+            "GATEWAY_ISSUER_NAME": GATEWAY_ISSUER,
+        }
+        gateway = gateway_parts.build(
+            gateway_config.read(settings), logger=json_lines("gateway", stream=self._log)
+        )
+        try:
+            await gateway.start()
+        except PortInUse as error:
+            raise StartError(
+                f"Port {port} or {port + 1} is in use by another program: stop that one "
+                f"(`ss -ltnp 'sport = :{port}'` names it), or choose another with --port."
+            ) from error
+        return gateway
+
+    async def _start_graph(self) -> None:
+        enrolment = read_enrolment(credentials.enrolment_file(self._data))
+        app = await asyncio.to_thread(
+            graph_parts.build, self._data.graph_store, enrolment=enrolment
+        )
+        issuers = {**self._of_callers, SEARCH_ISSUER: self._search_key.public_key()}
+        await self._serve("graph", app, TokenVerifier(issuers))
+
+    async def _start_search(self) -> None:
+        return None
+
+    async def _serve(self, name: str, app: graph_parts.GraphApp, verifier: TokenVerifier) -> None:
+        service = Service(name, app, socket=self._socket(name), verifier=verifier, log=self._log)
+        self._services[name] = service
+        await service.start()
+
+    def _socket(self, name: str) -> Path:
+        return self._sockets / f"{name}.sock"
+
+    def _at(self, name: str) -> str:
+        return f"unix:{self._socket(name)}"
+
+
+@contextmanager
+def _told_by_parts() -> Iterator[None]:
+    """What a part says when it cannot start is written for whoever starts it."""
+    try:
+        yield
+    except (BindError, ConfigError, StoreUnusable) as error:
+        raise StartError(str(error)) from error

@@ -1,0 +1,112 @@
+"""The data directory: its owner's alone, and one running Concord's at a time."""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from concord_embedded.failures import StartError
+
+LOCK_NAME = "lock"
+OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+@dataclass(frozen=True)
+class DataDirectory:
+    """Where everything is kept."""
+
+    root: Path
+
+    @property
+    def credentials(self) -> Path:
+        """What the command line reads: addresses, API keys, enrolment secrets."""
+        return self.root / "credentials.json"
+
+    @property
+    def keys(self) -> Path:
+        """The folder of what the services read: key pairs, digests of keys and secrets."""
+        return self.root / "keys"
+
+    @property
+    def graph_store(self) -> Path:
+        """Graph's SQLite file: the only truth."""
+        return self.root / "graph" / "graph.db"
+
+    @property
+    def index(self) -> Path:
+        """Search's folder: derived, and made anew from the graph when it is gone."""
+        return self.root / "index"
+
+    @property
+    def runtime_note(self) -> Path:
+        """Where the folder of the sockets is, so that a killed one's is found and removed."""
+        return self.root / "runtime"
+
+    @property
+    def log(self) -> Path:
+        """The services' log, JSON lines."""
+        return self.root / "log" / "concord.jsonl"
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[DataDirectory]:
+    """The data directory, made when it is not there, and locked for the block.
+
+    Raises `StartError` when it is in use, is not writable, or others may write in it.
+    """
+    root = root.expanduser().absolute()
+    data = DataDirectory(root)
+    try:
+        for folder in (root, data.keys, data.graph_store.parent, data.index, data.log.parent):
+            _make(folder)
+        descriptor = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StartError(_advice(root, error)) from error
+    try:
+        _lock(descriptor, root)
+        yield data
+    finally:
+        os.close(descriptor)  # which unlocks, as the end of the process does
+
+
+def _make(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid != os.geteuid():
+        raise StartError(f"{folder} belongs to another user: choose another directory with --data.")
+    if found.st_mode & OTHERS_MAY_WRITE:
+        raise StartError(
+            f"Others may write in {folder}: run `chmod 700 {folder}`, "
+            "or choose another directory with --data."
+        )
+
+
+def _lock(descriptor: int, root: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+        who = f" (process {holder})" if holder.isdigit() else ""
+        raise StartError(
+            f"Another Concord{who} is running on {root}: stop that one, "
+            "or choose another directory with --data."
+        ) from None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+
+
+def _advice(root: Path, error: OSError) -> str:
+    match error.errno:
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            why = f"{error.filename or root} cannot be written ({error.strerror})"
+        case errno.ENOTDIR | errno.EEXIST:
+            why = f"{error.filename or root} is not a directory"
+        case errno.ENOSPC | errno.EDQUOT:
+            why = f"There is no room left for {root}"
+        case _:
+            why = f"{error.filename or root}: {error.strerror}"
+    return f"{why}: make room for it, or choose another directory with --data."

@@ -1,0 +1,58 @@
+"""The log: one file of JSON lines that never outgrows its bound."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedWriter, RawIOBase, TextIOWrapper
+from pathlib import Path
+from typing import TextIO
+
+from typing_extensions import Buffer
+
+from concord_embedded.failures import StartError
+
+MAX_BYTES = 16 << 20
+
+
+class _Bounded(RawIOBase):
+    """A file that is set aside as `NAME.1` when it is full, which replaces the one before."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path, self._max_bytes = path, max_bytes
+        self._descriptor, self._size = -1, 0
+        self._open()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Appends `data`, all of it or what the disk takes."""
+        if self._size >= self._max_bytes:
+            os.close(self._descriptor)
+            self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+            self._open()
+        written = os.write(self._descriptor, data)
+        self._size += written
+        return written
+
+    def close(self) -> None:
+        """Closes the file."""
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._descriptor = os.open(self._path, flags, 0o600)
+        self._size = os.fstat(self._descriptor).st_size
+
+
+@contextmanager
+def opened(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[TextIO]:
+    """The log at `path`, appended to. Raises `StartError` when it cannot be."""
+    try:
+        raw = _Bounded(path, max_bytes)
+    except OSError as error:
+        raise StartError(f"Cannot write the log {path}: {error.strerror}.") from error
+    with TextIOWrapper(BufferedWriter(raw), encoding="utf-8", line_buffering=True) as file:
+        yield file

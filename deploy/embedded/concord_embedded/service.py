@@ -1,0 +1,58 @@
+"""One service of the system: what answers, and the server it answers through."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from concord_chassis.failure import Translate
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import json_lines
+from concord_chassis.server import Registration, Server
+
+
+class App(Protocol):
+    """A service as its bootstrap builds it."""
+
+    registrations: Sequence[Registration]
+    translate: Translate
+
+    async def start(self) -> None:
+        """Begins its work in the background."""
+
+    async def ready(self) -> bool:
+        """Whether it can answer."""
+
+    async def close(self) -> None:
+        """Writes down what waits and frees what it holds."""
+
+
+class Service:
+    """An app behind a chassis server on a Unix socket."""
+
+    def __init__(
+        self, name: str, app: App, *, socket: Path, verifier: TokenVerifier, log: TextIO
+    ) -> None:
+        self._app = app
+        self._server = Server(
+            name=name,
+            registrations=app.registrations,
+            verifier=verifier,
+            translate=app.translate,
+            listen=[f"unix:{socket}"],
+            ready=app.ready,
+            log=json_lines(name, stream=log),
+        )
+
+    async def start(self) -> None:
+        """Starts the app, then listens."""
+        await self._app.start()
+        await self._server.start()
+
+    async def until_ready(self) -> None:
+        """Waits until the app says that it can answer."""
+        await self._server.until_ready()
+
+    async def stop(self, grace: float) -> None:
+        """Ends calls within `grace` seconds, then the app."""
+        await self._server.stop(grace)
+        await self._app.close()

@@ -1,0 +1,84 @@
+"""The system in one event loop: graph, search, and the gateway before them."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from concord_embedded import credentials, data_directory, log_file, runtime_directory
+from concord_embedded.assembly import Assembly
+from concord_embedded.credentials import Credentials
+from concord_embedded.data_directory import DataDirectory
+from concord_embedded.failures import StartError
+
+GRACE = 10.0
+READY_WITHIN = 60.0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running system: where it listens, and the keys to it."""
+
+    url: str
+    """gRPC, host:port."""
+    http_url: str
+    """HTTP/JSON, with its scheme."""
+    keys: Mapping[str, str]
+    """API keys by space."""
+    enrolment_secrets: Mapping[str, str]
+    """One-time secrets for a space's genesis, by space."""
+    data: DataDirectory
+    """Where everything is kept."""
+
+    def __repr__(self) -> str:
+        return f"Running(url={self.url!r}, http_url={self.http_url!r})"
+
+
+@asynccontextmanager
+async def running(
+    data_dir: Path,
+    port: int = 0,
+    *,
+    environ: Mapping[str, str] | None = None,
+    grace: float = GRACE,
+) -> AsyncIterator[Running]:
+    """The whole system, ready, on `data_dir`; drained and closed after the block.
+
+    gRPC listens on 127.0.0.1:`port`, HTTP on the port after it; port 0 takes any two. `environ`
+    (default: the process's own) gives search's and gateway's optional settings. `grace`: seconds
+    that calls under way get at the end. Raises `StartError`.
+    """
+    given = os.environ if environ is None else environ
+    async with AsyncExitStack() as undo:
+        data = undo.enter_context(data_directory.opened(data_dir))
+        log = undo.enter_context(log_file.opened(data.log))
+        sockets = undo.enter_context(runtime_directory.made(given, data.runtime_note))
+        known = credentials.ensure(data)
+        assembly = Assembly(data, sockets, log, given)
+        undo.push_async_callback(assembly.stop, grace)
+        await assembly.start(port)
+        told = _told(data, known, assembly)
+        await _until_ready(assembly, data)
+        yield told
+
+
+async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
+    try:
+        async with asyncio.timeout(READY_WITHIN):
+            await assembly.until_ready()
+    except TimeoutError:
+        raise StartError(
+            f"Not ready after {READY_WITHIN:.0f} s: the log {data.log} says why."
+        ) from None
+
+
+def _told(data: DataDirectory, known: Credentials, assembly: Assembly) -> Running:
+    known = credentials.publish(
+        data,
+        known,
+        url=f"127.0.0.1:{assembly.gateway.grpc_port}",
+        http_url=f"http://127.0.0.1:{assembly.gateway.http_port}",
+    )
+    return Running(known.url, known.http_url, known.keys, known.enrolment_secrets, data)

@@ -1,0 +1,89 @@
+"""`concord up`: the system until somebody says stop."""
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvloop
+
+from concord_embedded.failures import StartError
+from concord_embedded.system import Running, running
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+NEXT_STEPS = """
+Try, in another terminal:
+  concord add "Our office is in Hamburg." --id office-1
+  concord add "Our office is in Bremen now." --id office-2 --supersedes office-1
+  concord search "where is the office"
+  concord lineage office-1
+  concord demo
+
+Ctrl-C stops it; nothing is lost.
+"""
+
+
+def up(data_dir: Path, port: int, *, as_json: bool = False) -> int:
+    """Runs the system on `data_dir` until SIGTERM or SIGINT; returns the exit status.
+
+    0 after a signal; 1 when it cannot start, with the reason on standard error.
+    """
+    began = time.monotonic()
+    try:
+        uvloop.run(_serve(data_dir, port, began, as_json=as_json))
+    except StartError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+async def _serve(data_dir: Path, port: int, began: float, *, as_json: bool) -> None:
+    with _stoppable():
+        try:
+            async with running(data_dir, port) as system:
+                _tell(system, time.monotonic() - began, as_json=as_json)
+                await asyncio.get_running_loop().create_future()  # until a signal cancels this
+        except asyncio.CancelledError:
+            if not as_json:
+                sys.stdout.write("Stopped.\n")
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """The first signal cancels the current task, which then drains; a second ends the process."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def on_signal() -> None:
+        for each in SIGNALS:
+            loop.remove_signal_handler(each)
+        if task is not None:
+            task.cancel()
+
+    for each in SIGNALS:
+        loop.add_signal_handler(each, on_signal)
+    try:
+        yield
+    finally:
+        for each in SIGNALS:
+            loop.remove_signal_handler(each)
+
+
+def _tell(system: Running, seconds: float, *, as_json: bool) -> None:
+    data = system.data.root
+    if as_json:
+        told = {"url": system.url, "httpUrl": system.http_url, "data": str(data)}
+        sys.stdout.write(json.dumps(told) + "\n")
+    else:
+        sys.stdout.write(
+            f"Concord is ready ({seconds:.1f} s).\n"
+            f"  gRPC  {system.url}\n"
+            f"  HTTP  {system.http_url}\n"
+            f"  data  {data} (keys in credentials.json, log in log/)\n"
+            f"{NEXT_STEPS}"
+        )
+    sys.stdout.flush()
