@@ -37,7 +37,7 @@ class FieldViolation:
     description: str
 
 
-class Failure(Exception):  # noqa: N818 - a refusal is an answer, not an error of ours
+class Failure(Exception):
     """A refusal that the caller may know all about.
 
     `reason` is the name of a `concord.errors.v1.ErrorReason`; `metadata` is what that value's

@@ -58,8 +58,12 @@ class Serving:
         self, caller: Caller | None, *, cap: float | None = DEFAULT_CAP
     ) -> grpc.aio.Channel:
         """A channel that speaks for `caller`, or without a credential; closed with the server."""
-        token = None if caller is None else RenewedToken(self.issuer, caller)
+        token = None if caller is None else self.token(caller)
         return self._kept(connect(self.address, token=token, cap=cap, services=self._services))
+
+    def token(self, caller: Caller) -> RenewedToken:
+        """A token source for `caller`, signed by the test's issuer."""
+        return RenewedToken(self.issuer, caller)
 
     def channel_with(self, token: str) -> grpc.aio.Channel:
         """A channel that sends `token`, whatever it is; closed with the server."""

@@ -1,5 +1,6 @@
 """The service that the chassis's tests serve: its contract compiled here, and a real servicer."""
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.resources import files
@@ -7,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from concord.rules.v1 import rules_pb2
+from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
 from concord_chassis.server import Registration
 from google.protobuf import descriptor_pb2, descriptor_pool
@@ -40,8 +43,8 @@ def compile_file(folder: Path, name: str) -> FileDescriptor:
         assert status == 0
         found = descriptor_pb2.FileDescriptorSet.FromString(described.read_bytes())
     pool = descriptor_pool.Default()
-    pool.AddSerializedFile(found.file[0].SerializeToString())  # type: ignore[no-untyped-call]
-    return pool.FindFileByName(name)  # type: ignore[no-untyped-call, no-any-return]
+    pool.AddSerializedFile(found.file[0].SerializeToString())
+    return pool.FindFileByName(name)
 
 
 FILE = compile_file(Path(__file__).parent, "probe.proto")
@@ -128,7 +131,7 @@ def _handler(method: MethodDescriptor, servicer: object) -> "grpc.RpcMethodHandl
         (True, False): grpc.stream_unary_rpc_method_handler,
         (True, True): grpc.stream_stream_rpc_method_handler,
     }
-    make: Callable[..., "grpc.RpcMethodHandler[Any, Any]"] = shapes[
+    make: Callable[..., grpc.RpcMethodHandler[Any, Any]] = shapes[
         method.client_streaming, method.server_streaming
     ]
     return make(
@@ -156,3 +159,17 @@ class Stub:
         self.collect: Dynamic = channel.stream_unary(*codec("Collect"))
         self.converse: Dynamic = channel.stream_stream(*codec("Converse"))
         self.nonsense: Dynamic = channel.unary_unary(*codec("Nonsense"))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Waits, for at most five seconds, until `holds()`."""
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 - what it looks at knows no event loop
+            await asyncio.sleep(0.005)
+
+
+async def failure_of(call: Awaitable[object]) -> Failure:
+    """The failure that `call` ends with, read back from the wire."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return from_rpc_error(caught.value)

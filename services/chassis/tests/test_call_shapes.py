@@ -11,15 +11,22 @@ from chassis_probe import (
     Request,
     Stub,
     echo,
+    failure_of,
     registration,
+    until,
 )
-from concord_chassis.failure import FieldViolation, from_rpc_error
+from concord_chassis.failure import FieldViolation
 from concord_chassis.testing import serving
 
 
-async def several(*acts: str) -> AsyncIterator[Dynamic]:
+async def _several(*acts: str) -> AsyncIterator[Dynamic]:
     for act in acts:
         yield Request(act=act)
+
+
+async def _exhaust(replies: AsyncIterator[Dynamic]) -> None:
+    async for _ in replies:
+        pass
 
 
 async def test_each_call_shape_carries_messages() -> None:
@@ -29,8 +36,8 @@ async def test_each_call_shape_carries_messages() -> None:
 
         assert (await stub.ask(Request(act="one"))).text == "one"
         assert [reply.text async for reply in stub.follow(Request(act="a"))] == ["a", "a", "a"]
-        assert (await stub.collect(several("a", "b"))).text == "a,b"
-        assert [reply.text async for reply in stub.converse(several("a", "b"))] == ["a", "b"]
+        assert (await stub.collect(_several("a", "b"))).text == "a,b"
+        assert [reply.text async for reply in stub.converse(_several("a", "b"))] == ["a", "b"]
 
 
 @pytest.mark.parametrize("shape", ["collect", "converse"])
@@ -38,16 +45,9 @@ async def test_every_message_of_a_request_stream_is_validated(shape: str) -> Non
     """Issue 3: a broken rule in the third message of a stream is refused, the first two stand."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
-        call = getattr(Stub(live.channel(WRITER)), shape)(several("a", "b", "NOT LOWER", "d"))
+        call = getattr(Stub(live.channel(WRITER)), shape)(_several("a", "b", "NOT LOWER", "d"))
+        failure = await failure_of(_exhaust(call) if shape == "converse" else call)
 
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            if shape == "collect":
-                await call
-            else:
-                async for _ in call:
-                    pass
-
-    failure = from_rpc_error(caught.value)
     assert failure.reason == "ERROR_REASON_FIELD_INVALID"
     assert failure.violations == (FieldViolation("act", "must match [a-z ]*"),)
     assert servicer.seen == ["a", "b"]
@@ -59,11 +59,9 @@ async def test_a_single_request_is_validated_before_the_servicer_sees_it(shape: 
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         call = getattr(Stub(live.channel(READER)), shape)(Request(act="NOT LOWER"))
+        failure = await failure_of(call if shape == "ask" else call.read())
 
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await (call if shape == "ask" else call.read())
-
-    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
     assert servicer.seen == []
 
 
@@ -79,11 +77,8 @@ async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -
     async with serving([registration(servicer)]) as live:
         stub = Stub(live.channel(WRITER))
         call = stub.ask(large) if shape == "ask" else getattr(stub, shape)(one())
+        failure = await failure_of(call.read() if shape == "converse" else call)
 
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await (call.read() if shape == "converse" else call)
-
-    failure = from_rpc_error(caught.value)
     assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
     assert "1048576" in failure.message
@@ -101,18 +96,14 @@ async def test_a_message_of_exactly_the_limit_passes() -> None:
         assert (await stub.ask(request)).text == "a"
 
         request.payload += "x"
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.ask(request)
-        assert from_rpc_error(caught.value).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+        assert (await failure_of(stub.ask(request))).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
 
 
 async def test_a_message_over_grpcs_own_limit_still_has_the_reason() -> None:
     """Issue 3: far above the limit gRPC itself refuses, without details; the client names it."""
     async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await Stub(live.channel(READER)).ask(Request(payload="x" * 5000))
+        failure = await failure_of(Stub(live.channel(READER)).ask(Request(payload="x" * 5000)))
 
-    failure = from_rpc_error(caught.value)
     assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
 
@@ -122,11 +113,8 @@ async def test_bytes_that_are_not_the_message_are_refused() -> None:
     async with serving([registration(ProbeServicer())]) as live:
         channel = live.channel(READER)
         raw: Dynamic = channel.unary_unary("/concord_chassis_probe.v1.ProbeService/Ask")
+        failure = await failure_of(raw(b"\xff\xff\xff"))
 
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await raw(b"\xff\xff\xff")
-
-    failure = from_rpc_error(caught.value)
     assert failure.reason == "ERROR_REASON_FIELD_INVALID"
     assert failure.message == "The bytes are not a concord_chassis_probe.v1.Request."
 
@@ -144,7 +132,7 @@ async def test_a_cancelled_call_reaches_the_servicer_as_cancellation(shape: str)
     servicer = ProbeServicer(wait)
     async with serving([registration(servicer)]) as live:
         stub = Stub(live.channel(WRITER))
-        request = Request(act="a") if shape in {"ask", "follow"} else several("a")
+        request = Request(act="a") if shape in {"ask", "follow"} else _several("a")
         call = getattr(stub, shape)(request)
         reading = asyncio.ensure_future(call.read() if shape in {"follow", "converse"} else call)
         await entered.wait()
@@ -153,10 +141,4 @@ async def test_a_cancelled_call_reaches_the_servicer_as_cancellation(shape: str)
 
         with pytest.raises(asyncio.CancelledError):
             await reading
-        await _until(lambda: servicer.interrupted == ["a"])
-
-
-async def _until(holds: Dynamic) -> None:
-    async with asyncio.timeout(5):
-        while not holds():
-            await asyncio.sleep(0.005)
+        await until(lambda: servicer.interrupted == ["a"])

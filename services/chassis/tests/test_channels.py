@@ -1,0 +1,210 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from chassis_probe import (
+    PROBE,
+    READER,
+    WRITER,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    failure_of,
+    registration,
+)
+from concord_chassis import deadline, request_id
+from concord_chassis.channel import connect, retry_policy
+from concord_chassis.failure import Failure
+from concord_chassis.testing import serving
+
+
+class Flaky:
+    """A bare gRPC server that refuses with `code` until the attempt number `good`."""
+
+    def __init__(self, good: int, code: grpc.StatusCode) -> None:
+        self._good, self._code = good, code
+        self.attempts = 0
+        self.metadata: list[dict[str, Any]] = []
+        self.time_left: list[float | None] = []
+
+    async def answer(self, request: bytes, context: Dynamic) -> bytes:
+        self.attempts += 1
+        self.metadata.append(dict(context.invocation_metadata()))
+        self.time_left.append(context.time_remaining())
+        if self.attempts < self._good:
+            await context.abort(self._code, "not yet")
+        return request
+
+    def service(self, _details: object) -> "grpc.RpcMethodHandler[Any, Any]":
+        return grpc.unary_unary_rpc_method_handler(self.answer)
+
+
+@asynccontextmanager
+async def _flaky(
+    folder: Path, good: int = 1, code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
+) -> AsyncIterator[tuple[Flaky, str]]:
+    flaky = Flaky(good, code)
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers([flaky])  # type: ignore[list-item] # it has what gRPC calls
+    address = f"unix:{folder / 's'}"
+    server.add_insecure_port(address)
+    await server.start()
+    try:
+        yield flaky, address
+    finally:
+        await server.stop(0)
+
+
+async def test_a_retryable_method_is_sent_again_on_unavailable(tmp_path: Path) -> None:
+    """Issue 3: retry policy for UNAVAILABLE; the contract says which methods."""
+    async with (
+        _flaky(tmp_path, good=3) as (flaky, address),
+        connect(address, token=None, services=[PROBE]) as channel,
+    ):
+        await Stub(channel).ask(Request())
+
+    assert flaky.attempts == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "code"),
+    [("change", grpc.StatusCode.UNAVAILABLE), ("ask", grpc.StatusCode.ABORTED)],
+)
+async def test_nothing_else_is_sent_again(
+    method: str, code: grpc.StatusCode, tmp_path: Path
+) -> None:
+    """Issue 3: a method that is not retryable, or another code, is tried once."""
+    async with (
+        _flaky(tmp_path, 2, code) as (flaky, address),
+        connect(address, token=None, services=[PROBE]) as channel,
+    ):
+        failure = await failure_of(getattr(Stub(channel), method)(Request()))
+
+    assert failure.code is code
+    assert flaky.attempts == 1
+
+
+def test_the_policy_names_the_contracts_retryable_methods() -> None:
+    """Design 4: `retryPolicy` works; a `timeout` in the service config is never used."""
+    policy = json.loads(retry_policy([PROBE]))["methodConfig"]
+
+    assert [name["method"] for name in policy[0]["name"]] == ["Ask", "Follow"]
+    assert "timeout" not in policy[0]
+    assert json.loads(retry_policy([])) == {"methodConfig": []}
+
+
+async def test_a_call_carries_token_request_id_and_deadline(tmp_path: Path) -> None:
+    """Design 4: deadlines do not propagate by themselves: each outgoing call takes one."""
+    async with (
+        _flaky(tmp_path) as (flaky, address),
+        connect(address, token=lambda: "tok", cap=9) as channel,
+    ):
+        stub = Stub(channel)
+        request_id.enter("r-7")
+        await stub.ask(Request())
+        await stub.ask(Request(), timeout=3, metadata=(("authorization", "Bearer own"),))
+
+    first, second = flaky.metadata
+    assert (first["authorization"], first["x-request-id"]) == ("Bearer tok", "r-7")
+    assert (second["authorization"], second["x-request-id"]) == ("Bearer own", "r-7")
+    assert flaky.time_left == pytest.approx([9, 3], abs=0.5)
+
+
+async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -> None:
+    """Issue 3: streams that follow forever ask for no deadline; inside a call they keep to its."""
+    async with (
+        _flaky(tmp_path) as (flaky, address),
+        connect(address, token=None, cap=None) as channel,
+    ):
+        await Stub(channel).ask(Request())
+
+        async def inside_a_call() -> None:
+            deadline.enter(5)
+            await Stub(channel).ask(Request())
+
+        await asyncio.create_task(inside_a_call())
+
+    assert flaky.time_left[0] is None
+    assert flaky.time_left[1] == pytest.approx(5, abs=0.5)
+    assert "authorization" not in flaky.metadata[0]
+
+
+async def test_deadline_and_request_id_pass_through_a_service(tmp_path: Path) -> None:
+    """Issue 3: an inner call gets less time than is left, and the same request id."""
+    async with _flaky(tmp_path) as (flaky, address), connect(address, token=None) as inner:
+
+        async def forward(_request: Dynamic) -> str:
+            await Stub(inner).ask(Request())
+            return request_id.current()
+
+        async with serving([registration(ProbeServicer(forward))]) as live:
+            call = Stub(live.channel(READER)).ask(
+                Request(), timeout=2, metadata=(("x-request-id", "r-9"),)
+            )
+            reply = await call
+            trailing = dict(await call.trailing_metadata())
+
+    assert reply.text == flaky.metadata[0]["x-request-id"] == trailing["x-request-id"] == "r-9"
+    assert flaky.time_left[0] is not None
+    assert 1 < flaky.time_left[0] <= 2.05
+
+
+async def test_an_inner_call_without_time_is_not_sent(tmp_path: Path) -> None:
+    """Design 4: min(own cap, remaining - 50 ms): with nothing left, the dependency is spared."""
+    async with (
+        _flaky(tmp_path) as (flaky, address),
+        connect(address, token=None) as channel,
+    ):
+
+        async def late() -> None:
+            deadline.enter(0.01)
+            await Stub(channel).ask(Request())
+
+        with pytest.raises(Failure) as caught:
+            await asyncio.create_task(late())
+
+    assert caught.value.reason == "ERROR_REASON_DEADLINE_EXCEEDED"
+    assert flaky.attempts == 0
+
+
+@pytest.mark.parametrize("offered", ["", "a b", "ä", "x" * 129, "new\nline"])
+async def test_a_malformed_request_id_is_replaced(offered: str) -> None:
+    """Style: a stranger's text never enters our logs."""
+    accepted = request_id.accept(offered)
+
+    assert accepted != offered
+    assert len(accepted) == 32
+    assert request_id.accept("Good-1.2:3_x") == "Good-1.2:3_x"
+
+
+async def test_each_call_without_an_id_gets_its_own() -> None:
+    """Issue 3: every request can be told apart in logs and errors."""
+    async with serving([registration(ProbeServicer())]) as live:
+        raw = grpc.aio.insecure_channel(live.address)
+        async with raw:
+            token = live.issuer.mint(WRITER)
+            ids = set()
+            for _ in range(3):
+                call = Stub(raw).ask(
+                    Request(), metadata=(("authorization", f"Bearer {token}"),), timeout=5
+                )
+                await call
+                ids.add(dict(await call.trailing_metadata())["x-request-id"])
+
+    assert len(ids) == 3
+
+
+async def test_a_large_reply_passes() -> None:
+    """Issue 3: replies may be up to 8 MiB, above gRPC's own 4 MiB."""
+
+    async def large(_request: Dynamic) -> str:
+        return "x" * (7 << 20)
+
+    async with serving([registration(ProbeServicer(large))]) as live:
+        assert len((await Stub(live.channel(READER)).ask(Request())).text) == 7 << 20

@@ -1,0 +1,126 @@
+"""What a server refuses to start with, and that every contract in the repository is fit."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chassis_probe import PROBE, UNGUARDED, ProbeServicer, Request, add_to, compile_file
+from concord.rules.v1 import rules_pb2
+from concord_chassis.access import Method, table
+from concord_chassis.contract import ContractError
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.rules import Rulebook
+from concord_chassis.server import Registration, Server
+from concord_chassis.testing import always_ready, knows_nothing, new_issuer
+from google.protobuf.descriptor import FileDescriptor
+
+GENERATED = Path(rules_pb2.__file__).parents[3]
+
+
+def _server(registration: Registration) -> Server:
+    issuer = new_issuer()
+    return Server(
+        name="test",
+        registrations=[registration],
+        verifier=TokenVerifier({issuer.name: issuer.public_key}),
+        translate=knows_nothing,
+        listen=[],
+        ready=always_ready,
+    )
+
+
+class _Unguarded:
+    async def Guarded(self, request: object, _context: object) -> object:  # noqa: N802
+        return request
+
+    async def Forgotten(self, request: object, _context: object) -> object:  # noqa: N802
+        return request
+
+
+def test_a_method_without_permission_stops_the_server_by_name() -> None:
+    """Issue 3: every method stands in the permission table, checked at start; deny by default."""
+    with pytest.raises(ContractError, match=r"probe\.v1\.UnguardedService\.Forgotten names no"):
+        _server(Registration(UNGUARDED, add_to(UNGUARDED), _Unguarded()))
+
+
+class _NotAsync(ProbeServicer):
+    def Ask(self, request: object, _context: object) -> object:  # type: ignore[override] # noqa: N802
+        return request
+
+
+class _NotAGenerator(ProbeServicer):
+    async def Follow(self, request: object, _context: object) -> object:  # type: ignore[override] # noqa: N802
+        return request
+
+
+@pytest.mark.parametrize(
+    ("servicer", "method"), [(_NotAsync(), "Ask"), (_NotAGenerator(), "Follow")]
+)
+def test_a_method_that_is_not_asynchronous_stops_the_server(servicer: object, method: str) -> None:
+    """Style 7: no blocking handler; a generated stand-in for a missing method is one too."""
+    with pytest.raises(ContractError, match=f"ProbeService/{method} is not implemented, or not as"):
+        _server(Registration(PROBE, add_to(PROBE), servicer))
+
+
+def test_a_registration_of_another_service_stops_the_server() -> None:
+    """Issue 3: the table is checked against what is registered."""
+    with pytest.raises(ContractError, match="contract and registration differ in"):
+        _server(Registration(PROBE, add_to(UNGUARDED), _Unguarded()))
+
+
+MISFITS = {
+    "a string rule on a number": "int32 x = 1 [(concord.rules.v1.field).string = {max_len: 1}];",
+    "a number rule on a string": "string x = 1 [(concord.rules.v1.field).number = {gte: 1}];",
+    "items of what is single": "string x = 1 [(concord.rules.v1.field).repeated = {max_items: 1}];",
+    "an enum rule on a number": "int32 x = 1 [(concord.rules.v1.field).defined_only = true];",
+    "a struct rule on a string": "string x = 1 [(concord.rules.v1.field).struct = {max_depth: 1}];",
+    "a required plain number": "int32 x = 1 [(concord.rules.v1.field).required = true];",
+    "a pattern that is none": 'string x = 1 [(concord.rules.v1.field).string = {pattern: "("}];',
+    "an empty range": "int32 x = 1 [(concord.rules.v1.field).number = {gte: 2 lte: 1}];",
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_a_rule_that_cannot_apply_is_refused_by_field(name: str, tmp_path: Path) -> None:
+    """Style 10: a rule that nothing checks would be a promise that is not kept."""
+    file = _misfit(name, tmp_path)
+
+    with pytest.raises(ContractError, match=r"misfit.*\.Misfit\.x: "):
+        Rulebook().check_for(file.message_types_by_name["Misfit"])
+
+
+def _misfit(name: str, folder: Path) -> FileDescriptor:
+    number = list(MISFITS).index(name)
+    source = (
+        f'syntax = "proto3"; package misfit{number}; import "concord/rules/v1/rules.proto"; '
+        f"message Misfit {{ {MISFITS[name]} }}"
+    )
+    (folder / f"misfit{number}.proto").write_text(source)
+    return compile_file(folder, f"misfit{number}.proto")
+
+
+def _contracts() -> Iterator[FileDescriptor]:
+    for path in sorted(GENERATED.glob("concord/**/*_pb2.py")):
+        name = ".".join(path.relative_to(GENERATED).with_suffix("").parts)
+        yield importlib.import_module(name).DESCRIPTOR
+
+
+def test_every_contract_compiles_and_every_method_has_a_permission() -> None:
+    """Issue 3: the descriptors of every service give a complete table and checkable rules."""
+    book = Rulebook()
+    methods: dict[str, Method] = {}
+    for file in _contracts():
+        for message in file.message_types_by_name.values():
+            book.check_for(message)
+        methods |= table(file.services_by_name.values())
+
+    assert methods
+    assert all(method.permission for method in methods.values())
+
+
+def test_a_check_is_built_once() -> None:
+    """Issue 3: rules are compiled once at start."""
+    book = Rulebook()
+
+    assert book.check_for(Request.DESCRIPTOR) is book.check_for(Request.DESCRIPTOR)

@@ -1,0 +1,123 @@
+import asyncio
+import io
+import json
+import time
+
+import grpc
+import pytest
+from chassis_probe import (
+    READER,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    failure_of,
+    registration,
+    until,
+)
+from concord_chassis import deadline
+from concord_chassis.failure import Failure
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import json_lines
+from concord_chassis.testing import Serving, new_issuer, serving
+
+
+async def _forever(_request: Dynamic) -> str:
+    await asyncio.Event().wait()
+    return ""
+
+
+def _bare(live: Serving, shape: str) -> Dynamic:
+    """A call without any deadline, as a careless client of another make would send it."""
+    return getattr(Stub(live.channel(READER, cap=None)), shape)(Request(act="a"))
+
+
+async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
+    """Issue 3: no call lasts forever: DEADLINE_EXCEEDED with its reason."""
+    servicer = ProbeServicer(_forever)
+    async with serving([registration(servicer)], default_deadline=0.03) as live:
+        failure = await failure_of(_bare(live, "ask"))
+
+    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert failure.reason == "ERROR_REASON_DEADLINE_EXCEEDED"
+    assert failure.message == "The call took longer than its deadline."
+    assert servicer.interrupted == ["a"]
+
+
+@pytest.mark.parametrize("shape", ["ask", "follow"])
+async def test_a_callers_deadline_ends_the_work_and_is_logged_as_such(shape: str) -> None:
+    """Style 7: nobody works for a caller who is gone."""
+    log = io.StringIO()
+    servicer = ProbeServicer(_forever)
+    async with serving([registration(servicer)], log=json_lines("test", stream=log)) as live:
+        call = getattr(Stub(live.channel(READER, cap=0.04)), shape)(Request(act="a"))
+        failure = await failure_of(call if shape == "ask" else call.read())
+        await until(lambda: '"call"' in log.getvalue())
+
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert servicer.interrupted == ["a"]
+    assert [line["code"] for line in lines if line["event"] == "call"] == ["DEADLINE_EXCEEDED"]
+
+
+async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
+    """Issue 3: work that nobody waits for is not begun."""
+    issuer = new_issuer()
+
+    def slow_clock() -> float:
+        time.sleep(0.05)  # the token's check uses up the caller's 20 ms
+        return time.time()
+
+    servicer = ProbeServicer()
+    verifier = TokenVerifier({issuer.name: issuer.public_key}, now=slow_clock)
+    log = io.StringIO()
+    async with serving(
+        [registration(servicer)],
+        issuer=issuer,
+        verifier=verifier,
+        log=json_lines("test", stream=log),
+    ) as live:
+        channel = live.channel(READER)
+        await Stub(channel).ask(Request(act="connect"))
+        call = Stub(channel).ask(Request(act="late"), timeout=0.02)
+        failure = await failure_of(call)
+        await until(lambda: log.getvalue().count('"call"') == 2)
+
+    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert servicer.seen == ["connect"]
+
+
+async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
+    """Issue 3: `remaining` tells a use case what is left; a following stream has no end."""
+    seen: list[float | None] = []
+
+    async def remember(_request: Dynamic) -> str:
+        seen.append(deadline.remaining())
+        return ""
+
+    servicer = ProbeServicer(remember)
+    async with serving([registration(servicer)], default_deadline=7) as live:
+        await Stub(live.channel(READER, cap=3)).ask(Request())
+        await _bare(live, "ask")
+        await _bare(live, "follow").read()
+        await Stub(live.channel(READER, cap=None)).follow(Request(), timeout=2).read()
+
+    own, default, following, bounded = seen[0], seen[1], seen[2], seen[-1]
+    assert following is None
+    assert [own, default, bounded] == pytest.approx([3, 7, 2], abs=0.5)  # gRPC rounds on the wire
+
+
+async def test_an_outgoing_call_gets_less_than_is_left() -> None:
+    """Design 4: timeout = min(own cap, remaining - 50 ms)."""
+    assert deadline.remaining() is None
+    assert deadline.outgoing(4) == 4
+
+    async def within(seconds: float, cap: float) -> float:
+        deadline.enter(seconds)
+        return deadline.outgoing(cap)
+
+    assert await asyncio.create_task(within(10, 4)) == 4
+    assert 0.9 < await asyncio.create_task(within(1, 4)) <= 0.95
+    with pytest.raises(Failure) as caught:
+        await asyncio.create_task(within(0.04, 4))
+    assert caught.value.reason == "ERROR_REASON_DEADLINE_EXCEEDED"

@@ -1,0 +1,216 @@
+import io
+import json
+
+import grpc
+import pytest
+from chassis_probe import (
+    READER,
+    WRITER,
+    Answer,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    failure_of,
+    registration,
+)
+from concord_chassis.failure import Failure, FieldViolation, from_rpc_error
+from concord_chassis.log import json_lines
+from concord_chassis.testing import serving
+from google.rpc import error_details_pb2, status_pb2
+
+
+class DomainError(Exception):
+    """A word of some domain."""
+
+
+SECRET = "the text of a bug, with a secret in it"
+
+
+def _raising(error: Exception) -> Answer:
+    async def answer(_request: Dynamic) -> str:
+        raise error
+
+    return answer
+
+
+def _table(error: Exception) -> Failure | None:
+    if isinstance(error, DomainError):
+        return Failure(
+            grpc.StatusCode.FAILED_PRECONDITION,
+            "ERROR_REASON_ITEM_STATE",
+            "It is not so.",
+            metadata={"item_id": "i"},
+        )
+    if isinstance(error, LookupError):
+        raise ZeroDivisionError(SECRET)
+    return None
+
+
+async def _answered(error: Exception, shape: str = "ask") -> tuple[Failure, str]:
+    """The failure that a caller sees when the servicer raises `error`, and the server's log."""
+    log = io.StringIO()
+    async with serving(
+        [registration(ProbeServicer(_raising(error)))],
+        translate=_table,
+        log=json_lines("test", stream=log),
+    ) as live:
+        stub = Stub(live.channel(WRITER))
+        call = getattr(stub, shape)(Request(act="a"))
+        failure = await failure_of(call.read() if shape == "follow" else call)
+    return failure, log.getvalue()
+
+
+@pytest.mark.parametrize("shape", ["ask", "follow"])
+async def test_a_failure_arrives_whole(shape: str) -> None:
+    """Issue 3: ErrorInfo, BadRequest, RetryInfo and the message survive the wire."""
+    sent = Failure(
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_OVERLOADED",
+        "Später.",
+        metadata={"a": "1", "b": "2"},
+        violations=[FieldViolation("x[1].y", "is odd")],
+        retry_after=1.25,
+    )
+
+    received, _ = await _answered(sent, shape)
+
+    assert received.code is sent.code
+    assert vars(received) == vars(sent)
+
+
+async def test_the_status_on_the_wire_is_googles() -> None:
+    """Design 3: every error is a google.rpc.Status with domain "concord" and the request id."""
+    sent = Failure(grpc.StatusCode.ABORTED, "ERROR_REASON_LOST_RACE", "Again.")
+    async with serving([registration(ProbeServicer(_raising(sent)))]) as live:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await Stub(live.channel(READER)).ask(Request(), metadata=(("x-request-id", "r-1"),))
+
+    trailing = dict(caught.value.trailing_metadata())
+    status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
+    info, request = error_details_pb2.ErrorInfo(), error_details_pb2.RequestInfo()
+    assert status.details[0].Unpack(info)
+    assert status.details[1].Unpack(request)
+    assert (status.code, status.message) == (10, "Again.")
+    assert (info.domain, info.reason) == ("concord", "ERROR_REASON_LOST_RACE")
+    assert request.request_id == trailing["x-request-id"] == "r-1"
+
+
+async def test_a_services_own_exception_is_translated_by_its_table() -> None:
+    """Style 9: raise the domain's words, translate once, at the edge."""
+    received, _ = await _answered(DomainError(SECRET))
+
+    assert received.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert received.reason == "ERROR_REASON_ITEM_STATE"
+    assert received.metadata == {"item_id": "i"}
+
+
+async def test_a_failure_in_a_group_of_one_is_that_failure() -> None:
+    """Style 9: a task group's wrapping hides nothing."""
+    received, _ = await _answered(ExceptionGroup("g", [DomainError()]))
+
+    assert received.reason == "ERROR_REASON_ITEM_STATE"
+
+
+BUGS = {
+    "unknown to the table": ValueError(SECRET),
+    "a table that fails": KeyError(SECRET),
+    "our own misuse of a dependency": grpc.aio.AioRpcError(
+        grpc.StatusCode.INVALID_ARGUMENT, grpc.aio.Metadata(), grpc.aio.Metadata(), SECRET
+    ),
+    "a reason that the contract lacks": Failure(
+        grpc.StatusCode.ABORTED, "ERROR_REASON_MADE_UP", SECRET
+    ),
+    "a timeout that is not the call's": TimeoutError(SECRET),
+    "several at once": ExceptionGroup(SECRET, [DomainError(), DomainError()]),
+}
+
+
+@pytest.mark.parametrize("name", BUGS)
+@pytest.mark.parametrize("shape", ["ask", "follow"])
+async def test_a_bug_is_told_in_nothing_and_logged_in_full(name: str, shape: str) -> None:
+    """Design 3: our bug is INTERNAL, the text says nothing, the log says all."""
+    received, log = await _answered(BUGS[name], shape)
+
+    assert received.code is grpc.StatusCode.INTERNAL
+    assert received.reason == "ERROR_REASON_INTERNAL"
+    assert received.message == ""
+    assert received.metadata == {}
+    bugs = [line for line in map(json.loads, log.splitlines()) if line["event"] == "bug"]
+    assert any(SECRET in bug["exception"] and "Traceback" in bug["exception"] for bug in bugs)
+    assert all(bug["request_id"] for bug in bugs)
+
+
+async def test_a_reply_of_the_wrong_type_is_a_bug_too() -> None:
+    """Design 4: what fails after the servicer must not leak its text either."""
+
+    class Wrong(ProbeServicer):
+        async def Ask(self, _request: object, _context: object) -> object:  # noqa: N802
+            return "not a message"
+
+    async with serving(
+        [registration(Wrong())], log=json_lines("test", stream=io.StringIO())
+    ) as live:
+        received = await failure_of(Stub(live.channel(READER)).ask(Request()))
+
+    assert (received.code, received.message) == (grpc.StatusCode.INTERNAL, "")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE"),
+        (grpc.StatusCode.DEADLINE_EXCEEDED, "ERROR_REASON_DEADLINE_EXCEEDED"),
+    ],
+)
+async def test_a_dependency_that_is_away_is_nobodys_bug(code: grpc.StatusCode, reason: str) -> None:
+    """Design 3: dependency down is UNAVAILABLE, not INTERNAL."""
+    nothing = grpc.aio.Metadata()
+
+    received, _ = await _answered(grpc.aio.AioRpcError(code, nothing, nothing, "away"))
+
+    assert (received.code, received.reason) == (code, reason)
+
+
+async def test_details_fit_what_peers_accept() -> None:
+    """Style 2: twenty long violations must not break the reply: peers cap metadata at 8 KiB."""
+    sent = Failure(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "ERROR_REASON_FIELD_INVALID",
+        "ö" * 5000,
+        violations=[FieldViolation(f"{n}." + "x" * 3000, "y" * 3000) for n in range(20)],
+    )
+
+    received, _ = await _answered(sent)
+
+    assert received.reason == "ERROR_REASON_FIELD_INVALID"
+    assert len(received.message) == 500
+    assert 5 <= len(received.violations) < 20
+    assert received.violations[0].field.startswith("0.xxx")
+
+
+async def test_damaged_or_foreign_details_fall_back_to_the_code() -> None:
+    """Design 3: a client names an error without our details by its code alone."""
+    damaged = grpc.aio.Metadata(("grpc-status-details-bin", b"\xff\xff"))
+    foreign = grpc.aio.Metadata(
+        ("grpc-status-details-bin", status_pb2.Status(code=14).SerializeToString())
+    )
+    for trailing in (damaged, foreign):
+        error = grpc.aio.AioRpcError(
+            grpc.StatusCode.UNAVAILABLE, grpc.aio.Metadata(), trailing, "gone"
+        )
+
+        failure = from_rpc_error(error)
+
+        assert (failure.reason, failure.message) == ("ERROR_REASON_UNAVAILABLE", "gone")
+
+
+async def test_no_one_listening_is_unavailable() -> None:
+    """Design 3: the client side of a refused connection has a reason too."""
+    async with serving([registration(ProbeServicer())]) as live:
+        channel = live.channel(READER)
+        await live.server.stop(0)
+
+        failure = await failure_of(Stub(channel).change(Request()))
+
+    assert failure.reason == "ERROR_REASON_UNAVAILABLE"

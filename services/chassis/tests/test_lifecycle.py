@@ -1,0 +1,266 @@
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import grpc
+import pytest
+from chassis_probe import (
+    READER,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    failure_of,
+    registration,
+    until,
+)
+from concord_chassis.channel import connect
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import json_lines
+from concord_chassis.server import BindError, Server
+from concord_chassis.testing import Serving, always_ready, knows_nothing, new_issuer, serving
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+SERVICE = "concord_chassis_probe.v1.ProbeService"
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+def _health(live: Serving) -> Dynamic:
+    return health_pb2_grpc.HealthStub(live.channel(None))
+
+
+async def _status(live: Serving, service: str = SERVICE) -> int:
+    reply = await _health(live).Check(health_pb2.HealthCheckRequest(service=service))
+    return int(reply.status)
+
+
+class Store:
+    """A store that answers, or does not, or fails."""
+
+    def __init__(self, answers: bool) -> None:
+        self.answers = answers
+        self.error: Exception | None = None
+
+    async def ready(self) -> bool:
+        if self.error is not None:
+            raise self.error
+        return self.answers
+
+
+async def test_health_tells_whether_the_store_answers() -> None:
+    """W1 Health v1 truthful: NOT_SERVING until the store answers, and when it stops answering."""
+    store = Store(answers=False)
+    async with serving(
+        [registration(ProbeServicer())],
+        ready=store.ready,
+        wait_until_ready=False,
+        log=json_lines("test", level="error"),
+    ) as live:
+        assert [await _status(live, name) for name in ("", SERVICE)] == [NOT_SERVING] * 2
+
+        store.answers = True
+        await live.server.until_ready()
+        assert [await _status(live, name) for name in ("", SERVICE)] == [SERVING] * 2
+
+        store.error = OSError("the disk is gone")
+        await _until_status(live, NOT_SERVING)
+
+        store.error = None
+        await _until_status(live, SERVING)
+
+
+async def _until_status(live: Serving, wanted: int) -> None:
+    async with asyncio.timeout(5):
+        while await _status(live) != wanted:  # noqa: ASYNC110 - the state is across a socket
+            await asyncio.sleep(0.005)
+
+
+async def test_health_needs_no_credential_and_knows_no_stranger() -> None:
+    """W1 The two public services are the exception by name; an unknown service is NOT_FOUND."""
+    async with serving([registration(ProbeServicer())]) as live:
+        assert await _status(live) == SERVING
+
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await _status(live, "no.such.Service")
+
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_reflection_is_there_only_when_switched_on() -> None:
+    """W1 Reflection by switch."""
+
+    async def asked(live: Serving) -> list[str]:
+        stub: Dynamic = reflection_pb2_grpc.ServerReflectionStub(live.channel(None))
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+        replies = stub.ServerReflectionInfo(iter([request]))
+        return [
+            each.name async for reply in replies for each in reply.list_services_response.service
+        ]
+
+    async with serving([registration(ProbeServicer())], reflection=True) as live:
+        assert SERVICE in await asked(live)
+    async with serving([registration(ProbeServicer())]) as live:
+        with pytest.raises(grpc.aio.AioRpcError):
+            await asked(live)
+
+
+async def test_stopping_lets_calls_finish_and_says_not_serving_first() -> None:
+    """Issue 3: a drain answers what is under way, and health is NOT_SERVING meanwhile."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait(_request: Dynamic) -> str:
+        begun.set()
+        await go_on.wait()
+        return "done"
+
+    async with serving([registration(ProbeServicer(wait))]) as live:
+        watching = _health(live).Watch(health_pb2.HealthCheckRequest(service=SERVICE))
+        assert (await watching.read()).status == SERVING
+        call = asyncio.ensure_future(Stub(live.channel(READER)).ask(Request(act="a")))
+        await begun.wait()
+
+        stopping = asyncio.create_task(live.server.stop(5))
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            assert (await watching.read()).status == NOT_SERVING
+        go_on.set()
+
+        assert (await call).text == "done"
+        await stopping
+
+
+async def test_draining_is_seen_by_a_check_before_anything_closes() -> None:
+    """Style 12: health says NOT_SERVING before draining, and for good."""
+    async with serving([registration(ProbeServicer())]) as live:
+        await live.server.drain()
+
+        assert await _status(live) == NOT_SERVING
+        await asyncio.sleep(0.05)  # longer than the health interval: no poll turns it back
+        assert await _status(live) == NOT_SERVING
+
+
+async def test_a_call_that_outlasts_the_grace_is_cut() -> None:
+    """Issue 3: a drain ends; what does not finish in its grace is cancelled."""
+    servicer = ProbeServicer(lambda _request: asyncio.Future())
+    async with serving([registration(servicer)]) as live:
+        call = asyncio.ensure_future(Stub(live.channel(READER)).ask(Request(act="a")))
+        await until(lambda: servicer.seen == ["a"])
+
+        await live.server.stop(0.02)
+
+        await until(lambda: servicer.interrupted == ["a"])
+        await asyncio.wait([call])
+        assert call.exception() is not None or call.cancelled()
+
+
+async def test_a_stream_that_follows_forever_is_told_to_come_again() -> None:
+    """Issue 3: a follower gets UNAVAILABLE at once, rather than holding up the drain."""
+    servicer = ProbeServicer(lambda _request: asyncio.Future())
+    async with serving([registration(servicer)]) as live:
+        async with connect(live.address, token=live.token(READER), cap=None) as channel:
+            following = Stub(channel).follow(Request(act="a"))
+            reading = asyncio.ensure_future(failure_of(following.read()))
+            await until(lambda: servicer.seen == ["a"])
+
+            async with asyncio.timeout(4):
+                await live.server.stop(60)
+
+            failure = await reading
+        assert failure.code is grpc.StatusCode.UNAVAILABLE
+        assert failure.reason == "ERROR_REASON_UNAVAILABLE"
+        assert failure.message == "The server is stopping."
+
+
+async def test_a_health_watch_does_not_hold_up_a_stop() -> None:
+    """W1 Somebody who watches health must not make each stop last its whole grace."""
+    async with serving([registration(ProbeServicer())]) as live:
+        channel = live.channel(None, cap=None)
+        watching: Dynamic = health_pb2_grpc.HealthStub(channel).Watch(
+            health_pb2.HealthCheckRequest(service=SERVICE)
+        )
+        assert (await watching.read()).status == SERVING
+
+        async with asyncio.timeout(4):
+            await live.server.stop(60)
+
+
+def _server(*listen: str) -> Server:
+    issuer = new_issuer()
+    return Server(
+        name="test",
+        registrations=[registration(ProbeServicer())],
+        verifier=TokenVerifier({issuer.name: issuer.public_key}),
+        translate=knows_nothing,
+        listen=listen,
+        ready=always_ready,
+        log=json_lines("test", level="error"),
+    )
+
+
+async def test_a_port_in_use_is_a_sentence_that_says_what_to_do() -> None:
+    """Issue 3: a port in use: a sentence that says what to do, not a second silent listener."""
+    first = _server("127.0.0.1:0")
+    await first.start()
+    try:
+        taken = f"127.0.0.1:{first.ports['127.0.0.1:0']}"
+
+        with pytest.raises(BindError, match=f"Cannot listen on {taken}.*choose another address"):
+            await _server(taken).start()
+    finally:
+        await first.stop(0)
+
+
+async def test_a_server_listens_on_tcp_and_a_socket_at_once(tmp_path: Path) -> None:
+    """W1 One server, several addresses; `ports` tells the port that was chosen."""
+    path = f"unix:{tmp_path / 's'}"
+    server = _server("127.0.0.1:0", path)
+    await server.start()
+    try:
+        for address in (f"127.0.0.1:{server.ports['127.0.0.1:0']}", path):
+            async with grpc.aio.insecure_channel(address) as channel:
+                stub: Dynamic = health_pb2_grpc.HealthStub(channel)
+                reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=5)
+                assert reply.status in {SERVING, NOT_SERVING}
+    finally:
+        await server.stop(0)
+
+
+@contextlib.asynccontextmanager
+async def _program(folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(Path(__file__).with_name("two_servers.py")), str(folder)),
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_drains_stops_and_closes(sent: signal.Signals, tmp_path: Path) -> None:
+    """Design 4: SIGTERM drains and closes; the process ends with 0, callers stop first."""
+    async with _program(tmp_path) as process, asyncio.timeout(20):
+        assert process.stderr is not None
+        lines: list[bytes] = []
+        while sum(b'"serving": true' in line for line in lines) < 2:
+            lines.append(await process.stderr.readline())
+            assert lines[-1], "the process has ended"
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(str(tmp_path / "outer"))
+
+        process.send_signal(sent)
+        rest = await process.stderr.read()
+
+        assert await process.wait() == 0
+    assert (tmp_path / "closed").read_text() == "closed"
+    assert b"outer" in next(line for line in rest.split(b"\n") if b"stopped" in line)

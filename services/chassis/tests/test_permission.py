@@ -1,0 +1,105 @@
+import grpc
+import pytest
+from chassis_probe import (
+    READER,
+    WRITER,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    failure_of,
+    registration,
+)
+from concord_chassis.identity import Caller, caller
+from concord_chassis.testing import new_issuer, serving
+
+
+async def test_a_call_without_a_credential_is_refused() -> None:
+    """Issue 3: no key is a typed error."""
+    servicer = ProbeServicer()
+    async with serving([registration(servicer)]) as live:
+        failure = await failure_of(Stub(live.channel(None)).ask(Request()))
+
+    assert failure.code is grpc.StatusCode.UNAUTHENTICATED
+    assert failure.reason == "ERROR_REASON_CREDENTIAL_INVALID"
+    assert servicer.seen == []
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Basic abc", "Bearer  ", "Bearer x.y.z"])
+async def test_an_authorization_that_is_no_token_is_refused(header: str) -> None:
+    """W6 Only a bearer token that verifies opens the door."""
+    async with serving([registration(ProbeServicer())]) as live:
+        call = Stub(live.channel(None)).ask(Request(), metadata=(("authorization", header),))
+
+        assert (await failure_of(call)).reason == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+async def test_the_scheme_is_read_in_any_case() -> None:
+    """RFC 9110 section 11.1: the scheme is case-insensitive."""
+    async with serving([registration(ProbeServicer())]) as live:
+        header = f"bEARER {live.issuer.mint(READER)}"
+
+        reply = await Stub(live.channel(None)).ask(
+            Request(act="a"), metadata=(("authorization", header),)
+        )
+
+        assert reply.text == "a"
+
+
+@pytest.mark.parametrize("shape", ["ask", "follow"])
+async def test_strangers_are_turned_away_before_parsing(shape: str) -> None:
+    """Issue 3: authentication stands before validation; a stranger learns no rule."""
+    async with serving([registration(ProbeServicer())]) as live:
+        call = getattr(Stub(live.channel(None)), shape)(Request(act="BROKEN RULE"))
+
+        failure = await failure_of(call if shape == "ask" else call.read())
+
+    assert failure.reason == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+async def test_a_scope_that_the_method_does_not_ask_for_opens_nothing() -> None:
+    """W6 Each method needs its own permission, and the refusal names it."""
+    servicer = ProbeServicer()
+    async with serving([registration(servicer)]) as live:
+        failure = await failure_of(Stub(live.channel(READER)).change(Request()))
+
+    assert failure.code is grpc.StatusCode.PERMISSION_DENIED
+    assert failure.reason == "ERROR_REASON_PERMISSION_MISSING"
+    assert failure.metadata == {"permission": "probe:write"}
+    assert servicer.seen == []
+
+
+async def test_a_token_of_another_issuer_is_refused() -> None:
+    """W6 A service believes only the issuers it was told of."""
+    stranger = new_issuer()
+    async with serving([registration(ProbeServicer())]) as live:
+        failure = await failure_of(Stub(live.channel_with(stranger.mint(WRITER))).ask(Request()))
+
+    assert failure.reason == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+async def test_the_servicer_knows_the_tokens_caller_and_nothing_else() -> None:
+    """Issue 3: the space comes from the credential only; headers that claim one are ignored."""
+    seen: list[Caller] = []
+
+    async def remember(_request: Dynamic) -> str:
+        seen.append(caller())
+        return ""
+
+    async with serving([registration(ProbeServicer(remember))]) as live:
+        claims = (("x-space", "space-b"), ("space", "space-b"))
+        await Stub(live.channel(READER)).ask(Request(), metadata=claims)
+        await Stub(live.channel(WRITER)).ask(Request())
+
+    assert seen == [READER, WRITER]
+
+
+async def test_an_unknown_method_has_its_reason_but_not_for_strangers() -> None:
+    """Issue 3: a method that does not exist is a typed error; deny by default stands before it."""
+    async with serving([registration(ProbeServicer())]) as live:
+        known = await failure_of(Stub(live.channel(READER)).nonsense(Request()))
+        stranger = await failure_of(Stub(live.channel(None)).nonsense(Request()))
+
+    assert known.code is grpc.StatusCode.UNIMPLEMENTED
+    assert known.reason == "ERROR_REASON_METHOD_UNKNOWN"
+    assert stranger.reason == "ERROR_REASON_CREDENTIAL_INVALID"

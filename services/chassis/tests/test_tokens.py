@@ -1,0 +1,201 @@
+import base64
+import hashlib
+import hmac
+import json
+from dataclasses import replace
+
+import jwt
+import pytest
+from concord_chassis.failure import Failure
+from concord_chassis.identity import (
+    Caller,
+    RenewedToken,
+    TokenIssuer,
+    TokenVerifier,
+    acting_as,
+    caller,
+)
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+NOW = 1_800_000_000.0
+ANNA = Caller("space-a", "anna", frozenset({"x:read", "x:write"}), "HUMAN")
+KEY = Ed25519PrivateKey.generate()
+CLAIMS = {
+    "iss": "issuer",
+    "sub": "anna",
+    "space": "space-a",
+    "scope": "x:read",
+    "kind": "AGENT",
+    "exp": int(NOW) + 60,
+}
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that stands at NOW."""
+    return Clock()
+
+
+def _issuer(clock: Clock) -> TokenIssuer:
+    return TokenIssuer(KEY, "issuer", now=clock)
+
+
+def _verifier(clock: Clock, max_cached: int = 4096) -> TokenVerifier:
+    return TokenVerifier({"issuer": KEY.public_key()}, now=clock, max_cached=max_cached)
+
+
+def _reason(verifier: TokenVerifier, token: str) -> str:
+    with pytest.raises(Failure) as caught:
+        verifier.verify(token)
+    assert caught.value.code.name == "UNAUTHENTICATED"
+    return caught.value.reason
+
+
+def test_a_minted_token_names_its_caller(clock: Clock) -> None:
+    """W6 Identity: space, principal, scopes and kind come from the credential only."""
+    assert _verifier(clock).verify(_issuer(clock).mint(ANNA)) == ANNA
+
+
+def test_a_token_ends_to_the_second_even_when_it_is_remembered(clock: Clock) -> None:
+    """W6 A short-lived token is refused from its expiry on."""
+    verifier = _verifier(clock)
+    token = _issuer(clock).mint(ANNA, ttl=10)
+    assert verifier.verify(token) == ANNA
+    clock.now = NOW + 9.999
+    assert verifier.verify(token) == ANNA
+
+    clock.now = NOW + 10
+
+    assert _reason(verifier, token) == "ERROR_REASON_CREDENTIAL_EXPIRED"
+    assert _reason(verifier, token) == "ERROR_REASON_CREDENTIAL_EXPIRED"
+
+
+def test_a_token_is_verified_once_and_forgotten_when_there_are_many(clock: Clock) -> None:
+    """Issue 3: verified tokens are kept until they expire, and not more than a bound."""
+    verifier = _verifier(clock, max_cached=2)
+    tokens = [_issuer(clock).mint(replace(ANNA, principal=name)) for name in ("a", "b", "c")]
+
+    first = verifier.verify(tokens[0])
+
+    assert verifier.verify(tokens[0]) is first
+    verifier.verify(tokens[1])
+    verifier.verify(tokens[2])
+    assert verifier.verify(tokens[0]) is not first
+    assert verifier.verify(tokens[0]) == first
+
+
+def _unsigned(alg: str, claims: dict[str, object], key: bytes = b"") -> str:
+    """A token made by hand, as an attacker would."""
+
+    def part(value: object) -> str:
+        data = json.dumps(value).encode()
+        return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+    signed = f"{part({'alg': alg, 'typ': 'JWT'})}.{part(claims)}"
+    mac = hmac.new(key, signed.encode(), hashlib.sha256).digest() if key else b""
+    return f"{signed}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+
+def _forgeries() -> dict[str, str]:
+    public = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    raw = KEY.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    sound = jwt.encode(CLAIMS, KEY, algorithm="EdDSA")
+    header, _, signature = sound.split(".")
+    other = jwt.encode({**CLAIMS, "sub": "root"}, KEY, algorithm="EdDSA").split(".")[1]
+    return {
+        "no algorithm": _unsigned("none", CLAIMS),
+        "an algorithm in odd case": _unsigned("nOnE", CLAIMS),
+        "the public key as a shared secret": _unsigned("HS256", CLAIMS, public),
+        "the raw public key as a shared secret": _unsigned("HS256", CLAIMS, raw),
+        "another curve": jwt.encode(CLAIMS, generate_private_key(SECP256R1()), algorithm="ES256"),
+        "a stranger's key": jwt.encode(CLAIMS, Ed25519PrivateKey.generate(), algorithm="EdDSA"),
+        "an unknown issuer": jwt.encode({**CLAIMS, "iss": "who"}, KEY, algorithm="EdDSA"),
+        "another payload": f"{header}.{other}.{signature}",
+        "no signature": sound.rsplit(".", 1)[0] + ".",
+        "not a token": "nonsense",
+        "nothing": "",
+        "not text for a token": "ä.ö.ü",
+        "a list for claims": _unsigned("EdDSA", [1]),  # type: ignore[arg-type] # as an attacker would
+        "a very long one": "a" * 5000,
+    }
+
+
+@pytest.mark.parametrize("name", _forgeries())
+def test_a_forged_token_is_refused(name: str, clock: Clock) -> None:
+    """W6 Only an Ed25519 signature of a known issuer verifies."""
+    assert _reason(_verifier(clock), _forgeries()[name]) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+_Change = dict[str, object]
+WRONG_CLAIMS: list[_Change] = [
+    *[_Change({name: None}) for name in CLAIMS],
+    {"sub": ""},
+    {"sub": 5},
+    {"space": ""},  # only a SYSTEM may belong to no space
+    {"space": ["a"]},
+    {"scope": ["x:read"]},
+    {"kind": "ROBOT"},
+    {"exp": float("inf")},
+    {"exp": str(int(NOW) + 60)},
+]
+
+
+@pytest.mark.parametrize("change", WRONG_CLAIMS, ids=str)
+def test_a_signed_token_with_other_claims_is_refused(
+    change: dict[str, object], clock: Clock
+) -> None:
+    """W6 Deny by default: every claim is there and is what it should be."""
+    claims = {name: value for name, value in {**CLAIMS, **change}.items() if value is not None}
+    token = _signed(claims)
+
+    assert _reason(_verifier(clock), token) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
+def _signed(claims: dict[str, object]) -> str:
+    """A token with a sound signature; PyJWT itself would refuse to make some of these."""
+    return jwt.PyJWS().encode(json.dumps(claims).encode(), KEY, algorithm="EdDSA")
+
+
+def test_a_system_may_belong_to_no_space(clock: Clock) -> None:
+    """Design 3: the feed's readers name the space in the request."""
+    system = Caller("", "search", frozenset({"feed:all"}), "SYSTEM")
+
+    assert _verifier(clock).verify(_issuer(clock).mint(system)) == system
+
+
+def test_a_token_source_renews_before_the_end(clock: Clock) -> None:
+    """Issue 3: a channel's token never expires on the way."""
+    source = RenewedToken(_issuer(clock), ANNA, 100, now=clock)
+
+    first = source()
+    clock.now += 49
+    assert source() == first
+    clock.now += 1
+    second = source()
+
+    assert second != first
+    assert _verifier(clock).verify(second) == ANNA
+
+
+def test_the_caller_is_known_only_where_somebody_acts() -> None:
+    """W6 There is no default caller."""
+    with pytest.raises(LookupError):
+        caller()
+
+    with acting_as(ANNA):
+        assert caller() == ANNA
+
+    with pytest.raises(LookupError):
+        caller()

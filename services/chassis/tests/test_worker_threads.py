@@ -1,0 +1,89 @@
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import grpc
+import pytest
+from chassis_probe import READER, until
+from concord_chassis import identity
+from concord_chassis.failure import Failure
+from concord_chassis.workers import Workers
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    """One thread, and room for one more to wait."""
+    pool = Workers(1, "store", max_waiting=1)
+    yield pool
+    pool.close()
+
+
+async def test_work_runs_in_a_named_thread_of_its_own(workers: Workers) -> None:
+    """Design 4: one blocking call stalls every RPC of the process."""
+    name = await workers.run(lambda: threading.current_thread().name)
+
+    assert name.startswith("store")
+
+
+async def test_a_worker_knows_the_call_that_it_works_for(workers: Workers) -> None:
+    """W6 The caller is the same in the thread, and gone after."""
+    with identity.acting_as(READER):
+        assert await workers.run(identity.caller) == READER
+
+    with pytest.raises(LookupError):
+        await workers.run(identity.caller)
+
+
+async def test_an_exception_comes_back(workers: Workers) -> None:
+    """Style 10: nothing is swallowed in a thread."""
+    with pytest.raises(ZeroDivisionError):
+        await workers.run(lambda: 1 // 0)
+
+
+async def test_more_than_fits_is_refused_and_room_comes_back(workers: Workers) -> None:
+    """Issue 3: bounded workers: RESOURCE_EXHAUSTED with a time to come again."""
+    gate = threading.Event()
+    running = [asyncio.create_task(workers.run(gate.wait)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(Failure) as caught:
+        await workers.run(int)
+
+    assert caught.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert caught.value.reason == "ERROR_REASON_OVERLOADED"
+    assert caught.value.retry_after == 1.0
+    gate.set()
+    assert await asyncio.gather(*running) == [True, True]
+    assert await workers.run(int) == 0
+
+
+async def test_what_waits_for_a_gone_caller_never_starts(workers: Workers) -> None:
+    """Style 7: a cancelled call's work is not begun, and its place is free again."""
+    gate, begun = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def first() -> None:
+        begun.set()
+        gate.wait()
+
+    holding = asyncio.create_task(workers.run(first))
+    await until(begun.is_set)
+    waiting = asyncio.create_task(workers.run(done.append, "never"))
+    await asyncio.sleep(0)
+
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    gate.set()
+    await holding
+
+    assert await workers.run(int) == 0
+    assert done == []
+
+
+async def test_a_closed_pool_takes_no_work() -> None:
+    """Style 10: work after the end is a bug, loudly."""
+    workers = Workers(1, "store")
+    workers.close()
+
+    with pytest.raises(RuntimeError):
+        await workers.run(int)

@@ -1,0 +1,35 @@
+"""A process with two servers, for the test that signals it: `two_servers.py FOLDER`."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from chassis_probe import ProbeServicer, registration
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.server import Server, serve_until_signal
+from concord_chassis.testing import always_ready, knows_nothing
+
+
+def _server(folder: Path, name: str) -> Server:
+    return Server(
+        name=name,
+        registrations=[registration(ProbeServicer())],
+        verifier=TokenVerifier({}),
+        translate=knows_nothing,
+        listen=[f"unix:{folder / name}"],
+        ready=always_ready,
+    )
+
+
+async def _serve(folder: Path) -> None:
+    async def close() -> None:
+        (folder / "closed").write_text("closed")
+
+    servers = [_server(folder, name) for name in ("inner", "outer")]
+    await serve_until_signal(servers, close, grace=5)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Path(sys.argv[1])))
