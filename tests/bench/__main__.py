@@ -1,0 +1,57 @@
+"""Runs the benchmarks that are named, or all, and prints their table."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import uvloop
+
+from tests.bench import add, neighbors, rpc
+from tests.bench.run import Bench, Run
+from tests.bench.table import HEAD, Row, line, summary
+from tests.bench.timing import caller
+
+BENCHES: Mapping[str, Bench] = {
+    "rpc": rpc.bench,
+    "add": add.bench,
+    "neighbors": neighbors.bench,
+}
+DATA_SETTING = "CONCORD_EVALUATION_DATA"
+DATA_DEFAULT = Path(__file__).parents[3] / "shared" / "data"
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Runs benchmarks; 0 also when a bar is missed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes; proves no ratio")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
+    asked = parser.parse_args(arguments)
+    if unknown := set(asked.names) - BENCHES.keys():
+        parser.error(f"no benchmark called {', '.join(sorted(unknown))}")
+    evaluation = Path(environ.get(DATA_SETTING) or DATA_DEFAULT)
+    with tempfile.TemporaryDirectory(prefix="concord-bench-") as folder, caller() as client:
+        run = Run(client, Path(folder), evaluation, asked.quick)
+        rows = uvloop.run(_all(run, asked.names or list(BENCHES)))
+    if asked.json:
+        asked.json.write_text(json.dumps([row.record() for row in rows], indent=2) + "\n")
+    print(f"\n{summary(rows)}")
+    return 0
+
+
+async def _all(run: Run, names: Sequence[str]) -> list[Row]:
+    rows: list[Row] = []
+    print(f"{HEAD}{'   QUICK: proves no ratio' if run.quick else ''}")
+    for name in names:
+        async for row in BENCHES[name](run):
+            print(line(row), flush=True)
+            rows.append(row)
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,44 @@
+"""Made-up memories: short, varied, none twice."""
+
+import random
+from collections.abc import Iterator
+
+_WHO = "Ann Ben Carla Dev Elif Femi Grace Hiro Ines Jonas Kavya Lars Mina Noor Omar Pia".split()
+_TEAM = "billing search payments mobile platform support design security data growth".split()
+_DID = [
+    "decided to move {what} to {tool}",
+    "saw {what} fail after the update of {tool}",
+    "asked {other} to review {what} before {day}",
+    "measured {what} with {tool}: {number} requests a second",
+    "wants {what} documented for the {team} team",
+    "postponed the migration of {what} until {day}",
+    "prefers {tool} over spreadsheets for {what}",
+    "found that {what} costs {number} euros a month",
+    "showed {other} how {tool} handles {what}",
+    "wrote down why {what} must not depend on {tool}",
+]
+_WHAT = [
+    f"{kind} {thing}"
+    for kind in "the nightly,the public,the legacy,the internal,the regional".split(",")
+    for thing in "invoice export,login page,event queue,price list,audit report,image cache,"
+    "mail sender,address book,backup job,release pipeline".split(",")
+]
+_TOOL = "Postgres Kafka Redis Terraform Grafana SQLite Airflow Figma Jenkins Nginx Elastic".split()
+_DAY = "Monday Tuesday Wednesday Thursday Friday".split()
+
+
+def endless(seed: int) -> Iterator[str]:
+    """Sentences of 10 to 20 words; the same ones in the same order for the same seed."""
+    draw = random.Random(seed)  # noqa: S311 - a corpus, not a secret
+    number = 0
+    while True:
+        number += 1
+        said = draw.choice(_DID).format(
+            what=draw.choice(_WHAT),
+            tool=draw.choice(_TOOL),
+            other=draw.choice(_WHO),
+            team=draw.choice(_TEAM),
+            day=draw.choice(_DAY),
+            number=draw.randrange(10, 9000),
+        )
+        yield f"{draw.choice(_WHO)} from {draw.choice(_TEAM)} {said} (ticket {seed}-{number})."
