@@ -1,6 +1,8 @@
 """From bytes to messages that keep the contract's rules."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -10,6 +12,8 @@ from concord_chassis.access import Method
 from concord_chassis.call import Context
 from concord_chassis.failure import Failure, FieldViolation
 from concord_chassis.rules import MessageCheck
+
+LONGEST_DISCARD = 1.0
 
 
 class Reader:
@@ -55,6 +59,18 @@ class RequestStream:
         if data is grpc.aio.EOF:
             raise StopAsyncIteration
         return self._read(data)
+
+
+async def discard_rest(context: Context) -> None:
+    """Takes what a caller still sends, for at most `LONGEST_DISCARD` seconds.
+
+    gRPC's asyncio client takes a call that ends while it sends for an internal error, and never
+    learns the reason; so a refusal waits until all is sent.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LONGEST_DISCARD):
+            while await context.read() is not grpc.aio.EOF:
+                pass
 
 
 def _too_large(limit: int) -> Failure:

@@ -18,7 +18,7 @@ from concord_chassis.failure import Failure, Translate
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import Logger
 from concord_chassis.metrics import Metrics
-from concord_chassis.requests import Reader, RequestStream
+from concord_chassis.requests import Reader, RequestStream, discard_rest
 from concord_chassis.rules import Rulebook
 
 _OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
@@ -119,7 +119,7 @@ def translated(translate: Translate, log: Logger) -> Stage:
     An exception that escaped would reach the client with its text.
     """
 
-    def stage(_method: Method, then: Step) -> Step:
+    def stage(method: Method, then: Step) -> Step:
         async def step(call: Call) -> bytes | None:
             try:
                 return await then(call)
@@ -131,6 +131,8 @@ def translated(translate: Translate, log: Logger) -> Stage:
                 raise
             except Exception as error:  # noqa: BLE001 - the edge: bugs are logged here, not told
                 refusal = _named(error, translate, log)
+            if method.streams_in:
+                await discard_rest(call.context)
             return await _refuse(call, refusal)
 
         return step
