@@ -44,6 +44,11 @@ class Tokens:
         self._issuer, self._ttl, self._now = issuer, ttl, now
         self._minted: dict[Caller, tuple[str, float]] = {}
 
+    @property
+    def cached(self) -> int:
+        """How many callers' tokens are kept; at most `MAX_CACHED`."""
+        return len(self._minted)
+
     def authorization(self, caller: Caller) -> str:
         """The `authorization` value that names `caller` to the services."""
         value, renew_at = self._minted.get(caller, ("", 0.0))

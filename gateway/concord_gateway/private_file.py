@@ -14,9 +14,12 @@ class PrivateFileError(Exception):
 def read(path: Path) -> bytes:
     """The file's bytes. Raises `PrivateFileError` unless it is a file of mode 0600 or stricter."""
     try:
-        with path.open("rb") as file:
+        # Without waiting: a named pipe has perhaps no other end.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            if not stat.S_ISREG(mode) or mode & 0o077:
+            if not stat.S_ISREG(mode):
+                raise PrivateFileError(f"{path} is not a file.")
+            if mode & 0o077:
                 raise PrivateFileError(
                     f"Others can read or change {path}: run `chmod 600 {path}`, "
                     "and replace the keys in it if others use this machine."

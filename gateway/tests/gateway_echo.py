@@ -88,10 +88,12 @@ class EchoServicer:
 
     whole: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
+    said: int = 0
     taken: int = 0
     written: int = 0
 
     async def Say(self, request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
+        self.said += 1
         return await self._acted(request, context)
 
     async def Change(self, request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802

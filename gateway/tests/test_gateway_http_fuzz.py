@@ -24,9 +24,28 @@ DRIVER_WORDS = (
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 names = st.sampled_from(
-    ["act", "longText", "long_text", "bigNumber", "weight", "flag", "blob", "color", "part"]
-    + ["parts", "byName", "properties", "createTime", "updateMask", "length", "numbers", "id"]
-    + ["title", "counts", "@type", ""]
+    [
+        "act",
+        "longText",
+        "long_text",
+        "bigNumber",
+        "weight",
+        "flag",
+        "blob",
+        "color",
+        "part",
+        "parts",
+        "byName",
+        "properties",
+        "createTime",
+        "updateMask",
+        "length",
+        "numbers",
+        "id",
+        "title",
+        "counts",
+        "@type",
+    ]
 )
 values = st.recursive(
     scalars,
@@ -101,8 +120,20 @@ def test_no_body_makes_a_bug(
 
 
 header_names = st.sampled_from(
-    ["connect-timeout-ms", "connect-protocol-version", "content-type", "content-encoding"]
-    + ["x-request-id", "acme-bin", "acme", "authorization", "grpc-timeout", "te", "a!b", "x^y"]
+    [
+        "connect-timeout-ms",
+        "connect-protocol-version",
+        "content-type",
+        "content-encoding",
+        "x-request-id",
+        "acme-bin",
+        "acme",
+        "authorization",
+        "grpc-timeout",
+        "te",
+        "a!b",
+        "x^y",
+    ]
 )
 header_texts = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=40)
 
