@@ -111,7 +111,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         shown = await self._edge(request)
         if shown is None:
             return graph_pb2.GetEdgeResponse(status=_NOT_FOUND)
-        edge = outgoing.edge(shown, self._queries.now())
+        edge = outgoing.edge(shown, shown.now)
         return graph_pb2.GetEdgeResponse(status=_FOUND, edge=edge)
 
     async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
@@ -152,9 +152,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         filter_ = incoming.edge_filter(request.filter)
         shown = await self._queries.edges(caller().space, filter_, after, size + 1)
         more = len(shown) > size
-        now = self._queries.now()
         return graph_pb2.ListEdgesResponse(
-            edges=[outgoing.edge(one, now) for one in shown[:size]],
+            edges=[outgoing.edge(one, one.now) for one in shown[:size]],
             next_page_token=page_token(request, shown[size - 1].view.item.id) if more else "",
         )
 
@@ -163,14 +162,13 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.QueryNeighborsResponse:
         """Walk from an item."""
         cursor = page_cursor(request)
-        now, after = (cursor[0], tuple(cursor[1])) if cursor else (self._queries.now(), None)
-        walk = incoming.walk(request, now)
+        pinned, after = (cursor[0], tuple(cursor[1])) if cursor else (None, None)
         page = await self._queries.neighbors(
             caller().space,
             incoming.end_ref(request.start, "start"),
             request.depth or 1,
-            walk,
-            now=now,
+            lambda now: incoming.walk(request, now),
+            pinned=pinned,
             after=after,
             limit=request.page_size or DEFAULT_NEIGHBOR_PAGE,
             peek=request.peek,
@@ -180,8 +178,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         last = page.entries[-1][0].rank if page.entries else None
         return graph_pb2.QueryNeighborsResponse(
             status=_FOUND,
-            neighbors=_neighbors(page, walk.at.valid),
-            next_page_token=page_token(request, [now, last]) if page.has_more else "",
+            neighbors=_neighbors(page, page.valid),
+            next_page_token=page_token(request, [page.now, last]) if page.has_more else "",
             truncated=page.truncated,
             visited_edge_count=page.visited,
         )
@@ -190,12 +188,11 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.FindPathRequest, context: Context
     ) -> graph_pb2.FindPathResponse:
         """Find paths between two items."""
-        walk = incoming.walk(request, self._queries.now())
         page = await self._queries.paths(
             caller().space,
             incoming.end_ref(request.start, "start"),
             incoming.end_ref(request.end, "end"),
-            walk,
+            lambda now: incoming.walk(request, now),
             max_depth=request.max_depth or DEFAULT_PATH_DEPTH,
             max_paths=request.max_paths or DEFAULT_PATHS,
             out_of_time=_nearly_over,
@@ -207,7 +204,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         for found in page.found.paths:
             edges = [page.edges[edge_id] for edge_id in found.edge_ids]
             path = graph_pb2.Path(
-                edges=[outgoing.edge(edge, walk.at.valid) for edge in edges],
+                edges=[outgoing.edge(edge, page.valid) for edge in edges],
                 weight=found.weight,
                 path_relevance=1.0,
             )

@@ -104,7 +104,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         )
         if shown is None:
             return memory_pb2.GetMemoryResponse(status=_NOT_FOUND)
-        memory = outgoing.memory(shown, self._queries.now())
+        memory = outgoing.memory(shown, shown.now)
         return memory_pb2.GetMemoryResponse(status=_FOUND, memory=memory)
 
     async def UpdateMemory(
@@ -143,13 +143,12 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
         filter_ = incoming.memory_filter(request)
         shown = await self._queries.memories(caller().space, filter_, before, size + 1)
-        now = self._queries.now()
         next_token = ""
         if len(shown) > size:
             last = shown[size - 1].view.item
             next_token = page_token(request, [last.create_time, last.id])
         return memory_pb2.ListMemoriesResponse(
-            memories=[outgoing.memory(one, now) for one in shown[:size]],
+            memories=[outgoing.memory(one, one.now) for one in shown[:size]],
             next_page_token=next_token,
         )
 

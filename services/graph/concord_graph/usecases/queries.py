@@ -30,24 +30,32 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class NeighborPage:
-    """A page of a walk: what was reached with its edge, and whether more follows."""
+    """A page of a walk: what was reached with its edge, and whether more follows.
+
+    `now` (µs) is the instant of the reading, `valid` the one asked about.
+    """
 
     entries: tuple[tuple[Reached, Shown], ...]
     kinds: dict[str, tuple[ItemKind, str]]
     has_more: bool
     truncated: bool
     visited: int
+    now: int
+    valid: int
 
 
 @dataclass(frozen=True, slots=True)
 class PathPage:
-    """Paths with their edges by id."""
+    """Paths with their edges by id; `valid` (µs) is the instant asked about."""
 
     found: FoundPaths
     edges: dict[str, Shown]
+    valid: int
 
 
 State = tuple[Memory, int, Standing, Access]
+WalkAt = Callable[[int], Walk]
+"""How edges are followed, once the instant of the reading (µs) is known."""
 
 
 class Queries:
@@ -57,10 +65,6 @@ class Queries:
         self._store = store
         self._touches = touches
         self._clock = clock
-
-    def now(self) -> int:
-        """Return the clock's time (µs)."""
-        return self._clock()
 
     async def read(self, space: str, work: Callable[[Reads, int], Awaitable[T]]) -> T:
         """Run work on a consistent view, with a "now" that no record is later than."""
@@ -153,21 +157,26 @@ class Queries:
         space: str,
         start: EndRef,
         depth: int,
-        walk: Walk,
+        walk: WalkAt,
         *,
-        now: int,
+        pinned: int | None,
         after: tuple[float, int, str] | None,
         limit: int,
         peek: bool,
     ) -> NeighborPage | None:
-        """Return a page of what surrounds an item; None when it does not exist."""
+        """Return a page of what surrounds an item; None when it does not exist.
 
-        async def work(tx: Reads, _: int) -> NeighborPage | None:
+        `pinned` is the first page's instant (µs), None on the first page.
+        """
+
+        async def work(tx: Reads, current: int) -> NeighborPage | None:
             start_id = await resolve(tx, start)
             if start_id is None:
                 return None
-            around = await walk_neighbors(tx, start_id, depth, walk, now)
-            return await _page(tx, around, walk.at, now=now, after=after, limit=limit)
+            now = current if pinned is None else pinned
+            walked = walk(now)
+            around = await walk_neighbors(tx, start_id, depth, walked, now)
+            return await _page(tx, around, walked.at, now=now, after=after, limit=limit)
 
         page = await self.read(space, work)
         if page and not peek:
@@ -179,7 +188,7 @@ class Queries:
         space: str,
         start: EndRef,
         end: EndRef,
-        walk: Walk,
+        walk: WalkAt,
         *,
         max_depth: int,
         max_paths: int,
@@ -192,18 +201,20 @@ class Queries:
             ends = [await resolve(tx, start), await resolve(tx, end)]
             if None in ends:
                 return None
+            walked = walk(now)
             found = await find_paths(
                 tx,
                 str(ends[0]),
                 str(ends[1]),
-                walk,
+                walked,
                 max_depth=max_depth,
                 max_paths=max_paths,
                 out_of_time=out_of_time,
             )
             ids = {edge_id for path in found.paths for edge_id in path.edge_ids}
-            shown = await _shown_all(tx, ItemKind.EDGE, sorted(ids), walk.at, now)
-            return PathPage(found, {one.view.item.id: one for one in shown})
+            shown = await _shown_all(tx, ItemKind.EDGE, sorted(ids), walked.at, now)
+            edges = {one.view.item.id: one for one in shown}
+            return PathPage(found, edges, walked.at.valid)
 
         page = await self.read(space, work)
         if page and not peek:
@@ -297,7 +308,15 @@ async def _page(
             ends = {edge.source.id: edge.source.kind, edge.target.id: edge.target.kind}
             name = one.view.names.get(reached.neighbor_id, "")
             kinds[reached.neighbor_id] = (ends[reached.neighbor_id], name)
-    return NeighborPage(entries, kinds, len(rest) > limit, around.truncated, len(around.reached))
+    return NeighborPage(
+        entries=entries,
+        kinds=kinds,
+        has_more=len(rest) > limit,
+        truncated=around.truncated,
+        visited=len(around.reached),
+        now=now,
+        valid=at.valid,
+    )
 
 
 async def _with_shown(tx: Reads, state: State | None, now: int) -> tuple[State, Shown] | None:

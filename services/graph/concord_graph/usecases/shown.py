@@ -22,22 +22,26 @@ MOST_HEADS = 100
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1]."""
+    """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1].
+
+    `now` (µs) is the instant of the reading: never before what the reading saw.
+    """
 
     view: View
     importance: Importance
     relevance: float
+    now: int
 
 
 def show(view: View, now: int) -> Shown:
     """Work out importance and relevance at `now` (µs). A node has neither."""
     item = view.item
     if isinstance(item, Node):
-        return Shown(view, Importance.MEDIUM, 0.0)
+        return Shown(view, Importance.MEDIUM, 0.0, now)
     importance, score = _ranked(
         item.edge_type, item.importance, view.access, now, near=view.near_constitutive
     )
-    return Shown(view, importance, score)
+    return Shown(view, importance, score, now)
 
 
 def step_relevance(step: Step, now: int) -> float:
