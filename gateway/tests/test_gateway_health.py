@@ -5,7 +5,7 @@ from typing import Any
 
 import grpc
 import pytest
-from gateway_echo import ECHO, INTERNAL, Front, Request, front
+from gateway_echo import ECHO, INTERNAL, Front, Request, eventually, front
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -107,6 +107,7 @@ async def test_stopping_lets_a_call_under_way_end(tmp_path: Path) -> None:
     async with front(tmp_path) as door:
         call = door.stub.collect(metadata=door.as_writer, timeout=5)
         await call.write(Request(act="a"))
+        await eventually(lambda: door.servicer.taken == 1)
         stopping = asyncio.create_task(door.gateway.stop(5))
         await asyncio.sleep(0.02)
         await call.write(Request(act="b"))

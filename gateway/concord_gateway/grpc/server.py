@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import grpc
-from concord_chassis.server import BindError
+from concord_chassis.server import MAX_CONCURRENT_STREAMS, BindError
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
@@ -35,6 +35,9 @@ class GrpcServer:
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", TRANSPORT_FACTOR * max_message_bytes),
                 ("grpc.max_send_message_length", -1),
+                ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
+                ("grpc.keepalive_time_ms", 60_000),  # finds callers that vanished
+                ("grpc.keepalive_timeout_ms", 20_000),
                 ("grpc.keepalive_permit_without_calls", 1),
                 ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
             ]
