@@ -155,7 +155,7 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", 0),  # a port in use is an error, not a silent second listener
         ("grpc.keepalive_time_ms", 60_000),  # finds callers that vanished
         ("grpc.keepalive_timeout_ms", 20_000),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),  # our channels' keepalive
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),  # our channels' keepalive
         ("grpc.keepalive_permit_without_calls", 1),
     ]
 
