@@ -216,6 +216,7 @@ class Stub:
         self.follow: Dynamic = channel.unary_stream(*of(ECHO, "Follow"))
         self.collect: Dynamic = channel.stream_unary(*of(ECHO, "Collect"))
         self.converse: Dynamic = channel.stream_stream(*of(ECHO, "Converse"))
+        self.nothing: Dynamic = channel.stream_unary(*of(ECHO, "Nothing"))
         self.nonsense: Dynamic = channel.unary_unary(*of(ECHO, "Nonsense"))
         self.peek: Dynamic = channel.unary_unary(*of(INTERNAL, "Peek"))
 

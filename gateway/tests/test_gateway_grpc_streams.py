@@ -162,6 +162,33 @@ async def test_without_a_key_no_stream_opens(door: Front, name: str) -> None:
     assert door.servicer.taken + door.servicer.written == 0
 
 
+async def many(size: int) -> AsyncIterator[Dynamic]:
+    """More requests than fit into gRPC's buffers at once."""
+    for index in range(200):
+        yield Request(act=str(index), long_text="x" * (size if index == 50 else 5_000))
+
+
+@pytest.mark.parametrize("wrong", ["key", "size", "away", "method", "rule"])
+async def test_an_uploader_in_full_flow_learns_why_it_is_refused(door: Front, wrong: str) -> None:
+    """W1, issue 3: gRPC's asyncio client hides a status that comes while it still sends."""
+    expected = {
+        "key": "ERROR_REASON_CREDENTIAL_INVALID",
+        "size": "ERROR_REASON_MESSAGE_TOO_LARGE",
+        "away": "ERROR_REASON_UNAVAILABLE",
+        "method": "ERROR_REASON_METHOD_UNKNOWN",
+        "rule": "ERROR_REASON_PERMISSION_MISSING",
+    }
+    metadata = {"key": (), "rule": door.as_reader}.get(wrong, door.as_writer)
+    if wrong == "away":
+        await door.upstream.server.stop(0)
+    send = door.stub.nothing if wrong == "method" else door.stub.collect
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await send(many(1 << 21 if wrong == "size" else 1), metadata=metadata, timeout=SECONDS)
+
+    assert expected[wrong] == from_rpc_error(refused.value).reason
+
+
 @pytest.mark.parametrize("name", ["follow", "collect", "converse"])
 async def test_a_service_that_dies_ends_its_streams(door: Front, name: str) -> None:
     """W1: UNAVAILABLE with its reason."""

@@ -8,12 +8,14 @@ slows the writer, since each message is handed over before the next is taken.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import grpc
 from concord_chassis import failure as failures
 from concord_chassis import request_id
 from concord_chassis.failure import Failure
+from concord_chassis.requests import LONGEST_DISCARD, discard_rest
 
 from concord_gateway import upstream_failure
 from concord_gateway.admission import Gate, onward, presented
@@ -59,9 +61,9 @@ class Proxy(grpc.GenericRpcHandler):
         self._limit = max_message_bytes
         self._default_deadline = default_deadline
         self._handlers = {path: self._handler(route) for path, route in routes.items()}
-        # As a stream, so that its request is never read.
+        # As a stream: whether it is one, only who called it knows.
         self._unknown: Handler = grpc.stream_stream_rpc_method_handler(
-            self._answering(UNKNOWN_METHOD, self._refuse_unknown)
+            self._answering(UNKNOWN_METHOD, self._refuse_unknown, streams_in=True)
         )
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler:
@@ -81,14 +83,20 @@ class Proxy(grpc.GenericRpcHandler):
                 )
             case True, False:
                 return grpc.stream_unary_rpc_method_handler(
-                    self._answering(path, self._stream_unary(channel.stream_unary(path)))
+                    self._answering(
+                        path, self._stream_unary(channel.stream_unary(path)), streams_in=True
+                    )
                 )
         return grpc.stream_stream_rpc_method_handler(
-            self._answering(path, self._stream_stream(channel.stream_stream(path)))
+            self._answering(path, self._stream_stream(channel.stream_stream(path)), streams_in=True)
         )
 
     def _answering(
-        self, path: str, forward: Callable[[T, Context, Metadata], Awaitable[R]]
+        self,
+        path: str,
+        forward: Callable[[T, Context, Metadata], Awaitable[R]],
+        *,
+        streams_in: bool = False,
     ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
         """Wraps `forward` in what each call needs: admission, a told outcome, a count."""
 
@@ -104,6 +112,8 @@ class Proxy(grpc.GenericRpcHandler):
                 raise
             except Failure as failure:
                 code = failure.code
+                if streams_in:
+                    await discard_rest(context)  # or an asyncio client never learns the reason
                 await self._refuse(path, context, failure)
             except grpc.aio.AioRpcError as error:
                 code = error.code()
@@ -176,7 +186,8 @@ class Proxy(grpc.GenericRpcHandler):
     ) -> R:
         """Returns or raises `outcome`, which may end before the caller has sent everything.
 
-        Raises `Failure` when the caller sent what cannot be forwarded.
+        Raises `Failure` when the caller sent what cannot be forwarded. A service that is gone is
+        told of when the caller has sent all, as `discard_rest` does and for its reason.
         """
         up = asyncio.create_task(self._pump(context, call))
         down = asyncio.create_task(outcome)
@@ -185,6 +196,10 @@ class Proxy(grpc.GenericRpcHandler):
             if not down.done():
                 up.result()
             return await down
+        except grpc.aio.AioRpcError as error:
+            if upstream_failure.made_by_runtime(error):
+                await asyncio.wait({up}, timeout=LONGEST_DISCARD)
+            raise
         finally:
             call.cancel()
             up.cancel()
@@ -192,16 +207,12 @@ class Proxy(grpc.GenericRpcHandler):
             await asyncio.gather(up, down, return_exceptions=True)
 
     async def _pump(self, context: Context, call: Sending) -> None:
-        """Hands on the caller's messages until their end or the service's."""
-        while True:
-            message = await _read(context)
-            if message is None:
-                break
+        """Hands on the caller's messages and their end; drops those that nobody takes any more."""
+        while (message := await _read(context)) is not None:
             self._check_size(message)
-            if not await _written(call.write(message)):
-                return
+            await _unless_over(call.write(message))
         await asyncio.sleep(SETTLE)
-        await _written(call.done_writing())
+        await _unless_over(call.done_writing())
 
     def _check_size(self, message: bytes) -> None:
         if len(message) > self._limit:
@@ -245,13 +256,10 @@ async def _read(side: "Context | Reading") -> bytes | None:
     return message if isinstance(message, bytes) else None
 
 
-async def _written(writing: Awaitable[None]) -> bool:
-    """Whether the service still took it: one that has answered already takes nothing more."""
-    try:
+async def _unless_over(writing: Awaitable[None]) -> None:
+    """Awaits `writing`, which fails when the service has answered already: `outcome` tells how."""
+    with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
         await writing
-    except (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
-        return False
-    return True
 
 
 def _request_id(context: Context) -> str:
