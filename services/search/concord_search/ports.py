@@ -1,7 +1,7 @@
 """What search needs from outside, and what it may expect of it."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -40,6 +40,10 @@ class Embedder(Protocol):
     @property
     def model(self) -> EmbeddingModel:
         """The model, the same for the embedder's whole life."""
+        ...
+
+    async def open(self) -> None:
+        """Loads what it needs, before the first text. Raises `ModelMismatch`."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -119,7 +123,8 @@ class IndexState:
     applied_seq: int
     latest: Micros
     memories: int
-    parked: Sequence[Parked] = field(default_factory=tuple)
+    parked_count: int = 0
+    parked: Sequence[Parked] = ()
 
 
 class Index(Protocol):
@@ -171,7 +176,7 @@ class Index(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpaceHead:
-    """How far a space of graph is."""
+    """How far a space of graph is. The epoch is the store's: it changes when that is restored."""
 
     space: str
     epoch: str
@@ -199,10 +204,19 @@ class Changes:
     changes: Sequence[Change]
 
 
+@dataclass(frozen=True, slots=True)
+class Hydrated:
+    """A memory as graph says it: the state for the rules, and what is shown, unread in between."""
+
+    state: MemoryState
+    shown: object
+
+
 class Graph(Protocol):
     """The truth: what changed, and what memories say.
 
-    Every method raises `GraphUnavailable` when graph does not answer.
+    Every method raises `GraphUnavailable` when graph does not answer, and `GraphRefused` when it
+    answers with a refusal that asking again would not change.
     """
 
     async def heads(self) -> Sequence[SpaceHead]:
@@ -213,30 +227,16 @@ class Graph(Protocol):
         """Replays every space after what was applied of it, then follows; never ends by itself."""
         ...
 
-    async def at(self, space: str, changes: Sequence[Change]) -> Sequence["HydratedMemory | None"]:
+    async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         """The states that changes made, in their order; None for a memory that is gone."""
         ...
 
     async def current(
         self, space: str, ids: Sequence[str], *, count_as_read: bool
-    ) -> Sequence["HydratedMemory | None"]:
+    ) -> Sequence[Hydrated | None]:
         """The current states, in order; None for a memory that is unknown."""
         ...
 
     async def chain(self, space: str, item_id: str) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
-        ...
-
-
-class HydratedMemory(Protocol):
-    """A state with what only the edge shows: the contract's own message, kept unread inside."""
-
-    @property
-    def state(self) -> MemoryState:
-        """The state."""
-        ...
-
-    @property
-    def shown(self) -> object:
-        """The message to show."""
         ...

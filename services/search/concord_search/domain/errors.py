@@ -48,6 +48,10 @@ class GraphUnavailable(SearchError):
     """Graph does not answer."""
 
 
+class GraphRefused(SearchError):
+    """Graph refuses, and would again."""
+
+
 class EmbeddingUnavailable(SearchError):
     """The embedder does not answer, now."""
 
@@ -56,13 +60,21 @@ class EmbeddingRefused(SearchError):
     """The embedder cannot take this text, ever."""
 
 
-class IndexCorrupt(SearchError):
+class SettingsInvalid(SearchError):
+    """Weights or thresholds cannot rank anything."""
+
+
+class IndexUnusable(SearchError):
+    """The index or the model cannot be used; the text says what to do."""
+
+
+class IndexCorrupt(IndexUnusable):
     """The index on disk cannot be read."""
 
 
-class IndexLocked(SearchError):
+class IndexLocked(IndexUnusable):
     """Another process holds the index."""
 
 
-class ModelMismatch(SearchError):
+class ModelMismatch(IndexUnusable):
     """Weights or vectors are of another model than the one expected."""

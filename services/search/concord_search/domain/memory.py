@@ -21,7 +21,8 @@ class MemoryState:
 
     Whole numbers for `kind`, `edge_type` and `importance` are the contract's enum values; times are
     microseconds. `valid_from` is the effective one; `stated_until` and `superseded_from` are
-    `NEVER` when open. `predecessors` counts the live items it replaces.
+    `NEVER` when open. `predecessors` counts the live items it replaces,
+    `heads` are the live ends of its chain.
     """
 
     id: str
@@ -42,6 +43,7 @@ class MemoryState:
     stated_until: Micros
     superseded_from: Micros
     predecessors: int
+    heads: tuple[str, ...]
     access_count: int
     last_access: Micros
     forgotten: bool

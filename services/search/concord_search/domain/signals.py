@@ -6,15 +6,11 @@ from math import log
 import numpy as np
 
 from concord_search.domain.candidates import Candidates, Floats
-from concord_search.domain.errors import SearchError
+from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY, Micros
 
 IMPORTANCE_NUMBER = {0: 0.6, 1: 0.3, 2: 0.6, 3: 1.0}
 """Importance as a number (spec G8), by the contract's enum value; unset counts as medium."""
-
-
-class WeightsInvalid(SearchError):
-    """The weights cannot rank anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +34,9 @@ class Weights:
     def __post_init__(self) -> None:
         for name, value in self.items():
             if not 0.0 <= value < float("inf"):
-                raise WeightsInvalid(f"the weight {name} is {value}; it must be 0 or more")
+                raise SettingsInvalid(f"the weight {name} is {value}; it must be 0 or more")
         if self.vector_similarity + self.lexical <= 0:
-            raise WeightsInvalid("vector_similarity and lexical cannot both weigh nothing")
+            raise SettingsInvalid("vector_similarity and lexical cannot both weigh nothing")
 
     def items(self) -> list[tuple[str, float]]:
         """The signals' names with their weights, in the order they are explained."""

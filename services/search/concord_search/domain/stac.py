@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_search.domain.errors import SearchError
+from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown
 
 MAX_LINES = 3
-
-
-class ThresholdsInvalid(SearchError):
-    """The thresholds contradict themselves."""
 
 
 class Band(Enum):
@@ -51,9 +47,9 @@ class Thresholds:
         for name in self.__slots__:
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
-                raise ThresholdsInvalid(f"the threshold {name} is {value}; it must lie in [0, 1]")
+                raise SettingsInvalid(f"the threshold {name} is {value}; it must lie in [0, 1]")
         if self.band_medium > self.band_high:
-            raise ThresholdsInvalid("band_medium is above band_high")
+            raise SettingsInvalid("band_medium is above band_high")
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,12 @@ class EdgeIndex:
         part = self._parts.get(space)
         if part is None:
             return Found(_NOTHING, has_words=False)
-        return await self._readers.run(part.ask, question)
+        try:
+            return await self._readers.run(part.ask, question)
+        except IndexCorrupt:
+            if self._parts.get(space) is part:
+                raise
+            return await self.ask(space, question)  # the part was replaced meanwhile
 
     async def near(
         self, space: str, vector: Vector, scope: Scope, limit: int, least: float

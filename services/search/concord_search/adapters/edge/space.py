@@ -97,7 +97,12 @@ class SpaceIndex:
             Parked(seq, self._key.id_of(item), reason) for seq, item, reason in mark.parked
         )
         return IndexState(
-            mark.epoch, mark.applied_seq, mark.latest, self._columns.open_items, parked
+            epoch=mark.epoch,
+            applied_seq=mark.applied_seq,
+            latest=mark.latest,
+            memories=self._columns.open_items,
+            parked_count=mark.parked_count,
+            parked=parked,
         )
 
     def id_of(self, item: str) -> str:

@@ -7,7 +7,8 @@ offset from the wheel's `model.safetensors` (design section 4).
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from importlib.resources import files
+from dataclasses import dataclass
+from importlib import resources
 
 import numpy as np
 import onnxruntime
@@ -16,6 +17,7 @@ from tokenizers import Encoding, Tokenizer
 
 from concord_search.adapters.minilm import weights
 from concord_search.adapters.minilm.weights import ModelFiles
+from concord_search.domain.errors import EmbeddingUnavailable, ModelMismatch
 from concord_search.ports import EmbeddingModel, Vector, Vectors
 
 DIMENSION = 384
@@ -31,29 +33,24 @@ class MiniLm:
     """The embedder port over ONNX Runtime.
 
     Texts go in batches of like length, one batch at a time; queries pass by on a thread of their
-    own. Create it with `open`.
+    own. `threads` bounds the processors that one batch uses.
     """
 
-    def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer) -> None:
-        self._session = session
-        self._tokenizer = tokenizer
+    def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
+        self._files = files
+        self._threads = threads
+        self._loaded: _Loaded | None = None
         self._workers = Workers(2, "minilm")
         self._turn = asyncio.Lock()
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
 
-    @classmethod
-    async def open(cls, model: ModelFiles | None = None, *, threads: int = 2) -> "MiniLm":
-        """Loads the model and checks its weights. Raises `ModelMismatch`.
-
-        `threads` bounds the processors that one batch uses.
-        """
-        found = weights.installed() if model is None else model
-        session, tokenizer, _ = await asyncio.gather(
-            asyncio.to_thread(_session, found, threads),
-            asyncio.to_thread(_tokenizer, found),
-            asyncio.to_thread(weights.check, found.weights),
-        )
-        return cls(session, tokenizer)
+    async def open(self) -> None:
+        """Loads the model and checks its weights. Raises `ModelMismatch`."""
+        found = weights.installed() if self._files is None else self._files
+        # The check is finished before anything that the weights computed is used.
+        loading = asyncio.to_thread(_loaded, found, self._threads)
+        loaded, _ = await asyncio.gather(loading, asyncio.to_thread(weights.check, found.weights))
+        self._loaded = loaded
 
     @property
     def model(self) -> EmbeddingModel:
@@ -87,7 +84,7 @@ class MiniLm:
         return self._run(self._encode([text]))
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
-        return self._tokenizer.encode_batch(list(texts))
+        return self._model.tokenizer.encode_batch(list(texts))
 
     def _run(self, encoded: Sequence[Encoding]) -> Vectors:
         width = max(len(each.ids) for each in encoded)
@@ -96,12 +93,29 @@ class MiniLm:
         for row, each in enumerate(encoded):
             ids[row, : len(each.ids)] = each.ids
             mask[row, : len(each.ids)] = 1
-        found = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
+        found = self._model.session.run(None, {"input_ids": ids, "attention_mask": mask})
         return np.asarray(found[0], dtype=np.float32)
 
+    @property
+    def _model(self) -> "_Loaded":
+        if self._loaded is None:
+            raise EmbeddingUnavailable("the embedding model is not loaded")
+        return self._loaded
+
     async def close(self) -> None:
-        """Waits for what runs."""
+        """Waits for what runs and frees the model."""
         await asyncio.to_thread(self._workers.close)
+        self._loaded = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    session: onnxruntime.InferenceSession
+    tokenizer: Tokenizer
+
+
+def _loaded(found: ModelFiles, threads: int) -> _Loaded:
+    return _Loaded(_session(found, threads), _tokenizer(found))
 
 
 def _session(found: ModelFiles, threads: int) -> onnxruntime.InferenceSession:
@@ -112,8 +126,13 @@ def _session(found: ModelFiles, threads: int) -> onnxruntime.InferenceSession:
     options.add_session_config_entry(
         "session.model_external_initializers_file_folder_path", str(found.weights.parent)
     )
-    graph = files(__package__).joinpath("all-minilm-l6-v2.onnx").read_bytes()
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    graph = resources.files(__package__).joinpath("all-minilm-l6-v2.onnx").read_bytes()
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the runtime raises nothing narrower
+        raise ModelMismatch(
+            f"{found.weights} cannot be loaded as the model's weights. Run: {weights.INSTALL}"
+        ) from error
 
 
 def _tokenizer(found: ModelFiles) -> Tokenizer:

@@ -1,0 +1,154 @@
+"""The graph port over graph's contract."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
+from typing import TypeVar
+
+import grpc
+from concord.graph.v1 import feed_pb2, feed_pb2_grpc, memory_pb2, memory_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.channel import connect
+from concord_chassis.failure import Failure, from_rpc_error
+from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+
+from concord_search.adapters.graph_feed import messages
+from concord_search.domain.errors import GraphRefused, GraphUnavailable
+from concord_search.ports import Change, Changes, Hydrated, SpaceHead
+
+PRINCIPAL = "search"
+REFS_A_CALL = 64
+"""States asked for at once: at 20,000 characters each their reply stays below the limit."""
+
+SILENCE = 30.0
+"""Seconds without even a keep-alive after which the feed counts as lost."""
+
+REMEMBERED_SPACES = 1_000
+_PASSING = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNAUTHENTICATED,
+    }
+)
+
+T = TypeVar("T")
+
+
+class GraphClient:
+    """Graph behind an address, asked under a service principal's own tokens."""
+
+    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        self._issuer = issuer
+        service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
+        token = RenewedToken(issuer, service)
+        services = [
+            feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
+            memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
+        ]
+        self._channel = connect(address, token=token, services=services)
+        self._follower = connect(address, token=token, cap=None)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
+        self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
+
+    async def heads(self) -> Sequence[SpaceHead]:
+        """Every space of the store."""
+        found = await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
+
+    async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
+        """Replays every space after what was applied of it, then follows."""
+        cursors = [
+            feed_pb2.SpaceCursor(space=space, seq=seq) for space, seq in sorted(applied.items())
+        ]
+        call = self._watched.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
+        try:
+            while True:
+                async with asyncio.timeout(SILENCE):
+                    news = await call.read()
+                if not isinstance(news, feed_pb2.WatchChangesResponse):
+                    return
+                yield messages.changes(news)
+        except TimeoutError:
+            raise GraphUnavailable("the feed fell silent") from None
+        except grpc.aio.AioRpcError as error:
+            raise _translated(from_rpc_error(error)) from error
+        finally:
+            call.cancel()
+
+    async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
+        """The states that changes made, in their order; None for a memory that is gone."""
+        refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in changes]
+        revisions = await self._revisions(space, refs, count_as_read=False)
+        return [
+            messages.hydrated(revision, change.record_time)
+            for change, revision in zip(changes, revisions, strict=True)
+        ]
+
+    async def current(
+        self, space: str, ids: Sequence[str], *, count_as_read: bool
+    ) -> Sequence[Hydrated | None]:
+        """The current states, in order; None for a memory that is unknown."""
+        refs = [feed_pb2.RevisionRef(id=each) for each in ids]
+        revisions = await self._revisions(space, refs, count_as_read=count_as_read)
+        return [messages.hydrated(revision) for revision in revisions]
+
+    async def _revisions(
+        self, space: str, refs: Sequence[feed_pb2.RevisionRef], *, count_as_read: bool
+    ) -> list[feed_pb2.Revision]:
+        found: list[feed_pb2.Revision] = []
+        for start in range(0, len(refs), REFS_A_CALL):
+            request = feed_pb2.BatchGetRevisionsRequest(
+                space=space, refs=refs[start : start + REFS_A_CALL], count_as_read=count_as_read
+            )
+            reply = await _asked(self._feed.BatchGetRevisions(request))
+            found += reply.revisions
+        return found
+
+    async def chain(self, space: str, item_id: str) -> Collection[str]:
+        """The ids of every live memory in an item's chain; empty for an unknown item."""
+        call = self._memories.GetLineage(
+            memory_pb2.GetLineageRequest(id=item_id),
+            metadata=(("authorization", f"Bearer {self._reader(space)()}"),),
+        )
+        found = await _asked(call)
+        return [
+            item.id
+            for item in found.items
+            if item.kind == type_pb2.ITEM_KIND_MEMORY and not item.is_deleted
+        ]
+
+    def _reader(self, space: str) -> RenewedToken:
+        """The token under which a space's memories are read."""
+        token = self._tokens.get(space)
+        if token is None:
+            who = Caller(space, PRINCIPAL, frozenset({"memory:read"}), "SYSTEM")
+            token = self._tokens[space] = RenewedToken(self._issuer, who)
+        self._tokens.move_to_end(space)
+        if len(self._tokens) > REMEMBERED_SPACES:
+            self._tokens.popitem(last=False)
+        return token
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._follower.close()
+        await self._channel.close()
+
+
+async def _asked(call: Awaitable[T]) -> T:
+    try:
+        return await call
+    except grpc.aio.AioRpcError as error:
+        raise _translated(from_rpc_error(error)) from error
+
+
+def _translated(failure: Failure) -> GraphUnavailable | GraphRefused:
+    told = f"{failure.code.name} {failure.reason}"
+    if failure.code in _PASSING:
+        return GraphUnavailable(f"graph does not answer ({told})")
+    return GraphRefused(f"graph refuses ({told})")

@@ -1,0 +1,88 @@
+"""The contract's memories and changes as search's own words."""
+
+from concord.graph.v1 import feed_pb2
+from concord.type.v1 import type_pb2
+from concord_concepts import normalise
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_search.domain.instants import NEVER, Micros
+from concord_search.domain.memory import MemoryState, Origin
+from concord_search.ports import Change, Changes, Hydrated
+
+
+def micros(stamp: Timestamp) -> Micros:
+    """Microseconds since 1970; finer parts are cut off."""
+    return stamp.seconds * 1_000_000 + stamp.nanos // 1_000
+
+
+def changes(news: feed_pb2.WatchChangesResponse) -> Changes:
+    """Some changes of one space."""
+    return Changes(
+        space=news.space,
+        epoch=news.epoch,
+        head_seq=news.head_seq,
+        changes=[_change(each) for each in news.changes],
+    )
+
+
+def _change(change: feed_pb2.Change) -> Change:
+    return Change(
+        seq=change.seq,
+        record_time=micros(change.record_time),
+        item_id=change.item_id,
+        is_memory=change.item_kind == type_pb2.ITEM_KIND_MEMORY,
+        kind=change.type,
+    )
+
+
+def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> Hydrated | None:
+    """A state with the message to show; None when graph does not know the memory.
+
+    `record_from` is when the state began, where that is later than its revision: a state also
+    begins when its standing changes.
+    """
+    if not revision.HasField("memory"):
+        return None
+    began = micros(revision.record_time) if record_from is None else record_from
+    return Hydrated(state(revision.memory, revision.seq, began), revision.memory)
+
+
+def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState:
+    """A memory's state; its concepts in normal form."""
+    standing = memory.standing
+    created = micros(memory.create_time)
+    concepts = (normalise(concept) for concept in memory.concepts)
+    return MemoryState(
+        id=memory.id,
+        seq=seq,
+        content=memory.content,
+        kind=memory.kind,
+        edge_type=memory.edge_type,
+        importance=memory.importance,
+        concepts=tuple(dict.fromkeys(each for each in concepts if each)),
+        domain=memory.domain,
+        category=memory.category,
+        tags=tuple(memory.tags),
+        session_id=memory.session_id,
+        origins=tuple(Origin(each.speaker, each.file, each.trust) for each in memory.sources),
+        record_from=record_from,
+        created=created,
+        valid_from=(
+            micros(standing.effective_valid_from)
+            if standing.HasField("effective_valid_from")
+            else created
+        ),
+        stated_until=micros(memory.valid_until) if memory.HasField("valid_until") else NEVER,
+        superseded_from=(
+            micros(standing.superseded_from) if standing.HasField("superseded_from") else NEVER
+        ),
+        predecessors=standing.predecessor_count,
+        heads=tuple(standing.head_ids),
+        access_count=memory.access.access_count,
+        last_access=(
+            micros(memory.access.last_access_time)
+            if memory.access.HasField("last_access_time")
+            else created
+        ),
+        forgotten=memory.HasField("forget_time"),
+    )

@@ -1,0 +1,162 @@
+"""Putting search together: the only place that knows every part."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+
+from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord_chassis.failure import Translate
+from concord_chassis.identity import TokenIssuer
+from concord_chassis.log import Logger, json_lines
+from concord_chassis.server import Registration
+from prometheus_client import CollectorRegistry, Gauge
+
+from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.adapters.graph_feed.client import GraphClient
+from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
+from concord_search.config import IndexConfig
+from concord_search.domain.instants import Micros
+from concord_search.ports import Clock, Embedder
+from concord_search.servicer.search import IndexServicer, SearchServicer
+from concord_search.servicer.translate import translate
+from concord_search.usecases.find_similar import FindSimilar
+from concord_search.usecases.follow import Follow
+from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.progress import Progress
+from concord_search.usecases.search import Formula, Search
+
+
+def system_clock() -> Micros:
+    """The time in microseconds since 1970 UTC."""
+    return time.time_ns() // 1_000
+
+
+class SearchApp:
+    """Search, assembled: services to register, and a life from start to close."""
+
+    translate: Translate = staticmethod(translate)
+
+    def __init__(
+        self,
+        *,
+        index: EdgeIndex,
+        graph: GraphClient,
+        embedder: Embedder,
+        formula: Formula,
+        clock: Clock,
+        log: Logger,
+    ) -> None:
+        self._index, self._graph, self._embedder = index, graph, embedder
+        self._log = log
+        self._open = False
+        self._task: asyncio.Task[None] | None = None
+        self.progress = progress = Progress()
+        self._follow = Follow(
+            graph=graph, index=index, embedder=embedder, progress=progress, log=log
+        )
+        similar = FindSimilar(
+            embedder=embedder, index=index, graph=graph, progress=progress, clock=clock
+        )
+        search = Search(
+            embedder=embedder,
+            index=index,
+            graph=graph,
+            progress=progress,
+            clock=clock,
+            formula=formula,
+        )
+        status = IndexStatus(embedder=embedder, index=index, progress=progress)
+        self.registrations: Sequence[Registration] = (
+            Registration(
+                search_pb2.DESCRIPTOR.services_by_name["SearchService"],
+                search_pb2_grpc.add_SearchServiceServicer_to_server,
+                SearchServicer(search, similar),
+            ),
+            Registration(
+                search_pb2.DESCRIPTOR.services_by_name["IndexService"],
+                search_pb2_grpc.add_IndexServiceServicer_to_server,
+                IndexServicer(status),
+            ),
+        )
+
+    async def start(self) -> None:
+        """Load the model, open the index, and begin to follow graph, which may come up later.
+
+        Raises `IndexUnusable`, whose text says what to do.
+        """
+        try:
+            await asyncio.gather(self._embedder.open(), self._index.open())
+        except BaseException:
+            await self.close()
+            raise
+        self._open = True
+        self._task = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
+
+    async def ready(self) -> bool:
+        """Return whether the index is open and sound and graph is followed."""
+        return self._open and self.progress.following and self.progress.broken is None
+
+    async def close(self) -> None:
+        """Stop following, write the index out, free the model."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self._open = False
+        await self._graph.close()
+        await self._embedder.close()
+        await self._index.close()
+
+    def measure(self, registry: CollectorRegistry) -> None:
+        """Adds how far the index lags behind graph to a registry."""
+        lag = Gauge(
+            "concord_search_index_lag_changes",
+            "Changes not yet applied to the index, in the space that lags most.",
+            registry=registry,
+        )
+        lag.set_function(lambda: float(max(self.progress.lag().values(), default=0)))
+
+
+def build(
+    config: IndexConfig,
+    issuer: TokenIssuer,
+    *,
+    clock: Clock = system_clock,
+    embedder: Embedder | None = None,
+    revision_guard: bool = True,
+    log: Logger | None = None,
+) -> SearchApp:
+    """Assemble search. `issuer` signs its tokens for graph. Nothing is opened before `start`.
+
+    Tests replace `clock` and `embedder`; the revision guard is off only in the test that proves
+    what it is for.
+    """
+    told = json_lines("search") if log is None else log
+    maker = _embedder(config, told) if embedder is None else embedder
+    return SearchApp(
+        index=EdgeIndex(config.index_path, maker.model, revision_guard=revision_guard),
+        graph=GraphClient(config.graph_address, issuer),
+        embedder=maker,
+        formula=config.formula(),
+        clock=clock,
+        log=told,
+    )
+
+
+def _embedder(config: IndexConfig, log: Logger) -> Embedder:
+    if config.embedder == "minilm":
+        return MiniLm(threads=config.embedder_threads)
+    endpoint = Endpoint(
+        base_url=config.openai_url,
+        model=config.openai_model,
+        dimension=config.openai_dimension,
+        key=config.openai_key,
+        revision=config.openai_revision,
+        timeout=config.openai_timeout,
+        budget=config.openai_budget,
+        max_texts=config.openai_batch,
+    )
+    return OpenAiEmbeddings(endpoint, log)

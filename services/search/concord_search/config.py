@@ -1,0 +1,98 @@
+"""Search's settings: read once from an environment mapping, keys SEARCH_..."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Literal
+
+from concord_chassis.config import ConfigError
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from concord_search.domain.errors import SettingsInvalid
+from concord_search.domain.signals import Weights
+from concord_search.domain.stac import Thresholds
+from concord_search.usecases.search import Formula
+
+PREFIX = "SEARCH_"
+
+
+class IndexConfig(BaseModel):
+    """What search needs beyond its server: where graph is, where the index is, how to rank."""
+
+    model_config = ConfigDict(frozen=True)
+
+    graph_address: str
+    """Graph's address: unix:/path or host:port."""
+    index_path: Path
+    """The directory of the index; no other process may use it."""
+    embedder: Literal["minilm", "openai"] = "minilm"
+    """Who makes vectors. Changing it needs a new index directory."""
+    embedder_threads: int = Field(default=2, ge=1, le=64)
+    """Processors that one batch of texts may use (minilm)."""
+    openai_url: str = ""
+    """Base URL of an endpoint that serves `/embeddings`, e.g. "https://host/v1" (openai)."""
+    openai_model: str = ""
+    """The endpoint's name of the model (openai)."""
+    openai_dimension: int = Field(default=0, ge=0, le=65_536)
+    """Length of its vectors (openai)."""
+    openai_key: SecretStr = SecretStr("")
+    """The endpoint's key (openai)."""
+    openai_revision: str = "1"
+    """The operator's name for the weights; change it when the endpoint changes them (openai)."""
+    openai_timeout: float = Field(default=10.0, gt=0, le=600)
+    """Seconds for one attempt (openai)."""
+    openai_budget: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds for all attempts of one request (openai)."""
+    openai_batch: int = Field(default=128, ge=1, le=2048)
+    """Most texts in one request (openai)."""
+    weights: Mapping[str, float] = Field(default_factory=dict)
+    """Relative weights of signals by name, over the defaults (spec S3)."""
+    thresholds: Mapping[str, float] = Field(default_factory=dict)
+    """Thresholds of the confidence bands and rules by name, over the defaults (spec S5)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "IndexConfig":
+        self.formula()
+        if self.embedder == "openai" and not (
+            self.openai_url and self.openai_model and self.openai_dimension
+        ):
+            raise ValueError("the openai embedder needs a URL, a model and a dimension")
+        return self
+
+    def formula(self) -> Formula:
+        """The weights and thresholds in force."""
+        for given, known in ((self.weights, Weights), (self.thresholds, Thresholds)):
+            if strangers := given.keys() - {field.name for field in fields(known)}:
+                raise ValueError(f"no such setting: {', '.join(sorted(strangers))}")
+        try:
+            return Formula(Weights(**self.weights), Thresholds(**self.thresholds))
+        except SettingsInvalid as error:
+            raise ValueError(str(error)) from error
+
+
+class SearchConfig(IndexConfig):
+    """All of search's settings."""
+
+    listen: list[str] = Field(min_length=1)
+    """Addresses: unix:/path or host:port."""
+    issuer_keys: Mapping[str, Path]
+    """Issuer name to the file of its Ed25519 public key (PEM)."""
+    key_file: Path
+    """Search's own Ed25519 private key (PEM), with which it signs its tokens for graph."""
+    issuer_name: str = Field(default="search", min_length=1, max_length=128)
+    """The name under which graph knows that key."""
+    reflection: bool = False
+    """Whether to serve gRPC reflection."""
+
+
+def read_private_key(path: Path) -> Ed25519PrivateKey:
+    """Return search's own key. Raises `ConfigError` naming the file."""
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(f"{path} is not readable as a private key") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ConfigError(f"{path} is not an Ed25519 private key")
+    return key

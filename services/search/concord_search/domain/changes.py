@@ -1,0 +1,15 @@
+"""What happened to a memory, as the change feed names it."""
+
+from enum import IntEnum
+
+
+class ChangeKind(IntEnum):
+    """The contract's numbers."""
+
+    CREATED = 1
+    UPDATED = 2
+    DELETED = 3
+    RESTORED = 4
+    STANDING_CHANGED = 5
+    TOUCHED = 6
+    REFUSED = 7

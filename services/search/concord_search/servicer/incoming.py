@@ -1,0 +1,148 @@
+"""Requests to queries."""
+
+from collections.abc import Iterable
+
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from concord_chassis import opaque
+from concord_concepts import normalise
+from google.protobuf.message import DecodeError
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_search.domain import stac
+from concord_search.domain.errors import (
+    FilterUnsupported,
+    FreshnessTokenInvalid,
+    PageTokenInvalid,
+)
+from concord_search.domain.filters import MemoryFilter, Superseded
+from concord_search.domain.instants import Micros
+from concord_search.usecases.find_similar import SimilarQuery
+from concord_search.usecases.progress import Demand
+from concord_search.usecases.search import SearchQuery
+
+DEFAULT_PAGE = 10
+MAX_FILTER_DEPTH = 5
+
+_MODES = {
+    search_pb2.SUPERSEDED_MODE_UNSPECIFIED: Superseded.EXCLUDE,
+    search_pb2.SUPERSEDED_MODE_EXCLUDE: Superseded.EXCLUDE,
+    search_pb2.SUPERSEDED_MODE_INCLUDE: Superseded.INCLUDE,
+    search_pb2.SUPERSEDED_MODE_HISTORY: Superseded.HISTORY,
+}
+
+
+def query(request: search_pb2.SearchRequest) -> SearchQuery:
+    """A search request. Raises what its tokens and filters are refused with."""
+    offset, now = _cursor(request)
+    return SearchQuery(
+        text=request.query,
+        filter=memory_filter(request.filter, "filter"),
+        domain=request.domain,
+        concepts=tuple(request.concepts),
+        superseded=_MODES[request.superseded],
+        min_score=request.min_score,
+        demand=demand(request.consistency),
+        page_size=request.page_size or DEFAULT_PAGE,
+        offset=offset,
+        now=now,
+        peek=request.peek,
+        stac=stac.Wanted(
+            max_lines=request.stac.max_lines or stac.MAX_LINES,
+            show_why=not request.stac.hide_why,
+            show_next=not request.stac.hide_next,
+        ),
+    )
+
+
+def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
+    """A find-similar request."""
+    least = request.min_similarity if request.HasField("min_similarity") else -1.0
+    return SimilarQuery(
+        memory_id=request.memory_id,
+        text=request.text,
+        filter=memory_filter(request.filter, "filter"),
+        include_superseded=request.include_superseded,
+        min_similarity=least,
+        demand=demand(request.consistency),
+        limit=request.limit or DEFAULT_PAGE,
+    )
+
+
+def _cursor(request: search_pb2.SearchRequest) -> tuple[int, Micros | None]:
+    match opaque.page_cursor(request):
+        case None:
+            return 0, None
+        case [int(offset), int(now)] if offset >= 0:
+            return offset, now
+    raise PageTokenInvalid("the page token is damaged")
+
+
+def demand(consistency: type_pb2.Consistency) -> Demand | None:
+    """The freshness that a token demands; None without one. Raises `FreshnessTokenInvalid`."""
+    if not consistency.at_least_as_fresh:
+        return None
+    try:
+        data = opaque.unseal(consistency.at_least_as_fresh)
+        token = type_pb2.FreshnessToken.FromString(data)
+    except (opaque.Damaged, DecodeError) as error:
+        raise FreshnessTokenInvalid("the token is damaged") from error
+    return Demand(token.space, token.epoch, token.seq)
+
+
+def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) -> MemoryFilter:
+    """A filter, every part of it. Raises `FilterUnsupported` naming what cannot be applied."""
+    if depth > MAX_FILTER_DEPTH:
+        raise FilterUnsupported(path, f"is nested more than {MAX_FILTER_DEPTH} deep")
+    inner = depth + 1
+    return MemoryFilter(
+        kinds=_numbers(wanted.kinds, f"{path}.kinds"),
+        tags_any=tuple(wanted.tags_any),
+        tags_all=tuple(wanted.tags_all),
+        tags_none=tuple(wanted.tags_none),
+        domain=wanted.domain,
+        concepts=_concepts(wanted.concepts, f"{path}.concepts"),
+        source=wanted.source,
+        min_trust=wanted.min_trust,
+        session_id=wanted.session_id,
+        edge_types=_numbers(wanted.edge_types, f"{path}.edge_types"),
+        importances=_numbers(wanted.importances, f"{path}.importances"),
+        created_since=_instant(wanted, "created_since"),
+        created_before=_instant(wanted, "created_before"),
+        valid_since=_instant(wanted, "valid_since"),
+        valid_before=_instant(wanted, "valid_before"),
+        category=wanted.category,
+        all_of=_parts(wanted.all_of, f"{path}.all_of", inner),
+        any_of=_parts(wanted.any_of, f"{path}.any_of", inner),
+        none_of=_parts(wanted.none_of, f"{path}.none_of", inner),
+    )
+
+
+def _parts(
+    wanted: Iterable[search_pb2.SearchFilter], path: str, depth: int
+) -> tuple[MemoryFilter, ...]:
+    parts = tuple(memory_filter(part, f"{path}[{at}]", depth) for at, part in enumerate(wanted))
+    if MemoryFilter() in parts:
+        raise FilterUnsupported(path, "holds a filter that demands nothing")
+    return parts
+
+
+def _numbers(values: Iterable[int], path: str) -> tuple[int, ...]:
+    found = tuple(values)
+    if 0 in found:
+        raise FilterUnsupported(path, "holds UNSPECIFIED, which no memory has")
+    return found
+
+
+def _concepts(values: Iterable[str], path: str) -> tuple[str, ...]:
+    found = tuple(normalise(value) for value in values)
+    if not all(found):
+        raise FilterUnsupported(path, "holds a concept without a letter or digit")
+    return found
+
+
+def _instant(wanted: search_pb2.SearchFilter, field: str) -> Micros | None:
+    if not wanted.HasField(field):  # type: ignore[arg-type] # the four names above are fields
+        return None
+    stamp: Timestamp = getattr(wanted, field)
+    return stamp.seconds * 1_000_000 + stamp.nanos // 1_000

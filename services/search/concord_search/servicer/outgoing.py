@@ -1,0 +1,121 @@
+"""Answers to replies."""
+
+from typing import cast
+
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from concord_chassis import opaque
+
+from concord_search.domain.ranking import SignalPart
+from concord_search.domain.stac import Band, NextAction
+from concord_search.ports import EmbeddingModel, IndexState
+from concord_search.usecases.find_similar import SimilarAnswer
+from concord_search.usecases.index_status import Status
+from concord_search.usecases.search import Result, SearchAnswer
+
+SHOWN_PARKED = 20
+
+_BANDS = {
+    Band.UNKNOWN: search_pb2.CONFIDENCE_BAND_UNKNOWN,
+    Band.LOW: search_pb2.CONFIDENCE_BAND_LOW,
+    Band.MEDIUM: search_pb2.CONFIDENCE_BAND_MEDIUM,
+    Band.HIGH: search_pb2.CONFIDENCE_BAND_HIGH,
+}
+_ACTIONS = {
+    NextAction.ACCEPT: search_pb2.NEXT_ACTION_ACCEPT,
+    NextAction.ASK: search_pb2.NEXT_ACTION_ASK,
+    NextAction.REFINE: search_pb2.NEXT_ACTION_REFINE,
+    NextAction.CAVEAT: search_pb2.NEXT_ACTION_CAVEAT,
+}
+
+
+def answer(
+    found: SearchAnswer, request: search_pb2.SearchRequest, space: str
+) -> search_pb2.SearchResponse:
+    """A page of results."""
+    more = found.next_offset is not None
+    return search_pb2.SearchResponse(
+        results=[result(each) for each in found.results],
+        next_page_token=(
+            opaque.page_token(request, [found.next_offset, found.now]) if more else ""
+        ),
+        confidence=_BANDS[found.band],
+        stac_lines=found.lines,
+        next_action=_ACTIONS[found.action],
+        index_token=token(space, found.epoch, found.applied_seq),
+    )
+
+
+def token(space: str, epoch: str, seq: int) -> str:
+    """The freshness token of an index that has applied `seq`."""
+    fresh = type_pb2.FreshnessToken(space=space, epoch=epoch, seq=seq)
+    return opaque.seal(fresh.SerializeToString(deterministic=True))
+
+
+def result(found: Result) -> search_pb2.SearchResult:
+    """One result with its explanation."""
+    breakdown = found.breakdown
+    return search_pb2.SearchResult(
+        memory=cast(type_pb2.Memory, found.memory.shown),
+        composite_score=breakdown.composite,
+        vector_similarity=found.cosine,
+        fusion_score=found.fusion,
+        explanation=search_pb2.Explanation(
+            signals=[
+                _signal(part, reason)
+                for part, reason in zip(breakdown.parts, found.reasons, strict=True)
+            ],
+            dropped=[
+                search_pb2.DroppedSignal(signal_name=name, reason=reason)
+                for name, reason in breakdown.dropped
+            ],
+            relevance_reason=found.relevance_reason,
+        ),
+        confidence=_BANDS[found.band],
+    )
+
+
+def _signal(part: SignalPart, reason: str) -> search_pb2.Signal:
+    return search_pb2.Signal(
+        signal_name=part.name,
+        score=part.score,
+        weight=part.weight,
+        contribution=part.contribution,
+        reason=reason,
+    )
+
+
+def similar(found: SimilarAnswer) -> search_pb2.FindSimilarResponse:
+    """What is near."""
+    status = type_pb2.LOOKUP_STATUS_FOUND if found.exists else type_pb2.LOOKUP_STATUS_NOT_FOUND
+    return search_pb2.FindSimilarResponse(
+        status=status,
+        similar=[
+            search_pb2.SimilarMemory(memory_id=each.id, similarity=each.similarity)
+            for each in found.near
+        ],
+    )
+
+
+def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
+    """How the index is."""
+    state: IndexState = found.state
+    return search_pb2.GetIndexStatusResponse(
+        applied_seq=state.applied_seq,
+        head_seq=found.head_seq,
+        indexed_memories=state.memories,
+        parked_changes=state.parked_count,
+        parked=[
+            search_pb2.ParkedChange(seq=each.seq, item_id=each.item_id, reason=each.reason)
+            for each in state.parked[:SHOWN_PARKED]
+        ],
+        model=embedding_model(found.model),
+        following=found.following,
+    )
+
+
+def embedding_model(model: EmbeddingModel) -> search_pb2.EmbeddingModel:
+    """Which model makes the vectors."""
+    return search_pb2.EmbeddingModel(
+        model_id=model.model_id, dimension=model.dimension, revision=model.revision
+    )

@@ -1,0 +1,50 @@
+"""SearchService and IndexService."""
+
+from typing import Any
+
+import grpc
+from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord_chassis.identity import caller
+
+from concord_search.servicer import incoming, outgoing
+from concord_search.usecases.find_similar import FindSimilar
+from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.search import Search
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class SearchServicer(search_pb2_grpc.SearchServiceServicer):
+    """Finding memories, in the caller's space."""
+
+    def __init__(self, search: Search, find_similar: FindSimilar) -> None:
+        self._search = search
+        self._find_similar = find_similar
+
+    async def Search(
+        self, request: search_pb2.SearchRequest, context: Context
+    ) -> search_pb2.SearchResponse:
+        """Find what answers a query."""
+        space = caller().space
+        found = await self._search(space, incoming.query(request))
+        return outgoing.answer(found, request, space)
+
+    async def FindSimilar(
+        self, request: search_pb2.FindSimilarRequest, context: Context
+    ) -> search_pb2.FindSimilarResponse:
+        """Find what is near in meaning."""
+        found = await self._find_similar(caller().space, incoming.similar_query(request))
+        return outgoing.similar(found)
+
+
+class IndexServicer(search_pb2_grpc.IndexServiceServicer):
+    """Watching over the index of the caller's space."""
+
+    def __init__(self, status: IndexStatus) -> None:
+        self._status = status
+
+    async def GetIndexStatus(
+        self, request: search_pb2.GetIndexStatusRequest, context: Context
+    ) -> search_pb2.GetIndexStatusResponse:
+        """Say how far the index has followed."""
+        return outgoing.index_status(await self._status(caller().space))

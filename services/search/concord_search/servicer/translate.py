@@ -1,0 +1,52 @@
+"""The one table from search's exceptions to what a caller is told."""
+
+import grpc
+from concord_chassis.failure import Failure, FieldViolation
+
+from concord_search.domain import errors
+
+
+def translate(error: Exception) -> Failure | None:
+    """The failure of a search exception; None for what is not ours."""
+    match error:
+        case errors.FilterUnsupported():
+            return _invalid("ERROR_REASON_FILTER_UNSUPPORTED", error.field, error.why)
+        case errors.PageTokenInvalid():
+            return _invalid("ERROR_REASON_PAGE_TOKEN_INVALID", "page_token", str(error))
+        case errors.FreshnessTokenInvalid():
+            field = "consistency.at_least_as_fresh"
+            return _invalid("ERROR_REASON_CONSISTENCY_TOKEN_INVALID", field, str(error))
+        case errors.IndexStale():
+            return Failure(
+                grpc.StatusCode.UNAVAILABLE,
+                "ERROR_REASON_INDEX_STALE",
+                "The index is not yet as fresh as demanded.",
+                metadata={
+                    "applied_seq": str(error.applied_seq),
+                    "demanded_seq": str(error.demanded_seq),
+                },
+            )
+        case errors.GraphUnavailable() | errors.EmbeddingUnavailable():
+            return Failure(
+                grpc.StatusCode.UNAVAILABLE,
+                "ERROR_REASON_UNAVAILABLE",
+                "A service that search depends on does not answer.",
+            )
+        case errors.EmbeddingRefused():
+            return _invalid("ERROR_REASON_FIELD_INVALID", "query", "the embedder cannot take it")
+        case errors.IndexCorrupt():
+            return Failure(
+                grpc.StatusCode.DATA_LOSS,
+                "ERROR_REASON_STORE_CORRUPT",
+                "The index is damaged. It can be deleted: it is rebuilt from graph.",
+            )
+    return None
+
+
+def _invalid(reason: str, field: str, why: str) -> Failure:
+    return Failure(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        reason,
+        f"{field}: {why}.",
+        violations=[FieldViolation(field, why)],
+    )

@@ -1,0 +1,95 @@
+"""Finds what is near in meaning to a memory or a text. Calls nobody who asks back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from concord_search.domain.errors import GraphUnavailable
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
+from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Near, Vector
+from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.search import fresh_enough
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarQuery:
+    """Asks for what is near to a memory (`memory_id`) or to a text, one of the two."""
+
+    memory_id: str = ""
+    text: str = ""
+    filter: MemoryFilter = field(default_factory=MemoryFilter)
+    include_superseded: bool = False
+    min_similarity: float = -1.0
+    demand: Demand | None = None
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarAnswer:
+    """What is near, by cosine; `exists` is False when the memory asked about does not."""
+
+    exists: bool
+    near: Sequence[Near] = ()
+
+
+class FindSimilar:
+    """The find-similar use case."""
+
+    def __init__(
+        self, *, embedder: Embedder, index: Index, graph: Graph, progress: Progress, clock: Clock
+    ) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._graph = graph
+        self._progress = progress
+        self._clock = clock
+
+    async def __call__(self, space: str, query: SimilarQuery) -> SimilarAnswer:
+        """Answers in a space.
+
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
+        """
+        await fresh_enough(self._progress, space, query.demand)
+        vector = await self._origin(space, query)
+        if vector is None:
+            return SimilarAnswer(exists=False)
+        near = await self._near(space, query, vector)
+        if not near and not self._progress.following:
+            raise GraphUnavailable("graph does not answer: whether nothing is near is not known")
+        return SimilarAnswer(exists=True, near=near)
+
+    async def _origin(self, space: str, query: SimilarQuery) -> Vector | None:
+        """The vector to compare with; None for a memory that does not exist or is forgotten."""
+        if not query.memory_id:
+            return await self._embedder.embed_query(query.text)
+        (memory,) = await self._graph.current(space, [query.memory_id], count_as_read=False)
+        if memory is None or memory.state.forgotten:
+            return None
+        known = await self._index.vector_of(space, memory.state.id, memory.state.seq)
+        if known is not None:
+            return known
+        return await self._embedder.embed_query(memory.state.content)
+
+    async def _near(self, space: str, query: SimilarQuery, vector: Vector) -> list[Near]:
+        mode = Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE
+        now = max(self._clock(), self._progress.of(space).latest)
+        scope = Scope(now, mode, query.filter)
+        # One more than asked for, as the memory itself is found too.
+        found = await self._index.near(space, vector, scope, query.limit + 1, query.min_similarity)
+        others = [each for each in found if each.id != query.memory_id][: query.limit]
+        return await self._still_there(space, others, scope)
+
+    async def _still_there(self, space: str, near: Sequence[Near], scope: Scope) -> list[Near]:
+        if not near:
+            return []
+        ids = [each.id for each in near]
+        memories = await self._graph.current(space, ids, count_as_read=False)
+        return [
+            each
+            for each, memory in zip(near, memories, strict=True)
+            if memory is not None and _holds(memory, each.seq, scope)
+        ]
+
+
+def _holds(memory: Hydrated, seq: int, scope: Scope) -> bool:
+    state = memory.state
+    return not state.forgotten and (state.seq == seq or (state.seq > seq and admits(scope, state)))

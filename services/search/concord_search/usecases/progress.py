@@ -1,0 +1,96 @@
+"""How far each space's index has followed, and waiting for it."""
+
+import asyncio
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from concord_search.domain.errors import FreshnessTokenInvalid, IndexStale
+from concord_search.domain.instants import Micros
+from concord_search.ports import IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """How fresh a read must be: at least as a write of this space at this sequence number."""
+
+    space: str
+    epoch: str
+    seq: int
+
+
+@dataclass(slots=True)
+class Follower:
+    """What is known of one space."""
+
+    epoch: str = ""
+    applied_seq: int = 0
+    head_seq: int = 0
+    latest: Micros = 0
+    waiting: list[tuple[int, int, asyncio.Future[None]]] = field(default_factory=list)
+
+
+class Progress:
+    """What the follow use case reports and the reads wait for. Lives on one event loop."""
+
+    def __init__(self) -> None:
+        self._spaces: dict[str, Follower] = {}
+        self._tickets = 0
+        self.following = False
+        self.broken: Exception | None = None
+
+    def of(self, space: str) -> Follower:
+        """A space's progress; zeros for one not heard of."""
+        return self._spaces.get(space) or Follower()
+
+    def heard(self, space: str, head_seq: int) -> None:
+        """Notes graph's newest sequence number."""
+        known = self._spaces.setdefault(space, Follower())
+        known.head_seq = max(known.head_seq, head_seq)
+
+    def reached(self, space: str, state: IndexState) -> None:
+        """Notes how far the index is and wakes whoever waited for that."""
+        known = self._spaces.setdefault(space, Follower())
+        if known.epoch != state.epoch:
+            known.head_seq = 0
+        known.epoch = state.epoch
+        known.applied_seq = state.applied_seq
+        known.latest = state.latest
+        known.head_seq = max(known.head_seq, state.applied_seq)
+        while known.waiting and known.waiting[0][0] <= state.applied_seq:
+            _, _, waiter = heapq.heappop(known.waiting)
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def lag(self) -> Mapping[str, int]:
+        """Changes not yet applied, by space."""
+        return {name: s.head_seq - s.applied_seq for name, s in self._spaces.items()}
+
+    async def wait(self, space: str, demand: Demand, seconds: float) -> None:
+        """Waits until a space is as fresh as demanded.
+
+        Raises `FreshnessTokenInvalid` for another space's token or another epoch's, `IndexStale`
+        when so many seconds were not enough.
+        """
+        if demand.space != space:
+            raise FreshnessTokenInvalid("the token belongs to another space")
+        known = self._spaces.setdefault(space, Follower())
+        if known.epoch and known.epoch != demand.epoch:
+            raise FreshnessTokenInvalid("the store was restored since the token was made")
+        if known.epoch and known.applied_seq >= demand.seq:
+            return
+        await self._wait(known, demand.seq, seconds)
+        if known.epoch != demand.epoch:
+            raise FreshnessTokenInvalid("the store was restored since the token was made")
+
+    async def _wait(self, known: Follower, seq: int, seconds: float) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._tickets += 1
+        heapq.heappush(known.waiting, (seq, self._tickets, waiter))
+        try:
+            async with asyncio.timeout(max(0.0, seconds)):
+                await waiter
+        except TimeoutError:
+            raise IndexStale(known.applied_seq, seq) from None
+        finally:
+            waiter.cancel()

@@ -1,0 +1,302 @@
+"""Finds what answers a query and says why (spec S1-S5, T4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from concord_chassis import deadline
+from concord_concepts import extract, normalise
+
+from concord_search.domain import explanation, stac
+from concord_search.domain.errors import GraphUnavailable
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
+from concord_search.domain.instants import Micros
+from concord_search.domain.ranking import Breakdown, Ranking
+from concord_search.domain.signals import Asked, Weights
+from concord_search.domain.stac import Band, NextAction, Thresholds
+from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Question, Vector
+from concord_search.usecases.progress import Demand, Progress
+
+RANKED = 200
+"""Candidates of each branch, and results ranked in all."""
+
+ANSWER_RESERVE = 0.1
+"""Seconds of the caller's time kept for answering, once the index is as fresh as demanded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A query. `offset` and `now` come from the page token; `now` is None on the first page."""
+
+    text: str
+    filter: MemoryFilter = field(default_factory=MemoryFilter)
+    domain: str = ""
+    concepts: tuple[str, ...] = ()
+    superseded: Superseded = Superseded.EXCLUDE
+    min_score: float = 0.0
+    demand: Demand | None = None
+    page_size: int = 10
+    offset: int = 0
+    now: Micros | None = None
+    peek: bool = False
+    stac: stac.Wanted = field(default_factory=stac.Wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result with its explanation; `reasons` are the parts' reasons, in their order."""
+
+    memory: Hydrated
+    cosine: float
+    fusion: float
+    breakdown: Breakdown
+    reasons: tuple[str, ...]
+    relevance_reason: str
+    band: Band
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """A page. `next_offset` is None on the last one; `epoch` and `applied_seq` name the index."""
+
+    results: Sequence[Result]
+    next_offset: int | None
+    now: Micros
+    band: Band
+    action: NextAction
+    lines: Sequence[str]
+    epoch: str
+    applied_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """The weights and thresholds in force."""
+
+    weights: Weights = field(default_factory=Weights)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The ranked rows that may be shown, best first, and what they were ranked for."""
+
+    space: str
+    query: SearchQuery
+    question: Question
+    ranking: Ranking
+    rows: Sequence[int]
+
+
+class Search:
+    """The search use case."""
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        index: Index,
+        graph: Graph,
+        progress: Progress,
+        clock: Clock,
+        formula: Formula,
+    ) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._graph = graph
+        self._progress = progress
+        self._clock = clock
+        self._formula = formula
+
+    async def __call__(self, space: str, query: SearchQuery) -> SearchAnswer:
+        """Answers a query in a space.
+
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
+        """
+        await fresh_enough(self._progress, space, query.demand)
+        question = await self._question(space, query)
+        ranked = await self._ranked(space, query, question)
+        if query.superseded is Superseded.HISTORY:
+            results, next_offset = await self._history(ranked)
+        else:
+            results, next_offset = await self._page(ranked)
+        if not results and not self._progress.following:
+            raise GraphUnavailable("graph does not answer: whether nothing matches is not known")
+        return self._answer(space, query, question, results, next_offset)
+
+    async def _question(self, space: str, query: SearchQuery) -> Question:
+        vector: Vector = await self._embedder.embed_query(query.text)
+        # Never before what the index has seen: graph's record time may run ahead of this clock.
+        now = query.now or max(self._clock(), self._progress.of(space).latest)
+        named = (normalise(concept) for concept in query.concepts)
+        return Question(
+            vector=vector,
+            text=query.text,
+            scope=Scope(now, query.superseded, query.filter),
+            concepts=tuple(dict.fromkeys(each for each in (*extract(query.text), *named) if each)),
+            domain=query.domain,
+            branch_limit=RANKED,
+            limit=RANKED,
+        )
+
+    async def _ranked(self, space: str, query: SearchQuery, question: Question) -> _Ranked:
+        found = await self._index.ask(space, question)
+        asked = Asked(
+            now=question.scope.now,
+            has_domain=bool(question.domain),
+            has_concepts=bool(question.concepts),
+            has_words=found.has_words,
+        )
+        ranking = Ranking(found.candidates, asked, self._formula.weights)
+        rows = [r for r in ranking.order.tolist() if ranking.composite[r] >= query.min_score]
+        return _Ranked(space, query, question, ranking, rows)
+
+    async def _page(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
+        """Hydrates from the offset on until the page is full, passing by what may not be shown."""
+        query, at = ranked.query, ranked.query.offset
+        results: list[Result] = []
+        while len(results) < query.page_size and at < len(ranked.rows):
+            rows = ranked.rows[at : at + query.page_size - len(results)]
+            at += len(rows)
+            results += await self._hydrated(ranked, rows, count_as_read=not query.peek)
+        if query.superseded is Superseded.INCLUDE:
+            results = after_their_heads(results)
+        return results, at if at < len(ranked.rows) else None
+
+    async def _hydrated(
+        self, ranked: _Ranked, rows: Sequence[int], *, count_as_read: bool
+    ) -> list[Result]:
+        found = ranked.ranking.found
+        ids = [self._index.id_of(ranked.space, found.items[row]) for row in rows]
+        memories = await self._graph.current(ranked.space, ids, count_as_read=count_as_read)
+        return [
+            self._result(ranked, row, memory)
+            for row, memory in zip(rows, memories, strict=True)
+            if memory is not None and _may_be_shown(memory, int(found.seqs[row]), ranked.question)
+        ]
+
+    def _result(self, ranked: _Ranked, row: int, memory: Hydrated) -> Result:
+        found, question = ranked.ranking.found, ranked.question
+        breakdown = ranked.ranking.breakdown(row)
+        context = explanation.Context(
+            memory=memory.state,
+            query_concepts=question.concepts,
+            query_domain=question.domain,
+            access_count=int(found.access_count[row]),
+            last_access=int(found.last_access[row]),
+            now=question.scope.now,
+        )
+        return Result(
+            memory=memory,
+            cosine=max(-1.0, min(1.0, float(found.cosine[row]))),
+            fusion=float(found.fusion[row]),
+            breakdown=breakdown,
+            reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
+            relevance_reason=explanation.relevance_reason(breakdown, context),
+            band=stac.band(breakdown, self._formula.thresholds),
+        )
+
+    async def _history(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
+        """The whole chains of the best results, by valid time, oldest first."""
+        query = ranked.query
+        members = await self._chains(ranked, ranked.rows[: query.page_size])
+        whole = await self._ranked(
+            ranked.space,
+            SearchQuery(query.text, superseded=query.superseded),
+            _only(ranked.question, members),
+        )
+        results = await self._hydrated(whole, whole.rows, count_as_read=False)
+        results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
+        page = results[query.offset : query.offset + query.page_size]
+        if page and not query.peek:
+            ids = [each.memory.state.id for each in page]
+            await self._graph.current(ranked.space, ids, count_as_read=True)
+        end = query.offset + len(page)
+        return page, end if end < len(results) else None
+
+    async def _chains(self, ranked: _Ranked, rows: Sequence[int]) -> list[str]:
+        members: dict[str, None] = {}
+        for row in rows:
+            item = self._index.id_of(ranked.space, ranked.ranking.found.items[row])
+            if item not in members:
+                chain = await self._graph.chain(ranked.space, item)
+                members |= dict.fromkeys([item, *sorted(chain)])
+        return list(members)[:RANKED]
+
+    def _answer(
+        self,
+        space: str,
+        query: SearchQuery,
+        question: Question,
+        results: Sequence[Result],
+        next_offset: int | None,
+    ) -> SearchAnswer:
+        limits = self._formula.thresholds
+        best = sorted(results, key=lambda each: -each.breakdown.composite)
+        breakdowns = [each.breakdown for each in best]
+        followed = self._progress.of(space)
+        return SearchAnswer(
+            results=results,
+            next_offset=next_offset,
+            now=question.scope.now,
+            band=best[0].band if best else Band.UNKNOWN,
+            action=stac.next_action(breakdowns, limits),
+            lines=stac.lines(
+                breakdowns,
+                domain=best[0].memory.state.domain if best else "",
+                why=best[0].relevance_reason if best else "",
+                wanted=query.stac,
+                limits=limits,
+            ),
+            epoch=followed.epoch,
+            applied_seq=followed.applied_seq,
+        )
+
+
+async def fresh_enough(progress: Progress, space: str, demand: Demand | None) -> None:
+    """Waits until the index is as fresh as demanded, within the caller's time."""
+    if demand is not None:
+        left = deadline.remaining()
+        await progress.wait(space, demand, 30.0 if left is None else left - ANSWER_RESERVE)
+
+
+def after_their_heads(results: Sequence[Result]) -> list[Result]:
+    """Puts each replaced memory after its head where both are there; otherwise keeps the order.
+
+    A head's replaced memories follow it newest first.
+    """
+    there = {each.memory.state.id for each in results}
+    followers: dict[str, list[Result]] = {}
+    leading = []
+    for each in results:
+        heads = there.intersection(each.memory.state.heads) - {each.memory.state.id}
+        if heads:
+            followers.setdefault(min(heads), []).append(each)
+        else:
+            leading.append(each)
+    ordered = []
+    for each in leading:
+        behind = followers.get(each.memory.state.id, [])
+        ordered += [each, *sorted(behind, key=lambda result: -result.memory.state.valid_from)]
+    return ordered
+
+
+def _only(question: Question, members: Sequence[str]) -> Question:
+    return Question(
+        vector=question.vector,
+        text=question.text,
+        scope=question.scope,
+        concepts=question.concepts,
+        domain=question.domain,
+        only=tuple(members),
+        branch_limit=RANKED,
+        limit=RANKED,
+    )
+
+
+def _may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
+    """Whether what graph says now may stand for what was scored."""
+    if memory.state.seq < scored_seq or memory.state.forgotten:
+        return False
+    if question.only is not None or memory.state.seq == scored_seq:
+        return True
+    return admits(question.scope, memory.state)
