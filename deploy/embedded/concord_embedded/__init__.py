@@ -1,11 +1,26 @@
 """The whole of Concord in one process, on one data directory.
 
 `up` is what `concord up` runs; `running` is the same system inside a program of yours. Between
-the services everything is as in production: real gRPC, on Unix sockets, with real tokens.
+the services everything is as in production: real gRPC, on Unix sockets, with real tokens. The
+services are imported when one of the names is first used.
 """
 
-from concord_embedded.failures import StartError
-from concord_embedded.system import Running, running
-from concord_embedded.up import up
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concord_embedded.failures import StartError
+    from concord_embedded.system import Running, running
+    from concord_embedded.up import up
 
 __all__ = ["Running", "StartError", "running", "up"]
+
+_ROOM_OF = {"Running": "system", "StartError": "failures", "running": "system", "up": "up"}
+
+
+def __getattr__(name: str) -> object:
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{room}"), name)
+    return found

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.running import embedded
+from concord_client.cli.running import demand_embedded
 from concord_client.cli.session import JsonOption, Session
 
 
@@ -18,7 +18,8 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """See it work, in a minute: a corpus, a successor, its history, and what nobody forgets."""
+    demand_embedded()
     from concord_client.demo.tour import run
 
     session = Session.of(ctx, None, as_json)
-    raise typer.Exit(run(embedded(), keep, as_json=session.as_json))
+    raise typer.Exit(run(keep, as_json=session.as_json))

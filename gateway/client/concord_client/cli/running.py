@@ -1,6 +1,7 @@
 """`concord up` and `concord status`."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +12,6 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption, write_l
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from concord.graph.v1.graph_pb2 import CountByTypeResponse
     from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
@@ -49,20 +48,17 @@ def up(
 ) -> None:
     """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM."""
     session = Session.of(ctx, None, as_json)
-    runner = embedded()
+    demand_embedded()
+    import concord_embedded
+
     where = data or data_directory(session.environ)
-    raise typer.Exit(runner.up(where, port, as_json=session.as_json))
+    raise typer.Exit(concord_embedded.up(where, port, as_json=session.as_json))
 
 
-def embedded() -> "ModuleType":
-    """The embedded system, which is a distribution of its own."""
-    try:
-        import concord_embedded
-    except ModuleNotFoundError as error:
-        raise CommandError(
-            f"This is the client alone ({error.name} is missing): install concord-embedded."
-        ) from error
-    return concord_embedded
+def demand_embedded() -> None:
+    """Raises `CommandError` where the embedded system, a distribution of its own, is missing."""
+    if find_spec("concord_embedded") is None:
+        raise CommandError("This is the client alone: install concord-embedded for this command.")
 
 
 def status(ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False) -> None:

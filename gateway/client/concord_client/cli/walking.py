@@ -60,7 +60,7 @@ def neighbors(
         session.reply(reply)
     _demand_found(reply.status, start, session)
     if not session.as_json:
-        _show_neighbors(reply)
+        show_neighbors(reply)
 
 
 def path(
@@ -122,7 +122,8 @@ def _demand_found(status: int, what: str, session: Session) -> None:
         )
 
 
-def _show_neighbors(reply: "QueryNeighborsResponse") -> None:
+def show_neighbors(reply: "QueryNeighborsResponse") -> None:
+    """Prints the neighbors."""
     from concord_client.cli.item_page import end, statement
     from concord_client.cli.page import show, table, text
 

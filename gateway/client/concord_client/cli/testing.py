@@ -1,0 +1,43 @@
+"""The command line in the test's own process, against a running system."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from google.protobuf.json_format import Parse
+from google.protobuf.message import Message
+from typer.testing import CliRunner, Result
+
+from concord_client.cli.commands import app
+
+M = TypeVar("M", bound=Message)
+
+
+class Commands:
+    """Runs `concord ...` with the variables of `environ` in place of Concord's own."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ: dict[str, str | None] = dict.fromkeys(
+            ("CONCORD_DATA", "CONCORD_URL", "CONCORD_API_KEY"), None
+        )
+        self._environ |= environ
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> Result:
+        """The outcome of a command, whatever its exit status."""
+        return CliRunner().invoke(app, list(arguments), env=self._environ, input=stdin)
+
+    def done(self, *arguments: str, stdin: str | None = None) -> str:
+        """The output of a command that must succeed, without a word on standard error.
+
+        Raises `AssertionError`.
+        """
+        result = self(*arguments, stdin=stdin)
+        if result.exit_code or result.stderr:
+            raise AssertionError(f"exit status {result.exit_code}: {result.output}")
+        return result.stdout
+
+    def reply(self, kind: type[M], *arguments: str, exit_code: int = 0) -> M:
+        """The reply that `--json` printed, read back. Raises `AssertionError`."""
+        result = self(*arguments, "--json")
+        if result.exit_code != exit_code:
+            raise AssertionError(f"exit status {result.exit_code}: {result.output}")
+        return Parse(result.stdout, kind())

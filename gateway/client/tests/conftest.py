@@ -1,0 +1,29 @@
+"""One running system for the whole run, and the command line before it."""
+
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import pytest
+from concord_client.cli.testing import Commands
+from concord_embedded.testing import Spawned, spawned
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
+    """A running system, shared by all tests: each uses ids and names of its own."""
+    with spawned(tmp_path_factory.mktemp("system") / "data") as running:
+        yield running
+        assert running.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def concord(system: Spawned) -> Commands:
+    """The command line, in this process."""
+    return Commands(system.environ)
+
+
+@pytest.fixture
+def unique() -> Callable[[str], str]:
+    """Makes an id that no other test uses."""
+    tail = uuid4().hex[:12]
+    return lambda name: f"{name}-{tail}"

@@ -1,0 +1,278 @@
+"""`concord add`, `get`, `link` and `lineage` against a running system."""
+
+from collections.abc import Callable
+
+import pytest
+from concord.graph.v1.graph_pb2 import GetEdgeResponse, GetNodeResponse, UpsertEdgeResponse
+from concord.graph.v1.memory_pb2 import (
+    AddLineageResponse,
+    AddMemoryResponse,
+    GetLineageResponse,
+    GetMemoryResponse,
+)
+from concord.type.v1 import type_pb2
+from concord_client.cli.testing import Commands
+
+Unique = Callable[[str], str]
+
+
+def test_add_tells_the_id_and_get_shows_the_text(concord: Commands, unique: Unique) -> None:
+    """W4 M1 What was added is read back by the id that was told."""
+    told = concord.done("add", f"Tea is at four. {unique('x')}")
+    memory_id = told.removeprefix("Remembered ").strip()
+
+    shown = concord.done("get", memory_id)
+
+    assert "Tea is at four." in shown
+    assert memory_id in shown
+
+
+def test_add_takes_every_option(concord: Commands, unique: Unique) -> None:
+    """W4 M1 Each option of `add` reaches the stored memory."""
+    own = unique("office")
+    reply = concord.reply(
+        AddMemoryResponse,
+        *("add", f"Our office is in Hamburg. {own}", "--id", own, "--kind", "Observation"),
+        *("--domain", "work.office", "--tag", "a", "--tag", "b", "--concept", "office"),
+        *("--importance", "high", "--valid-from", "2024-02-29", "--source", "Ada"),
+        *("--valid-until", "2030-01-01T12:00:00+02:00", "--external-id", f"ext:{own}"),
+        *("--category", "places", "--session", "s-1"),
+    )
+
+    memory = reply.memory
+    assert reply.created
+    assert reply.token
+    assert memory.id == own
+    assert memory.kind == type_pb2.MEMORY_KIND_OBSERVATION
+    assert memory.domain == "work.office"
+    assert list(memory.tags) == ["a", "b"]
+    assert list(memory.concepts) == ["office"]
+    assert memory.importance == type_pb2.IMPORTANCE_HIGH
+    assert memory.valid_from.ToJsonString() == "2024-02-29T00:00:00Z"
+    assert memory.valid_until.ToJsonString() == "2030-01-01T10:00:00Z"
+    assert [source.speaker for source in memory.sources] == ["Ada"]
+    assert (memory.external_id, memory.category, memory.session_id) == (
+        f"ext:{own}",
+        "places",
+        "s-1",
+    )
+
+
+def test_add_reads_standard_input(concord: Commands, unique: Unique) -> None:
+    """W4 "-" stands for standard input."""
+    own = unique("piped")
+    concord.done("add", "-", "--id", own, stdin=f"Line one of {own}\nline two\n")
+
+    found = concord.reply(GetMemoryResponse, "get", own)
+
+    assert found.memory.content == f"Line one of {own}\nline two"
+
+
+def test_adding_the_same_again_is_one_memory(concord: Commands, unique: Unique) -> None:
+    """M5 The second time tells that it was known."""
+    first = concord.done("add", unique("same"))
+    second = concord.done("add", unique("same"))
+
+    assert first.startswith("Remembered ")
+    assert second == first.replace("Remembered ", "Known already: ")
+
+
+def test_a_replacement_shows_in_lineage_and_at_the_replaced(
+    concord: Commands, unique: Unique
+) -> None:
+    """T1 T5 `--supersedes` makes the old one give way, and `lineage` marks the head."""
+    old, new = unique("old"), unique("new")
+    concord.done("add", f"The office is in Hamburg {old}", "--id", old)
+    concord.done("add", f"The office is in Bremen {old}", "--id", new, "--supersedes", old)
+
+    shown = concord.done("lineage", old)
+    reply = concord.reply(GetLineageResponse, "lineage", f"memory:{new}")
+
+    assert [(item.id, item.is_head) for item in reply.items] == [(old, False), (new, True)]
+    assert f"○  {old}  superseded from" in shown
+    assert f"●  {new}  head: this holds" in shown
+    assert f"└ supersedes {old}" in shown
+    assert f"superseded by  {new}" in concord.done("get", old)
+
+
+@pytest.mark.parametrize("relation", ["deprecates", "amends", "contradicts"])
+def test_add_states_the_other_relations_too(
+    concord: Commands, unique: Unique, relation: str
+) -> None:
+    """M3 T1 Each lineage option makes its edge in the same write."""
+    old, new = unique("old"), unique("new")
+    concord.done("add", f"One thing {old}", "--id", old)
+    concord.done("add", f"Another thing {new}", "--id", new, f"--{relation}", old)
+
+    reply = concord.reply(GetLineageResponse, "lineage", old)
+
+    assert [edge.relation for edge in reply.edges] == [relation.upper()]
+
+
+def test_a_code_fence_hides_no_lineage(concord: Commands, unique: Unique) -> None:
+    """M3 Text that ends inside a code fence does not swallow the links of the options."""
+    old, new = unique("old"), unique("new")
+    concord.done("add", f"```\nrun this {old}", "--id", new, "--supersedes", old)
+
+    reply = concord.reply(GetLineageResponse, "lineage", new)
+
+    assert [(edge.relation, edge.target.id) for edge in reply.edges] == [("SUPERSEDES", old)]
+
+
+def test_a_ghost_is_marked_in_the_timeline(concord: Commands, unique: Unique) -> None:
+    """M3 T5 What is pointed at and not remembered yet shows as such."""
+    new, ghost = unique("new"), unique("ghost")
+    concord.done("add", f"It replaces one to come {new}", "--id", new, "--supersedes", ghost)
+
+    assert f"?  {ghost}  not remembered yet" in concord.done("lineage", new)
+
+
+def test_names_make_nodes_and_an_edge(concord: Commands, unique: Unique) -> None:
+    """G1 G2 `link` with two names makes what is missing, once."""
+    ada, acme = unique("Ada"), unique("Acme")
+    reply = concord.reply(
+        UpsertEdgeResponse,
+        *("link", ada, "WORKS_AT", acme, "--weight", "0.5", "--property", "since=1843"),
+        *("--property", "role=analyst", "--valid-from", "2020-01-01"),
+    )
+
+    edge = reply.edge
+    assert reply.created
+    assert (edge.source.name, edge.relation, edge.target.name) == (ada, "WORKS_AT", acme)
+    assert (edge.weight, edge.properties["since"], edge.properties["role"]) == (
+        0.5,
+        1843,
+        "analyst",
+    )
+    assert concord.reply(GetNodeResponse, "get", ada).node.name == ada
+    assert concord.reply(GetEdgeResponse, "get", edge.id).edge.id == edge.id
+    assert f"edge         {ada} —WORKS_AT→ {acme}" in concord.done("get", edge.id)
+    assert f"name      {ada}" in concord.done("get", ada)
+
+
+def test_link_joins_a_name_to_a_memory(concord: Commands, unique: Unique) -> None:
+    """G2 `memory:ID` names a memory; linking again tells that it was known."""
+    ada, note = unique("Ada"), unique("note")
+    concord.done("add", f"Ada wrote a note {note}", "--id", note)
+
+    first = concord.done("link", ada, "WROTE", f"memory:{note}")
+    second = concord.done("link", ada, "WROTE", f"memory:{note}")
+
+    assert first.startswith(f"Linked {ada} —WROTE→ memory:{note}\nedge ")
+    assert second.startswith(f"Known already: {ada} —WROTE→ memory:{note}\n")
+
+
+def test_link_between_memories_states_lineage(concord: Commands, unique: Unique) -> None:
+    """T1 A lineage word between two memories is AddLineage, with its reason."""
+    old, new = unique("old"), unique("new")
+    for each in (old, new):
+        concord.done("add", f"A thing {each}", "--id", each)
+
+    reply = concord.reply(
+        AddLineageResponse,
+        *("link", f"memory:{new}", "supersedes", f"memory:{old}", "--context", "we moved"),
+    )
+
+    assert reply.created
+    assert (reply.edge.source.id, reply.edge.target.id) == (new, old)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["link", "a", "SUPERSEDES", "b"], "memory:ID or edge:ID"),
+        (["link", "memory:a", "SUPERSEDES", "memory:b", "--weight", "0.5"], "no weight"),
+        (["link", "a", "KNOWS", "b", "--context", "why"], "--context"),
+        (["link", "a", "KNOWS", "b", "--property", "x"], "NAME=VALUE"),
+        (["link", "a", "KNOWS", "b", "--weight", "2"], "0.0<=x<=1.0"),
+        (["add", "x", "--valid-from", "yesterday"], "ISO 8601"),
+        (["add", "x", "--kind", "rumour"], "'fact'"),
+        (["add"], "Missing argument"),
+        (["get"], "Missing argument"),
+        (["frobnicate"], "No such command"),
+        (["add", "x", "--frobnicate"], "No such option"),
+    ],
+)
+def test_wrong_use_exits_with_2(concord: Commands, arguments: list[str], told: str) -> None:
+    """W4 Exit status 2 and what is wrong on standard error, before any call."""
+    result = concord(*arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["add", "x", "--id", "not an id"], "ERROR_REASON_FIELD_INVALID: "),
+        (["add", "x" * 20_001], "ERROR_REASON_FIELD_INVALID: "),
+        (["link", "concord:space", "KNOWS", "b"], "ERROR_REASON_RESERVED_NAME: "),
+        (["get", "no-such-id"], "LOOKUP_STATUS_NOT_FOUND: "),
+        (["lineage", "no-such-id"], "LOOKUP_STATUS_NOT_FOUND: "),
+        (["neighbors", "no-such-name"], "LOOKUP_STATUS_NOT_FOUND: "),
+        (["path", "no-such-name", "nor-this"], "LOOKUP_STATUS_NOT_FOUND: "),
+        (["--space", "nobody", "get", "x"], "There is no key for the space 'nobody'"),
+    ],
+)
+def test_a_refusal_exits_with_1_and_its_reason(
+    concord: Commands, arguments: list[str], reason: str
+) -> None:
+    """W4 Exit status 1; standard error begins with the machine's reason, then a sentence."""
+    result = concord(*arguments)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(reason)
+
+
+def test_other_content_under_a_taken_id_is_refused(concord: Commands, unique: Unique) -> None:
+    """M5 An id stands for one memory."""
+    own = unique("taken")
+    concord.done("add", f"One {own}", "--id", own)
+
+    result = concord("add", f"Two {own}", "--id", own)
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("ERROR_REASON_ITEM_EXISTS: ")
+
+
+def test_a_lineage_cycle_is_refused(concord: Commands, unique: Unique) -> None:
+    """T1 What replaced something cannot be replaced by it."""
+    old, new = unique("old"), unique("new")
+    concord.done("add", f"Old {old}", "--id", old)
+    concord.done("add", f"New {new}", "--id", new, "--supersedes", old)
+
+    result = concord("link", f"memory:{old}", "SUPERSEDES", f"memory:{new}")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("ERROR_REASON_LINEAGE_CYCLE: ")
+
+
+def test_a_miss_as_json_is_the_reply_and_exit_1(concord: Commands) -> None:
+    """G13 W4 With --json the miss is printed as the reply that it is."""
+    reply = concord.reply(GetMemoryResponse, "get", "no-such-id", exit_code=1)
+
+    assert reply.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+
+def test_two_spaces_do_not_see_each_other(concord: Commands, unique: Unique) -> None:
+    """G13 The same id in two spaces is two memories; `--space` stands before or after."""
+    own = unique("home")
+    concord.done("--space", "demo", "add", f"In the demo {own}", "--id", own)
+
+    assert concord("get", own).exit_code == 1
+
+    concord.done("add", f"In the default space {own}", "--id", own, "--space", "default")
+
+    assert "In the demo" in concord.done("get", own, "--space", "demo")
+    assert "In the default space" in concord.done("get", own)
+
+
+def test_stored_text_steers_no_terminal(concord: Commands, unique: Unique) -> None:
+    """W4 Escape codes and markup in stored text are shown, not obeyed."""
+    own = unique("rude")
+    concord.done("add", f"\x1b[31mred\x1b[0m [bold]plain[/bold] {own}", "--id", own)
+
+    shown = concord.done("get", own)
+
+    assert "\x1b" not in shown
+    assert "[bold]plain[/bold]" in shown

@@ -1,0 +1,120 @@
+"""`concord neighbors`, `path`, `export` and `status` against a running system."""
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from concord.graph.v1.graph_pb2 import (
+    CountByTypeResponse,
+    ExportSpaceResponse,
+    FindPathResponse,
+    QueryNeighborsResponse,
+)
+from concord.search.v1.search_pb2 import GetIndexStatusResponse
+from concord_client.cli.testing import Commands
+from concord_embedded.testing import Spawned
+from google.protobuf.json_format import Parse, ParseDict
+
+Unique = Callable[[str], str]
+
+
+def test_neighbors_walks_as_far_and_where_told(concord: Commands, unique: Unique) -> None:
+    """G9 Depth, direction and relation choose the edges."""
+    ada, acme, town = unique("Ada"), unique("Acme"), unique("Hamburg")
+    concord.done("link", ada, "WORKS_AT", acme)
+    concord.done("link", acme, "BASED_IN", town)
+
+    def names(*options: str) -> list[str]:
+        reply = concord.reply(QueryNeighborsResponse, "neighbors", *options)
+        return sorted(each.neighbor.name for each in reply.neighbors)
+
+    assert names(acme) == sorted([ada, town])
+    assert names(acme, "--direction", "outgoing") == [town]
+    assert names(acme, "--relation", "WORKS_AT") == [ada]
+    assert names(ada, "--depth", "2") == sorted([acme, town])
+    assert names(acme, "--as-of", "2001-01-01") == []
+    assert f"{ada} —WORKS_AT→ {acme}" in concord.done("neighbors", ada)
+
+
+def test_neighbors_leaves_out_what_was_replaced(concord: Commands, unique: Unique) -> None:
+    """T4 A superseded edge's memory shows with --all only."""
+    old, new, topic = unique("old"), unique("new"), unique("topic")
+    concord.done("add", f"Old {old}", "--id", old)
+    concord.done("add", f"New {new}", "--id", new, "--supersedes", old)
+    concord.done("link", topic, "ABOUT", f"memory:{new}")
+
+    reply = concord.reply(QueryNeighborsResponse, "neighbors", f"memory:{new}", "--all")
+
+    assert {each.neighbor.id for each in reply.neighbors} >= {old}
+
+
+def test_a_node_without_edges_says_so(concord: Commands, unique: Unique) -> None:
+    """G9 Nothing found is told in words."""
+    note = unique("note")
+    concord.done("add", f"Alone {note}", "--id", note)
+
+    assert concord.done("neighbors", f"memory:{note}") == "No edges.\n"
+
+
+def test_path_tells_how_two_things_hang_together(concord: Commands, unique: Unique) -> None:
+    """G10 The shortest path comes first, each edge as it points."""
+    a, b, c = unique("A"), unique("B"), unique("C")
+    concord.done("link", a, "KNOWS", b)
+    concord.done("link", c, "KNOWS", b, "--weight", "0.5")
+
+    reply = concord.reply(FindPathResponse, "path", a, c)
+    shown = concord.done("path", a, c)
+
+    assert [len(path.edges) for path in reply.paths] == [2]
+    assert reply.paths[0].weight == 0.5
+    assert f"{a} —KNOWS→ {b}" in shown
+    assert f"{c} —KNOWS→ {b}" in shown
+    assert concord.done("path", a, c, "--direction", "outgoing") == "No path.\n"
+
+
+def test_export_writes_json_lines(concord: Commands, unique: Unique, tmp_path: Path) -> None:
+    """G15 The same lines on standard output and in a file that is its owner's alone."""
+    note = unique("note")
+    concord.done("add", f"To be exported {note}", "--id", note)
+    out = tmp_path / "space.jsonl"
+
+    streamed = concord.done("export")
+    result = concord("export", "--out", str(out))
+    as_json = [
+        line
+        for reply in concord.done("export", "--json").splitlines()
+        for line in Parse(reply, ExportSpaceResponse()).lines
+    ]
+
+    records = [json.loads(line) for line in streamed.splitlines()]
+    assert result.exit_code == 0
+    assert result.stderr == f"Wrote {len(records):,} records to {out}.\n"
+    assert out.read_text("utf-8") == streamed
+    assert as_json == streamed.splitlines()
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert [r["content"] for r in records if r.get("id") == note] == [f"To be exported {note}"]
+
+
+def test_export_to_nowhere_leaves_nothing(concord: Commands, tmp_path: Path) -> None:
+    """W4 A file that cannot be written is a sentence and exit status 1."""
+    result = concord("export", "--out", str(tmp_path / "no" / "such" / "file"))
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Cannot write ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_status_tells_health_counts_and_lag(concord: Commands, system: Spawned) -> None:
+    """W4 S10 Both forms tell where Concord is, what it holds and how far the index is."""
+    shown = concord.done("status")
+    told = json.loads(concord.done("status", "--json"))
+
+    counts = ParseDict(told["counts"], CountByTypeResponse())
+    index = ParseDict(told["index"], GetIndexStatusResponse())
+    assert shown.startswith(f"Concord at {system.url}: serving\n")
+    assert told["url"] == system.url
+    assert set(told["serving"].values()) == {True}
+    assert counts.memories >= 0
+    assert index.model.dimension == 384
+    assert index.following

@@ -1,0 +1,116 @@
+"""Where the client finds Concord."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from concord_client.credentials import CredentialsError, Target, data_directory, find, read
+from concord_client.terms import address
+
+CONTENT = {
+    "url": "127.0.0.1:7600",
+    "http_url": "http://127.0.0.1:7601",
+    "keys": {"default": "ck_default", "demo": "ck_demo"},
+    "enrolment_secrets": {"default": "s1", "demo": "s2"},
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory as `concord up` leaves it."""
+    (tmp_path / "credentials.json").write_text(json.dumps(CONTENT), "utf-8")
+    return tmp_path
+
+
+def found(
+    environ: Mapping[str, str],
+    *,
+    url: str | None = None,
+    api_key: str | None = None,
+    space: str | None = None,
+) -> tuple[str, str]:
+    """The address and key found."""
+    target = find(url=url, api_key=api_key, space=space, environ=environ)
+    return target.url, target.api_key
+
+
+def test_the_data_directory_gives_address_and_key_of_the_space(data: Path) -> None:
+    """W4 `CONCORD_DATA` alone is enough; the space is "default" unless named."""
+    environ = {"CONCORD_DATA": str(data)}
+
+    assert found(environ) == ("127.0.0.1:7600", "ck_default")
+    assert found(environ, space="demo") == ("127.0.0.1:7600", "ck_demo")
+
+
+def test_variables_win_over_the_file_and_arguments_over_both(data: Path) -> None:
+    """W4 `CONCORD_URL` and `CONCORD_API_KEY` override, each by itself."""
+    environ = {"CONCORD_DATA": str(data), "CONCORD_URL": "h:1"}
+
+    assert found(environ) == ("h:1", "ck_default")
+    assert found({**environ, "CONCORD_API_KEY": "ck_x"}) == ("h:1", "ck_x")
+    assert found({**environ, "CONCORD_API_KEY": "ck_x"}, url="g:2", api_key="ck_y") == (
+        "g:2",
+        "ck_y",
+    )
+    assert found({"CONCORD_URL": "h:1", "CONCORD_API_KEY": "ck_x"}) == ("h:1", "ck_x")
+
+
+def test_a_key_that_is_known_to_be_another_spaces_is_refused(data: Path) -> None:
+    """G13 A write meant for one space does not silently go to another."""
+    environ = {"CONCORD_DATA": str(data), "CONCORD_API_KEY": "ck_default"}
+
+    assert found(environ, space="default")[1] == "ck_default"
+    with pytest.raises(CredentialsError, match="is the key of the space 'default', not of 'demo'"):
+        found(environ, space="demo")
+
+
+def test_default_data_directory_follows_xdg() -> None:
+    """W4 Without `CONCORD_DATA` it is `concord` in the user's data home."""
+    assert data_directory({"XDG_DATA_HOME": "/x"}) == Path("/x/concord")
+    assert data_directory({}) == Path("~/.local/share/concord").expanduser()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "Start Concord with `concord up`"),
+        ("not json", "is damaged"),
+        ("[]", "is damaged"),
+        (json.dumps({**CONTENT, "keys": {"default": 7}}), "is damaged"),
+        (json.dumps({**CONTENT, "keys": {}}), "There is no key for the space 'default'"),
+        (json.dumps({**CONTENT, "url": ""}), "has not come up"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_told(
+    tmp_path: Path, content: str | None, told: str
+) -> None:
+    """W4 Each way of not finding Concord says what to do."""
+    if content is not None:
+        (tmp_path / "credentials.json").write_text(content, "utf-8")
+
+    with pytest.raises(CredentialsError, match=told):
+        found({"CONCORD_DATA": str(tmp_path)})
+
+
+def test_no_secret_shows_in_a_representation(data: Path) -> None:
+    """W6 Credentials in a traceback or log tell no key."""
+    shown = repr(read(data / "credentials.json")) + repr(Target("h:1", "ck_secret"))
+
+    assert "ck_" not in shown
+    assert "s1" not in shown
+
+
+@pytest.mark.parametrize(
+    ("url", "place", "secured"),
+    [
+        ("127.0.0.1:7600", "127.0.0.1:7600", False),
+        ("http://127.0.0.1:7600/", "127.0.0.1:7600", False),
+        ("https://concord.example.org:443", "concord.example.org:443", True),
+    ],
+)
+def test_https_means_tls(url: str, place: str, secured: bool) -> None:
+    """W6 An address that begins with https:// is reached by TLS alone."""
+    target, tls = address(url)
+
+    assert (target, tls is not None) == (place, secured)
