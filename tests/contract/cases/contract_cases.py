@@ -1,0 +1,20 @@
+"""The table: each method's full name and its cases."""
+
+from contract_registry import Contract
+from feed_contracts import FEED
+from governed_contracts import GOVERNED
+from graph_contracts import GRAPH
+from memory_contracts import MEMORY
+
+SERVED = {
+    "concord.graph.v1.GraphService": GRAPH,
+    "concord.graph.v1.MemoryService": MEMORY,
+    "concord.graph.v1.GovernedChangeService": GOVERNED,
+    "concord.graph.v1.ChangeFeedService": FEED,
+}
+
+CONTRACTS: dict[str, Contract] = {
+    f"{service}.{method}": contract
+    for service, contracts in SERVED.items()
+    for method, contract in contracts.items()
+}

@@ -1,0 +1,47 @@
+"""Every service and method of the contracts, found in the generated code."""
+
+import importlib
+from pathlib import Path
+
+import concord.errors.v1 as somewhere_generated
+from concord.rules.v1 import rules_pb2
+from google.protobuf.descriptor import Descriptor, MethodDescriptor, ServiceDescriptor
+
+GENERATED = Path(next(iter(somewhere_generated.__path__))).parents[2]
+
+
+def services() -> list[ServiceDescriptor]:
+    """Return every service under `concord/`, by full name."""
+    found: dict[str, ServiceDescriptor] = {}
+    for file in sorted((GENERATED / "concord").rglob("*_pb2.py")):
+        module = importlib.import_module(
+            ".".join(file.relative_to(GENERATED).with_suffix("").parts)
+        )
+        found |= {each.full_name: each for each in module.DESCRIPTOR.services_by_name.values()}
+    return [found[name] for name in sorted(found)]
+
+
+def methods() -> dict[str, MethodDescriptor]:
+    """Return every method by its full name, such as `concord.graph.v1.GraphService.GetNode`."""
+    return {each.full_name: each for service in services() for each in service.methods}
+
+
+METHODS = methods()
+
+
+def permission(method: MethodDescriptor) -> str:
+    """Return the scope that a method demands; empty when it names none."""
+    return str(method.GetOptions().Extensions[rules_pb2.method].permission)
+
+
+def scopes() -> frozenset[str]:
+    """Return every scope that any method demands."""
+    return frozenset(map(permission, METHODS.values()))
+
+
+def carries_request_id(request: Descriptor) -> bool:
+    """Return whether a request has a `request_id`, its own or its stream header's."""
+    messages = [request, *(field.message_type for field in request.fields if field.message_type)]
+    own = "request_id" in request.fields_by_name
+    header = any(m.name.endswith("Header") and "request_id" in m.fields_by_name for m in messages)
+    return own or header

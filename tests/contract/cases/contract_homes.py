@@ -1,0 +1,291 @@
+"""Two spaces full of things with the same names, and one where nothing is."""
+
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any  # what the dynamic calls give back
+
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_client import signing
+from contract_live import NOW, Live, graph_app, graph_live, member
+from google.protobuf.json_format import ParseDict
+
+CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
+EXPIRE_TIME = datetime.fromtimestamp(NOW // 1_000_000, UTC) + timedelta(days=1)
+POLICY = sha256(b"policy").hexdigest()
+
+
+@dataclass(frozen=True)
+class Parties:
+    """Who must consent in a space, with their keys, and the governance that grants."""
+
+    agent: signing.Signer
+    human: signing.Signer
+    governance: Any  # cryptography's private key; signing makes and takes it
+
+    def genesis(self, space: str) -> bytes:
+        """Return a space's genesis record."""
+        return signing.sign_genesis(
+            space=space,
+            agent=self.agent,
+            human=self.human,
+            governance_key=signing.public_bytes(self.governance),
+        )
+
+    def grant(
+        self,
+        space: str,
+        action: governed_pb2.GovernedAction,
+        etags: Mapping[str, str],
+        **other: Any,  # what a forger signs instead, by the names of `sign_consent`
+    ) -> bytes:
+        """Return a grant with both consents to an action."""
+        agreed: dict[str, Any] = {
+            "space": space,
+            "proposal_id": "p-1",
+            "revision": 1,
+            "action_digest": signing.action_digest(action),
+            "etags": etags,
+            "policy_digest": POLICY,
+            "expire_time": EXPIRE_TIME,
+        } | other
+        consents = {
+            slot: signing.sign_consent(slot=slot, signer=signer, **agreed)
+            for slot, signer in ((signing.AGENT, self.agent), (signing.HUMAN, self.human))
+        }
+        return signing.sign_grant(
+            governance=self.governance, decision_id="d-1", consents=consents, **agreed
+        )
+
+
+def new_parties() -> Parties:
+    """Make the keys of a space."""
+    return Parties(
+        signing.Signer("agent-1", signing.generate_key()),
+        signing.Signer("anna@example.org", signing.generate_key()),
+        signing.generate_key(),
+    )
+
+
+@dataclass(frozen=True)
+class Home:
+    """A furnished space: names that every home has, ids and etags of its own."""
+
+    space: str
+    parties: Parties
+    node_id: str = ""  # Ada, whose edges are below
+    node_etag: str = ""
+    loose_id: str = ""  # a node without edges
+    loose_etag: str = ""
+    edge_id: str = ""  # Ada WORKS_AT Acme
+    edge_etag: str = ""
+    later_edge_id: str = ""  # Ada WORKS_AT Zeta
+    rock_id: str = ""  # Ada VALUES Honesty, constitutive
+    rock_etag: str = ""
+    memory_id: str = ""  # supersedes the old one
+    memory_etag: str = ""
+    old_id: str = ""
+    gone_id: str = ""  # forgotten
+    gone_etag: str = ""
+    creed_id: str = ""  # constitutive
+    creed_etag: str = ""
+    fresh_space: str = ""  # a space of the same owner that has no genesis yet
+    genesis: bytes = b""  # for the fresh space
+    secret: str = ""  # for the fresh space
+    grant: bytes = b""  # for `governed_action`
+    page_tokens: Mapping[str, str] = field(default_factory=dict)  # by method
+
+    @property
+    def governed_action(self) -> governed_pb2.GovernedAction:
+        """What `grant` allows: weakening what Ada values."""
+        return weaken(self, 0.9)
+
+    def ids(self) -> list[str]:
+        """Return the ids of everything that stands in this home."""
+        return [getattr(self, each.name) for each in fields(self) if each.name.endswith("_id")]
+
+
+def weaken(home: Home, weight: float) -> governed_pb2.GovernedAction:
+    """Return the action that gives a home's constitutive edge another weight."""
+    edge = type_pb2.Edge(id=home.rock_id, etag=home.rock_etag, weight=weight)
+    update = graph_pb2.UpdateEdgeRequest(request_id="inner", edge=edge)
+    update.update_mask.paths.append("weight")
+    return governed_pb2.GovernedAction(update_edge=update)
+
+
+def nowhere(home: Home) -> Home:
+    """Return a home all of whose ids name nothing anywhere."""
+    lost = {each.name: str(uuid.uuid4()) for each in fields(home) if each.name.endswith("_id")}
+    return replace(home, **lost)  # type: ignore[arg-type] # every one of these fields is a text
+
+
+@dataclass(frozen=True)
+class Template:
+    """Store files to copy: `alone` holds A's space, `both` the same bytes of A and then B's."""
+
+    alone: Path
+    both: Path
+    a: Home
+    b: Home
+    enrolment: Mapping[str, str]
+
+    def copy(self, into: Path, *, both: bool = True) -> Path:
+        """Return a fresh copy of a store file."""
+        return Path(shutil.copy(self.both if both else self.alone, into / "graph.db"))
+
+
+async def make_template(folder: Path) -> Template:
+    """Furnish A, keep a copy, furnish B beside it."""
+    secrets = {space: f"secret of {space}" for space in ("a", "b", "a-fresh", "b-fresh")}
+    enrolment = {space: sha256(text.encode()).hexdigest() for space, text in secrets.items()}
+    alone, both = folder / "alone.db", folder / "both.db"
+    async with graph_live(graph_app(alone, enrolment=enrolment)) as live:
+        a = await furnish(live, "a", secrets)
+    shutil.copy(alone, both)
+    async with graph_live(graph_app(both, enrolment=enrolment)) as live:
+        b = await furnish(live, "b", secrets)
+    return Template(alone, both, a, b, enrolment)
+
+
+async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
+    """Fill a space with the things of a home; every content tells whose it is."""
+    home = Home(
+        space, new_parties(), fresh_space=f"{space}-fresh", secret=secrets[f"{space}-fresh"]
+    )
+    who = member(space)
+    await live.tell(
+        who,
+        "EnrolPrincipals",
+        governed_pb2.EnrolPrincipalsRequest(
+            request_id="genesis",
+            enrolment_secret=secrets[space],
+            genesis=home.parties.genesis(space),
+        ),
+    )
+    for furnisher in (_with_nodes_and_edges, _with_memories, _with_what_defines, _with_pages):
+        home = await furnisher(live, home)
+    return replace(
+        home,
+        genesis=home.parties.genesis(home.fresh_space),
+        grant=home.parties.grant(space, home.governed_action, {home.rock_id: home.rock_etag}),
+    )
+
+
+def edge_said(relation: str, target: str, **fields_: Any) -> type_pb2.Edge:
+    """Return an edge from Ada to a named node."""
+    return ParseDict(
+        {"source": {"name": "Ada"}, "relation": relation, "target": {"name": target}, **fields_},
+        type_pb2.Edge(),
+    )
+
+
+async def _with_nodes_and_edges(live: Live, home: Home) -> Home:
+    who, whose = member(home.space), {"properties": {"whose": home.space}}
+    edges = []
+    for target, start in (("Acme", "2020-01-01T00:00:00Z"), ("Zeta", "2024-01-01T00:00:00Z")):
+        edge = edge_said("WORKS_AT", target, valid_from=start, **whose)
+        request = graph_pb2.UpsertEdgeRequest(request_id=f"edge {target}", edge=edge)
+        edges.append((await live.tell(who, "UpsertEdge", request)).edge)
+    nodes = []
+    for name in ("Ada", "Loose"):
+        node = ParseDict({"name": name, "label": "Thing", **whose}, type_pb2.Node())
+        request_ = graph_pb2.UpsertNodeRequest(request_id=f"node {name}", node=node)
+        nodes.append((await live.tell(who, "UpsertNode", request_)).node)
+    return replace(
+        home,
+        node_id=nodes[0].id,
+        node_etag=nodes[0].etag,
+        loose_id=nodes[1].id,
+        loose_etag=nodes[1].etag,
+        edge_id=edges[0].id,
+        edge_etag=edges[0].etag,
+        later_edge_id=edges[1].id,
+    )
+
+
+async def _with_memories(live: Live, home: Home) -> Home:
+    who = member(home.space)
+
+    async def add(request_id: str, content: str, **fields_: Any) -> Any:
+        memory = ParseDict({"content": f"{content} ({home.space})", **fields_}, type_pb2.Memory())
+        request = memory_pb2.AddMemoryRequest(request_id=request_id, memory=memory)
+        return (await live.tell(who, "AddMemory", request)).memory
+
+    old = await add("m1", "Ada likes tea", tags=["taste"], domain="people.ada")
+    new = await add(
+        "m2",
+        f"Ada likes coffee now. Supersedes: [[memory:{old.id}]]",
+        external_id="ext-1",
+        session_id="s-1",
+    )
+    await add("m3", "Both homes call this one so", id="shared/one", kind="MEMORY_KIND_PLAN")
+    gone = await add("m4", "Soon forgotten")
+    forget = memory_pb2.ForgetMemoryRequest(request_id="m5", id=gone.id, etag=gone.etag)
+    gone = (await live.tell(who, "ForgetMemory", forget)).memory
+    return replace(
+        home,
+        memory_id=new.id,
+        memory_etag=new.etag,
+        old_id=old.id,
+        gone_id=gone.id,
+        gone_etag=gone.etag,
+    )
+
+
+async def _with_what_defines(live: Live, home: Home) -> Home:
+    """Add a constitutive edge and a constitutive memory, with both consents."""
+    edge = governed_pb2.GovernedAction()
+    edge.upsert_edge.request_id = "inner"
+    edge.upsert_edge.edge.CopyFrom(edge_said("VALUES", "Honesty"))
+    edge.upsert_edge.edge.edge_type = CONSTITUTIVE
+    creed = governed_pb2.GovernedAction()
+    creed.add_memory.request_id = "inner"
+    creed.add_memory.memory.content = f"I keep promises ({home.space})"
+    creed.add_memory.memory.edge_type = CONSTITUTIVE
+    done = [await apply(live, home, action, {}) for action in (edge, creed)]
+    return replace(
+        home,
+        rock_id=done[0].edge.id,
+        rock_etag=done[0].edge.etag,
+        creed_id=done[1].memory.id,
+        creed_etag=done[1].memory.etag,
+    )
+
+
+async def apply(
+    live: Live, home: Home, action: governed_pb2.GovernedAction, etags: Mapping[str, str]
+) -> Any:
+    """Apply a change with both consents and return the reply."""
+    request = governed_pb2.ApplyGovernedChangeRequest(
+        request_id=str(uuid.uuid4()),
+        action=action,
+        grant=home.parties.grant(home.space, action, etags),
+    )
+    return await live.tell(member(home.space), "ApplyGovernedChange", request)
+
+
+async def _with_pages(live: Live, home: Home) -> Home:
+    """Read the first page of everything that has pages, one thing a page."""
+    tokens = {}
+    for method, request in paged(home).items():
+        tokens[method] = (await live.tell(member(home.space), method, request)).next_page_token
+        assert tokens[method], f"{method} has one page only"
+    return replace(home, page_tokens=tokens)
+
+
+def paged(home: Home) -> dict[str, Any]:
+    """Return a request for the first page of each paged method, by its name."""
+    return {
+        "ListNodes": graph_pb2.ListNodesRequest(page_size=1),
+        "ListEdges": graph_pb2.ListEdgesRequest(page_size=1),
+        "QueryNeighbors": graph_pb2.QueryNeighborsRequest(
+            start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
+        ),
+        "ListMemories": memory_pb2.ListMemoriesRequest(page_size=1),
+        "GetMemoryHistory": memory_pb2.GetMemoryHistoryRequest(id=home.gone_id, page_size=1),
+    }

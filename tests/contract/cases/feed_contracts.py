@@ -1,0 +1,47 @@
+"""The contract cases of ChangeFeedService, whose callers are Concord's own services."""
+
+from concord.graph.v1 import feed_pb2 as pb
+from contract_live import FOLLOWER, member
+from contract_registry import NO_MESSAGE, Answered, Contract, Refused, invalid
+from grpc import StatusCode
+
+STRANGER = Refused(StatusCode.PERMISSION_DENIED, "PERMISSION_MISSING")
+
+FEED = {
+    "ListSpaces": Contract(
+        request=lambda _: pb.ListSpacesRequest(),
+        success=lambda reply, _: [head.space for head in reply.spaces] == ["a", "b"],
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+    ),
+    "WatchChanges": Contract(
+        request=lambda home: pb.WatchChangesRequest(
+            cursors=[pb.SpaceCursor(space=home.space, seq=3)]
+        ),
+        success=lambda replies, _: (
+            [reply.space for reply in replies] == ["a", "b"]
+            and [reply.changes[0].seq for reply in replies] == [4, 1]
+        ),
+        bad_input=(
+            lambda _: pb.WatchChangesRequest(cursors=[pb.SpaceCursor(space="a", seq=-1)]),
+            invalid("cursors[0].seq"),
+        ),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+        replies=2,
+    ),
+    "BatchGetRevisions": Contract(
+        request=lambda home: pb.BatchGetRevisionsRequest(
+            space="a", refs=[pb.RevisionRef(id=home.old_id), pb.RevisionRef(id=home.memory_id)]
+        ),
+        success=lambda reply, home: (
+            [each.memory.id for each in reply.revisions] == [home.old_id, home.memory_id]
+        ),
+        bad_input=(lambda _: pb.BatchGetRevisionsRequest(space="a"), invalid("refs")),
+        other_space=Answered(lambda reply: not any(r.HasField("memory") for r in reply.revisions)),
+        caller=lambda _: FOLLOWER,
+    ),
+}

@@ -1,0 +1,146 @@
+"""The contract cases of MemoryService."""
+
+from concord.graph.v1 import memory_pb2 as pb
+from concord.type.v1 import type_pb2
+from contract_homes import Home
+from contract_registry import NOT_FOUND, Answered, Contract, invalid
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
+Memory = type_pb2.Memory
+
+
+def _add(home: Home, content: str = "Ada learnt to swim") -> pb.AddMemoryRequest:
+    """The id is the other home's when that is asked for: then it names nothing here."""
+    return pb.AddMemoryRequest(
+        request_id="r", memory=Memory(content=f"{content} [[memory:{home.memory_id}]]")
+    )
+
+
+def _batch(home: Home, *contents: str) -> list[Message | bytes]:
+    memories = [Memory(content=f"{text} [[memory:{home.memory_id}]]") for text in contents]
+    return [
+        pb.BatchAddMemoriesRequest(header=pb.BatchHeader(request_id="r")),
+        *(pb.BatchAddMemoriesRequest(memory=memory) for memory in memories),
+    ]
+
+
+def _update(home: Home, content: str = "Ada drinks cocoa") -> pb.UpdateMemoryRequest:
+    memory = Memory(id=home.memory_id, etag=home.memory_etag, content=content)
+    return pb.UpdateMemoryRequest(
+        request_id="r", memory=memory, update_mask=FieldMask(paths=["content"])
+    )
+
+
+def _update_backwards(home: Home) -> pb.UpdateMemoryRequest:
+    request = _update(home)
+    request.memory.valid_from.CopyFrom(Timestamp(seconds=20))
+    request.memory.valid_until.CopyFrom(Timestamp(seconds=10))
+    request.update_mask.paths[:] = ["valid_from", "valid_until"]
+    return request
+
+
+def _lineage(home: Home, context: str = "a test", relation: int = 3) -> pb.AddLineageRequest:
+    return pb.AddLineageRequest(
+        request_id="r",
+        relation=relation,  # type: ignore[arg-type] # numbers are the contract's; 3 is AMENDS
+        newer_id=home.memory_id,
+        older_id="shared/one",
+        context=context,
+    )
+
+
+MEMORY = {
+    "AddMemory": Contract(
+        request=_add,
+        success=lambda reply, _: reply.created and reply.memory.etag,
+        bad_input=(lambda home: _add(home, "x" * 20_001), invalid("memory.content")),
+        other_space=Answered(lambda reply: reply.created),
+        other=lambda home: _add(home, "Ada learnt to fly"),
+    ),
+    "BatchAddMemories": Contract(
+        request=lambda home: _batch(home, "One", "Two"),
+        success=lambda reply, _: [r.outcome for r in reply.results] == [1, 1] and not reply.errors,
+        bad_input=(lambda home: _batch(home, "One")[1:], invalid("part")),
+        other_space=Answered(lambda reply: [r.outcome for r in reply.results] == [1, 1]),
+        other=lambda home: _batch(home, "One", "Three"),
+    ),
+    "GetMemory": Contract(
+        request=lambda home: pb.GetMemoryRequest(id=home.old_id),
+        success=lambda reply, home: (
+            reply.status == FOUND and reply.memory.standing.head_ids == [home.memory_id]
+        ),
+        bad_input=(lambda _: pb.GetMemoryRequest(external_id="x" * 513), invalid("external_id")),
+        other_space=Answered(lambda reply: reply == pb.GetMemoryResponse(status=MISSED)),
+    ),
+    "UpdateMemory": Contract(
+        request=_update,
+        success=lambda reply, home: (
+            reply.memory.content == "Ada drinks cocoa" and reply.memory.id == home.memory_id
+        ),
+        bad_input=(_update_backwards, invalid("memory.valid_until")),
+        other_space=NOT_FOUND,
+        other=lambda home: _update(home, "Ada drinks water"),
+    ),
+    "ForgetMemory": Contract(
+        request=lambda home: pb.ForgetMemoryRequest(
+            request_id="r", id=home.memory_id, etag=home.memory_etag
+        ),
+        success=lambda reply, _: reply.memory.HasField("forget_time"),
+        bad_input=(
+            lambda home: pb.ForgetMemoryRequest(request_id="r", id="a\0b", etag=home.memory_etag),
+            invalid("id"),
+        ),
+        other_space=NOT_FOUND,
+        other=lambda home: pb.ForgetMemoryRequest(request_id="r", id=home.old_id, etag="other"),
+    ),
+    "RestoreMemory": Contract(
+        request=lambda home: pb.RestoreMemoryRequest(
+            request_id="r", id=home.gone_id, etag=home.gone_etag
+        ),
+        success=lambda reply, _: not reply.memory.HasField("forget_time"),
+        bad_input=(
+            lambda home: pb.RestoreMemoryRequest(request_id="r", id=home.gone_id, etag="e" * 129),
+            invalid("etag"),
+        ),
+        other_space=NOT_FOUND,
+        other=lambda home: pb.RestoreMemoryRequest(request_id="r", id=home.old_id, etag="other"),
+    ),
+    "ListMemories": Contract(
+        request=lambda _: pb.ListMemoriesRequest(include_superseded=True, page_size=100),
+        success=lambda reply, home: (
+            {m.id for m in reply.memories}
+            == {home.memory_id, home.old_id, home.creed_id, "shared/one"}
+        ),
+        bad_input=(
+            lambda _: ParseDict({"filter": {"kinds": [99]}}, pb.ListMemoriesRequest()),
+            invalid("filter.kinds[0]"),
+        ),
+        other_space=Answered(lambda reply: "(b)" not in str(reply)),
+    ),
+    "GetMemoryHistory": Contract(
+        request=lambda home: pb.GetMemoryHistoryRequest(id=home.gone_id),
+        success=lambda reply, _: [each.revision for each in reply.versions] == [2, 1],
+        bad_input=(
+            lambda home: pb.GetMemoryHistoryRequest(id=home.gone_id, page_token="damaged"),
+            invalid("page_token", "PAGE_TOKEN_INVALID"),
+        ),
+        other_space=Answered(lambda reply: reply == pb.GetMemoryHistoryResponse()),
+    ),
+    "AddLineage": Contract(
+        request=_lineage,
+        success=lambda reply, home: reply.created and reply.edge.source.id == home.memory_id,
+        bad_input=(lambda home: _lineage(home, relation=0), invalid("relation")),
+        other_space=NOT_FOUND,
+        other=lambda home: _lineage(home, "another reason"),
+    ),
+    "GetLineage": Contract(
+        request=lambda home: pb.GetLineageRequest(id=home.old_id),
+        success=lambda reply, home: {i.id for i in reply.items} == {home.memory_id, home.old_id},
+        bad_input=(lambda _: pb.GetLineageRequest(), invalid("id")),
+        other_space=Answered(lambda reply: reply == pb.GetLineageResponse(status=MISSED)),
+    ),
+}

@@ -1,0 +1,139 @@
+"""Each method of each contract, through a real server: success, bad input, another space, replay.
+
+The descriptors say which methods there are; one without cases fails here by its name.
+"""
+
+from pathlib import Path
+from typing import Any  # replies, whose type only the method knows
+
+import grpc
+import pytest
+from concord.graph.v1 import feed_pb2
+from concord.type.v1 import type_pb2
+from contract_cases import CONTRACTS, SERVED
+from contract_descriptors import METHODS, carries_request_id, permission, services
+from contract_homes import Template
+from contract_live import FOLLOWER, Answer, Live, graph_app, graph_live
+from contract_registry import Answered, Contract, Refused
+from google.protobuf.message import Message
+
+EVERY = pytest.mark.parametrize("method", METHODS)
+WRITES = [name for name, each in METHODS.items() if carries_request_id(each.input_type)]
+
+
+def contract_of(method: str) -> Contract:
+    """Return the cases of a method."""
+    assert method in CONTRACTS, f"{method} has no contract cases: add it to contract_cases.py"
+    return CONTRACTS[method]
+
+
+def meets(expected: Refused | Answered, answer: Answer) -> None:
+    """Fail unless an answer is as demanded."""
+    assert expected.unmet_by(answer) == ""
+
+
+@EVERY
+def test_a_method_has_cases_a_permission_and_an_idempotent_write(method: str) -> None:
+    """Issue 3, item 1: the walk over the descriptors. W6: every method names its permission."""
+    contract = contract_of(method)
+    writes = carries_request_id(METHODS[method].input_type)
+
+    assert permission(METHODS[method])
+    assert writes == (contract.other is not None), "exactly the writes have a replay case"
+    assert writes == permission(METHODS[method]).endswith(":write"), "a write has a request_id"
+
+
+def test_no_case_is_of_a_method_that_is_gone() -> None:
+    """Issue 3, item 1: the table and the contracts are one set."""
+    assert set(METHODS) == set(CONTRACTS)
+    assert {each.full_name for each in services()} == set(SERVED)
+
+
+@EVERY
+async def test_success(method: str, template: Template, tmp_path: Path) -> None:
+    """Issue 3, item 1: the method does what its contract says."""
+    contract = contract_of(method)
+    async with graph_live(app(template, tmp_path)) as live:
+        home = template.a
+        answer = await live.ask(
+            contract.caller(home), method, contract.request(home), contract.replies
+        )
+
+    meets(Answered(lambda reply: bool(contract.success(reply, home))), answer)
+
+
+@EVERY
+async def test_bad_input(method: str, template: Template, tmp_path: Path) -> None:
+    """Issue 3, must hold: bad input is a typed error, and nothing is half-written."""
+    contract = contract_of(method)
+    spoilt, refused = contract.bad_input
+    async with graph_live(app(template, tmp_path)) as live:
+        before = await heads(live)
+        answer = await live.ask(contract.caller(template.a), method, spoilt(template.a), 1)
+
+        meets(refused, answer)
+        assert before == await heads(live)
+
+
+@EVERY
+async def test_ids_of_another_space(method: str, template: Template, tmp_path: Path) -> None:
+    """G13: what another space has is as if it did not exist, and stays untouched."""
+    contract = contract_of(method)
+    a, b = template.a, template.b
+    async with graph_live(app(template, tmp_path)) as live:
+        before = (await heads(live))["b"]
+        who = (contract.intruder or contract.caller)(a)
+        answer = await live.ask(who, method, contract.request(b), contract.replies)
+
+        meets(contract.other_space, answer)
+        assert before == (await heads(live))["b"]
+
+
+@pytest.mark.parametrize("method", WRITES)
+async def test_replay(method: str, template: Template, tmp_path: Path) -> None:
+    """M5, design 3: the same request once more changes nothing and gets the same reply."""
+    contract = contract_of(method)
+    assert contract.other is not None
+    home = template.a
+    who = contract.caller(home)
+    async with graph_live(app(template, tmp_path)) as live:
+        first = await live.ask(who, method, contract.request(home))
+        written = await heads(live)
+        again = await live.ask(who, method, contract.request(home))
+        other = await live.ask(who, method, contract.other(home))
+
+        assert written == await heads(live)
+    assert without_access(first.reply) == without_access(again.reply)
+    meets(Refused(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED"), other)
+
+
+def app(template: Template, folder: Path) -> Any:
+    """Assemble graph over a fresh copy of the furnished spaces."""
+    return graph_app(template.copy(folder), enrolment=template.enrolment)
+
+
+async def heads(live: Live) -> dict[str, int]:
+    """Return how far each space is."""
+    reply = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+    return {head.space: head.head_seq for head in reply.spaces}
+
+
+def without_access(message: Message) -> Message:
+    """Return a message without access data at any depth."""
+    result = type(message)()
+    result.CopyFrom(message)
+    _strip(result)
+    return result
+
+
+def _strip(message: Message) -> None:
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        if field.message_type.full_name == type_pb2.Access.DESCRIPTOR.full_name:
+            message.ClearField(field.name)
+        elif field.is_repeated and not field.message_type.GetOptions().map_entry:
+            for item in value:
+                _strip(item)
+        elif not field.is_repeated:
+            _strip(value)

@@ -1,0 +1,73 @@
+"""Every rule of every field of every request, broken once on the wire."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from concord.graph.v1 import feed_pb2
+from contract_cases import CONTRACTS
+from contract_descriptors import METHODS
+from contract_homes import Home, Template
+from contract_live import FOLLOWER, Request, graph_app, graph_live
+from google.protobuf.message import Message
+from rule_breaker import Breach, breaches
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_each_broken_rule_is_refused_naming_its_field(
+    method: str, template: Template, tmp_path: Path
+) -> None:
+    """Issue 3, must hold: bad input is a typed error with its field, and nothing is written."""
+    contract = CONTRACTS[method]
+    home = template.a
+    tame = []
+    store = template.copy(tmp_path)
+    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+        spaces = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+        for breach, request in spoilt(contract.request(home)):
+            answer = await live.ask(contract.caller(home), method, request, 1)
+            fields = [each.field for each in answer.refusal.violations] if answer.refusal else []
+            if (
+                answer.code != grpc.StatusCode.INVALID_ARGUMENT
+                or answer.reason != "ERROR_REASON_FIELD_INVALID"
+                or breach.path not in fields
+            ):
+                tame.append(f"{breach.path} {breach.how}: {answer.refusal} {fields}")
+
+        assert tame == []
+        assert spaces == await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+
+
+def spoilt(request: Request) -> Iterator[tuple[Breach, Request]]:
+    """Yield each breach with what to send: a stream is cut after its spoilt message."""
+    if not isinstance(request, list):
+        assert isinstance(request, Message)
+        yield from ((breach, breach.message) for breach in breaches(request))
+        return
+    for place, part in enumerate(request):
+        assert isinstance(part, Message)
+        for breach in breaches(part):
+            yield breach, [*request[:place], breach.message]
+
+
+def test_the_breaker_finds_the_rules() -> None:
+    """Principle 14: a walk that found no rules would prove nothing."""
+    home = Home("a", parties=None)  # type: ignore[arg-type] # no key is needed here
+    found = {
+        f"{breach.path} {breach.how}"
+        for breach, _ in spoilt(CONTRACTS["concord.graph.v1.GraphService.UpsertEdge"].request(home))
+    }
+
+    assert found >= {
+        "request_id missing",
+        "request_id NUL",
+        "edge missing",
+        "edge.source.name too long",
+        "edge.relation blank",
+        "edge.weight too large",
+        "edge.weight not a number",
+        "edge.properties too deep",
+        "edge.edge_type undefined",
+        "edge.valid_from finer than a microsecond",
+    }

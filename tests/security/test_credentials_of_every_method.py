@@ -1,0 +1,72 @@
+"""No method answers a stranger, or a caller whose credential does not carry its scope."""
+
+from collections.abc import AsyncIterator
+
+import grpc
+import pytest
+import pytest_asyncio
+from concord_chassis.identity import Caller
+from concord_chassis.testing import new_issuer
+from contract_cases import CONTRACTS
+from contract_descriptors import METHODS, permission, scopes
+from contract_homes import Template
+from contract_live import Live, ask, graph_app, graph_live, member
+
+EVERY = pytest.mark.parametrize("method", METHODS)
+UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def live(template: Template, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Live]:
+    """One deployment for all: nothing here may change it."""
+    store = template.copy(tmp_path_factory.mktemp("credentials"))
+    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+        yield live
+
+
+@EVERY
+async def test_nobody_is_refused(method: str, template: Template, live: Live) -> None:
+    """W6: without a credential there is no answer."""
+    answer = await live.ask(None, method, CONTRACTS[method].request(template.a), 1)
+
+    assert (answer.code, answer.reason) == (UNAUTHENTICATED, "ERROR_REASON_CREDENTIAL_INVALID")
+
+
+@EVERY
+async def test_a_bad_credential_is_refused(method: str, template: Template, live: Live) -> None:
+    """W6: neither a text, nor another issuer's token, nor a changed one, nor an old one."""
+    serving = live.servings[METHODS[method].containing_service.full_name]
+    who = member("a")
+    good = serving.issuer.mint(who)
+    head, _, signature = good.split(".")
+    forged = ".".join([head, new_issuer().mint(member("b")).split(".")[1], signature])
+    tokens = {
+        "hunter2": "CREDENTIAL_INVALID",
+        new_issuer(serving.issuer.name).mint(who): "CREDENTIAL_INVALID",
+        forged: "CREDENTIAL_INVALID",
+        serving.issuer.mint(who, ttl=-1): "CREDENTIAL_EXPIRED",
+    }
+
+    for token, reason in tokens.items():
+        channel = serving.channel_with(token)
+        answer = await ask(channel, METHODS[method], CONTRACTS[method].request(template.a), 1)
+        assert (answer.code, answer.reason) == (UNAUTHENTICATED, f"ERROR_REASON_{reason}")
+
+
+@EVERY
+async def test_every_scope_but_the_one_is_not_enough(
+    method: str, template: Template, live: Live
+) -> None:
+    """W6: each method asks for its own scope, and says which."""
+    needed = permission(METHODS[method])
+    who = Caller("a", "agent-1", scopes() - {needed} | {f"{needed}:not", "*"}, "AGENT")
+    answer = await live.ask(who, method, CONTRACTS[method].request(template.a), 1)
+
+    assert (answer.code, answer.reason) == (
+        grpc.StatusCode.PERMISSION_DENIED,
+        "ERROR_REASON_PERMISSION_MISSING",
+    )
+    assert answer.refusal is not None
+    assert answer.refusal.metadata == {"permission": needed}

@@ -1,0 +1,240 @@
+"""Two spaces with the same names never see each other through any method.
+
+The walk is over the descriptors: a method that is new is walked as soon as it has its cases.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import grpc
+import pytest
+from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from contract_cases import CONTRACTS
+from contract_descriptors import METHODS, carries_request_id, permission
+from contract_homes import Home, Template, nowhere, paged
+from contract_live import (
+    SERVICE_SCOPES,
+    Answer,
+    Live,
+    Request,
+    full_name,
+    graph_app,
+    graph_live,
+    member,
+)
+from google.protobuf.json_format import MessageToJson
+from google.protobuf.message import Message
+from haunting import haunt
+
+CLIENTS = [name for name, each in METHODS.items() if permission(each) not in SERVICE_SCOPES]
+WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
+READS = [name for name in CLIENTS if name not in WRITES]
+
+AGED = type_pb2.AsOf()
+AGED.valid_time.FromJsonString("2022-06-01T00:00:00Z")
+ADA, ZETA = type_pb2.EdgeEnd(name="Ada"), type_pb2.EdgeEnd(name="Zeta")
+ALL = {"include_superseded": True, "page_size": 200}
+
+
+def more_reads(home: Home) -> dict[str, list[Message]]:
+    """Return further requests, by short name: what a stranger's rows could show through."""
+    walks = [
+        graph_pb2.QueryNeighborsRequest(start=ADA, depth=5, include_resolutions=True, **ALL),  # type: ignore[arg-type] # typed per field
+        graph_pb2.QueryNeighborsRequest(start=ADA, as_of=AGED),
+        graph_pb2.QueryNeighborsRequest(start=type_pb2.EdgeEnd(id=home.memory_id), depth=3),
+    ]
+    memory = memory_pb2
+    return {
+        "GetNode": [graph_pb2.GetNodeRequest(name=name) for name in ("Ada", "Acme", "Nobody")],
+        "GetEdge": [
+            graph_pb2.GetEdgeRequest(
+                triple=graph_pb2.Triple(source=ADA, relation="WORKS_AT", target=ZETA)
+            ),
+            graph_pb2.GetEdgeRequest(id=home.rock_id),
+        ],
+        "ListNodes": [graph_pb2.ListNodesRequest(page_size=200)],
+        "ListEdges": [graph_pb2.ListEdgesRequest(page_size=200)],
+        "QueryNeighbors": [*walks],
+        "FindPath": [graph_pb2.FindPathRequest(start=ADA, end=ZETA, max_depth=10)],
+        "GetMemory": [
+            *(memory.GetMemoryRequest(id=i) for i in (home.gone_id, home.creed_id, "shared/one")),
+            memory.GetMemoryRequest(external_id="ext-1"),
+        ],
+        "ListMemories": [
+            memory.ListMemoriesRequest(),
+            memory.ListMemoriesRequest(filter=memory.MemoryFilter(tag="taste"), **ALL),  # type: ignore[arg-type] # typed per field
+            memory.ListMemoriesRequest(filter=memory.MemoryFilter(domain="people"), **ALL),  # type: ignore[arg-type] # typed per field
+            memory.ListMemoriesRequest(filter=memory.MemoryFilter(session_id="s-1")),
+        ],
+        "GetMemoryHistory": [memory.GetMemoryHistoryRequest(id="shared/one")],
+        "GetLineage": [
+            memory.GetLineageRequest(id=i) for i in ("shared/one", home.edge_id, home.creed_id)
+        ],
+    }
+
+
+def reads(method: str, template: Template) -> Iterator[Request]:
+    """Yield every read of a method: its case, more of them, and the pages of both homes."""
+    a, short = template.a, method.rpartition(".")[2]
+    yield CONTRACTS[method].request(a)
+    yield from more_reads(a).get(short, [])
+    if short in paged(a):
+        for home in (a, template.b):
+            page = paged(a)[short]
+            page.page_token = home.page_tokens[short]
+            yield page
+
+
+async def asked(path: Path, template: Template, method: str) -> list[Answer]:
+    """Return what A is answered to every read of a method."""
+    async with graph_live(graph_app(path, enrolment=template.enrolment)) as live:
+        return [
+            await live.ask(member("a"), method, request, CONTRACTS[method].replies)
+            for request in reads(method, template)
+        ]
+
+
+def told(answers: list[Answer]) -> list[tuple[str, list[bytes]]]:
+    """Return what answers say, to the byte."""
+    return [
+        (each.reason, [reply.SerializeToString(deterministic=True) for reply in each.replies])
+        for each in answers
+    ]
+
+
+@pytest.mark.parametrize("method", READS)
+async def test_a_read_is_the_same_to_the_byte_without_the_other_space(
+    method: str, template: Template, tmp_path: Path
+) -> None:
+    """G13, issue 3: with equal names, ids and keys in B, A reads as if B had never been."""
+    alone = await asked(template.copy(tmp_path, both=False), template, method)
+    beside = await asked(template.copy(tmp_path), template, method)
+    store = template.copy(tmp_path, both=False)
+    haunt(store)
+    haunted = await asked(store, template, method)
+
+    assert told(alone) == told(beside)
+    assert told(alone) == told(haunted)
+
+
+@pytest.mark.parametrize("method", WRITES)
+async def test_a_write_ends_the_same_without_the_other_space(
+    method: str, template: Template, tmp_path: Path
+) -> None:
+    """G13, G4: neither B's things nor B's open grant change what A may write."""
+
+    async def written(path: Path) -> list[str]:
+        async with graph_live(graph_app(path, enrolment=template.enrolment)) as live:
+            contract = CONTRACTS[method]
+            who = contract.caller(template.a)
+            answer = await live.ask(who, method, contract.request(template.a))
+            return masked_ids(masked(answer) + await whole(live, "a"), template.a)
+
+    alone = await written(template.copy(tmp_path, both=False))
+    beside = await written(template.copy(tmp_path))
+    store = template.copy(tmp_path, both=False)
+    haunt(store)
+
+    assert alone == beside
+    assert alone == await written(store)
+
+
+@pytest.mark.parametrize("method", CLIENTS)
+async def test_an_id_of_the_other_space_is_like_one_that_never_was(
+    method: str, template: Template, tmp_path: Path
+) -> None:
+    """G13: A cannot tell B's id from a random one, by reply, reason or effect."""
+    contract, lost = CONTRACTS[method], nowhere(template.b)
+
+    async def tried(home: Home) -> str:
+        store = template.copy(tmp_path)
+        async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+            who = contract.caller(template.a)
+            answer = await live.ask(who, method, contract.request(home), contract.replies)
+            return masked(answer) + await whole(live, "a")
+
+    theirs, random = await tried(template.b), await tried(lost)
+    for each, never in zip(template.b.ids(), lost.ids(), strict=True):
+        random = random.replace(never, each)
+
+    assert masked_ids(theirs, template.b) == masked_ids(random, template.b)
+
+
+@pytest.mark.parametrize("method", WRITES)
+async def test_an_etag_of_the_other_space_opens_nothing(
+    method: str, template: Template, tmp_path: Path
+) -> None:
+    """Design 3: an etag speaks for one item, not for its namesake in another space."""
+    a, b = template.a, template.b
+    etags = {f.name: getattr(b, f.name) for f in fields(Home) if f.name.endswith("_etag")}
+    request = CONTRACTS[method].request(replace(a, **etags))
+    if request == CONTRACTS[method].request(a):
+        return  # the method takes no etag
+    store = template.copy(tmp_path)
+    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+        answer = await live.ask(member("a"), method, request)
+
+    assert answer.code in {grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION}
+    assert answer.reason in {"ERROR_REASON_ETAG_MISMATCH", "ERROR_REASON_GRANT_INVALID"}
+
+
+@pytest.mark.parametrize("method", WRITES)
+async def test_a_request_id_is_used_in_one_space(
+    method: str, template: Template, tmp_path: Path
+) -> None:
+    """M5, G13: the same id by a principal of the same name in B is another request."""
+    contract, a, b = CONTRACTS[method], template.a, template.b
+    store = template.copy(tmp_path)
+    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+        before = await whole(live, "b")
+        first = await live.ask(contract.caller(a), method, contract.request(a))
+
+        assert before == await whole(live, "b"), "a write in A changed B"
+        second = await live.ask(contract.caller(b), method, contract.request(b))
+    assert first.refusal is None
+    assert second.refusal is None
+
+
+async def whole(live: Live, space: str) -> str:
+    """Return everything that a client can list of a space."""
+    everything: dict[str, Callable[[], Message]] = {
+        "ListNodes": lambda: graph_pb2.ListNodesRequest(page_size=200),
+        "ListEdges": lambda: graph_pb2.ListEdgesRequest(page_size=200),
+        "ListMemories": lambda: memory_pb2.ListMemoriesRequest(
+            include_superseded=True, page_size=200
+        ),
+        "CountByType": graph_pb2.CountByTypeRequest,
+        "ExportSpace": graph_pb2.ExportSpaceRequest,
+    }
+    told = [
+        masked(await live.ask(member(space), full_name(name), request()))
+        for name, request in everything.items()
+    ]
+    return "".join(told)
+
+
+_ETAG = re.compile(r'("(?:etag|token|next_page_token)": )"[^"]*"')
+_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def masked(answer: Answer) -> str:
+    """Return an answer as text without etags and tokens, whose bytes hang on generated ids."""
+    if answer.refusal is not None:
+        return f"{answer.refusal} {answer.refusal.metadata}\n"
+    replies = [MessageToJson(r, preserving_proto_field_name=True) for r in answer.replies]
+    return _ETAG.sub(r'\1"*"', "\n".join(replies))
+
+
+def masked_ids(text: str, home: Home) -> list[str]:
+    """Return a text's lines, in no order, in which only the ids of a home still stand.
+
+    Nor do digests, since contents name ids.
+    """
+    known = set(home.ids())
+    text = _DIGEST.sub("*", text)
+    lines = _UUID.sub(lambda found: found[0] if found[0] in known else "*", text).splitlines()
+    return sorted(line.rstrip(",") for line in lines)
