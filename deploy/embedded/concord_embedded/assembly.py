@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from concord_chassis.config import ConfigError
-from concord_chassis.identity import TokenVerifier
+from concord_chassis.config import ConfigError, load
+from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.server import BindError
 from concord_gateway import bootstrap as gateway_parts
@@ -18,11 +18,14 @@ from concord_gateway.bootstrap import Gateway
 from concord_graph import bootstrap as graph_parts
 from concord_graph.adapters.sqlite.store import StoreUnusable
 from concord_graph.config import read_enrolment
+from concord_search import bootstrap as search_parts
+from concord_search import config as search_config
+from concord_search.domain.errors import SearchError
 
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.failures import StartError
-from concord_embedded.service import Service
+from concord_embedded.service import App, Service
 
 GATEWAY_ISSUER = "gateway"
 SEARCH_ISSUER = "search"
@@ -112,9 +115,19 @@ class Assembly:
         await self._serve("graph", app, TokenVerifier(issuers))
 
     async def _start_search(self) -> None:
-        return None
+        settings = {
+            **self._environ,
+            "SEARCH_GRAPH_ADDRESS": self._at("graph"),
+            "SEARCH_INDEX_PATH": str(self._data.index),
+        }
+        app = search_parts.build(
+            load(search_config.IndexConfig, settings, search_config.PREFIX),
+            TokenIssuer(self._search_key, SEARCH_ISSUER),
+            log=json_lines("search", stream=self._log),
+        )
+        await self._serve("search", app, TokenVerifier(self._of_callers))
 
-    async def _serve(self, name: str, app: graph_parts.GraphApp, verifier: TokenVerifier) -> None:
+    async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:
         service = Service(name, app, socket=self._socket(name), verifier=verifier, log=self._log)
         self._services[name] = service
         await service.start()
@@ -131,5 +144,5 @@ def _told_by_parts() -> Iterator[None]:
     """What a part says when it cannot start is written for whoever starts it."""
     try:
         yield
-    except (BindError, ConfigError, StoreUnusable) as error:
+    except (BindError, ConfigError, SearchError, StoreUnusable) as error:
         raise StartError(str(error)) from error

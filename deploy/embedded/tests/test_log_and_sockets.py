@@ -1,0 +1,74 @@
+"""The log's bound, and the folder of the sockets."""
+
+import os
+import stat
+from pathlib import Path
+
+from concord_embedded import log_file, runtime_directory
+
+
+def test_the_log_never_outgrows_its_bound(tmp_path: Path) -> None:
+    """W6 When it is full it is set aside, and the one before is dropped."""
+    path = tmp_path / "log.jsonl"
+    with log_file.opened(path, max_bytes=100) as log:
+        for number in range(30):
+            log.write(f"{number:019d}\n")
+
+    kept = path.read_text("utf-8").splitlines()
+    aside = path.with_name("log.jsonl.1").read_text("utf-8").splitlines()
+    assert [*aside, *kept] == [f"{number:019d}" for number in range(20, 30)][-len(aside + kept) :]
+    assert path.stat().st_size <= 120
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_log_is_appended_to(tmp_path: Path) -> None:
+    """W6 A restart keeps what was logged before it."""
+    for word in ("one", "two"):
+        with log_file.opened(tmp_path / "log.jsonl") as log:
+            log.write(f"{word}\n")
+
+    assert (tmp_path / "log.jsonl").read_text("utf-8") == "one\ntwo\n"
+
+
+def test_sockets_live_in_a_short_private_folder(tmp_path: Path) -> None:
+    """Design 5: a socket's path fits into 107 bytes; the folder goes when it is no longer used."""
+    long = tmp_path / ("x" * 90)
+    long.mkdir()
+    with runtime_directory.made({"XDG_RUNTIME_DIR": str(long)}, tmp_path / "note") as folder:
+        assert len(os.fsencode(folder / "search.sock")) <= 107
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+    assert not folder.exists()
+    assert not (tmp_path / "note").exists()
+
+
+def test_the_runtime_directory_of_the_user_is_preferred(tmp_path: Path) -> None:
+    """Design 5: XDG_RUNTIME_DIR is used where its path is short enough."""
+    base = Path("/tmp") / f"c{os.getpid()}"
+    base.mkdir(mode=0o700)
+    try:
+        with runtime_directory.made({"XDG_RUNTIME_DIR": str(base)}, tmp_path / "note") as folder:
+            assert folder.parent == base
+    finally:
+        base.rmdir()
+
+
+def test_what_a_killed_one_left_is_removed(tmp_path: Path) -> None:
+    """Must hold: kill -9 leaves no litter beyond the next start."""
+    left = Path(f"/tmp/concord-left{os.getpid()}")
+    left.mkdir()
+    (left / "graph.sock").touch()
+    (tmp_path / "note").write_text(str(left), "utf-8")
+
+    with runtime_directory.made({}, tmp_path / "note"):
+        assert not left.exists()
+
+
+def test_a_note_that_names_something_else_removes_nothing(tmp_path: Path) -> None:
+    """W6 Only a folder of the name that this gives is removed."""
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (tmp_path / "note").write_text(str(precious), "utf-8")
+
+    with runtime_directory.made({}, tmp_path / "note"):
+        assert precious.is_dir()

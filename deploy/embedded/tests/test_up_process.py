@@ -1,0 +1,168 @@
+"""`concord up` as a process: what it says, how it stops, and why it does not start."""
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from concord_embedded.testing import COMMAND, clean_environ, spawned
+
+
+def up(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A `concord up` that is expected to end by itself."""
+    return subprocess.run(
+        [*COMMAND, "up", "--data", str(data), *options],
+        env=clean_environ(),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def refused(data: Path, *options: str) -> str:
+    """The one sentence that `concord up` ends with."""
+    ended = up(data, *options)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    return ended.stderr
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """A port that somebody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield int(listener.getsockname()[1])
+
+
+def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
+    """W4 W6 Readiness with addresses and next steps; SIGTERM drains and exits 0."""
+    command = [*COMMAND, "up", "--data", str(tmp_path / "data"), "--port", "0"]
+    with subprocess.Popen(
+        command, env=clean_environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        first = process.stdout.readline()
+        process.terminate()
+        said, complained = first + process.stdout.read(), process.stderr.read()
+        status = process.wait(20)
+
+    told = json.loads((tmp_path / "data" / "credentials.json").read_bytes())
+    assert first.startswith("Concord is ready (")
+    assert (status, complained) == (0, "")
+    assert f"gRPC  {told['url']}\n" in said
+    assert f"HTTP  {told['http_url']}\n" in said
+    assert "concord add" in said
+    assert said.endswith("Stopped.\n")
+    assert told["url"].startswith("127.0.0.1:")
+
+
+def test_sigint_stops_it_too(tmp_path: Path) -> None:
+    """W4 Ctrl-C is a clean stop."""
+    with spawned(tmp_path / "data") as system:
+        system.process.send_signal(signal.SIGINT)
+        assert system.process.wait(20) == 0
+
+
+def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
+    """W6 Nobody else can read what it keeps, and its sockets go with it."""
+    with spawned(tmp_path / "data") as system:
+        sockets = Path((system.data / "runtime").read_text("utf-8"))
+        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
+        assert {path.name for path in sockets.iterdir()} == {"graph.sock", "search.sock"}
+        assert system.stop() == 0
+
+    assert not sockets.exists()
+    assert stat.S_IMODE(system.data.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in system.data.iterdir()} <= {0o600, 0o700}
+    assert stat.S_IMODE((system.data / "credentials.json").stat().st_mode) == 0o600
+
+
+def test_the_ports_are_those_asked_for(tmp_path: Path, taken_port: int) -> None:
+    """Must hold: gRPC on the port, HTTP on the next; one in use is a sentence naming it."""
+    told = refused(tmp_path / "data", "--port", str(taken_port))
+    assert f"Port {taken_port} " in told
+    assert "--port" in told
+
+    told = refused(tmp_path / "data", "--port", str(taken_port - 1))
+    assert f"{taken_port}" in told
+
+
+def test_a_second_up_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    """Must hold: a locked data directory; the first one is not disturbed."""
+    with spawned(tmp_path / "data") as system:
+        told = refused(tmp_path / "data", "--port", "0")
+        assert f"(process {system.process.pid}) is running on {system.data}" in told
+        assert system.process.poll() is None
+
+
+def test_a_corrupt_store_is_a_sentence(tmp_path: Path) -> None:
+    """Must hold: a damaged graph file is named, and nothing is overwritten."""
+    with spawned(tmp_path / "data") as system:
+        system.stop()
+    store = tmp_path / "data" / "graph" / "graph.db"
+    store.write_bytes(b"not a database, but something else entirely" * 100)
+    before = store.read_bytes()
+
+    told = refused(tmp_path / "data", "--port", "0")
+
+    assert str(store) in told
+    assert store.read_bytes() == before
+
+
+def test_another_programs_database_is_a_sentence(tmp_path: Path) -> None:
+    """Must hold: a store that is not ours is left alone."""
+    store = tmp_path / "data" / "graph" / "graph.db"
+    for folder in (store.parent.parent, store.parent):
+        folder.mkdir(mode=0o700)
+    connection = sqlite3.connect(store)
+    connection.execute("CREATE TABLE somebody_elses (x)")
+    connection.close()
+
+    assert "graph.db" in refused(tmp_path / "data", "--port", "0")
+
+
+def test_an_index_of_another_model_is_a_sentence(tmp_path: Path) -> None:
+    """S10 Must hold: vectors of two models are never mixed."""
+    with spawned(tmp_path / "data") as system:
+        system.stop()
+    stamps = list((tmp_path / "data" / "index").rglob("stamp.json"))
+    if not stamps:
+        pytest.skip("an empty index carries no stamp")
+    stamp = json.loads(stamps[0].read_bytes())
+    stamps[0].write_text(json.dumps({**stamp, "revision": "0" * 64}), "utf-8")
+
+    assert "index" in refused(tmp_path / "data", "--port", "0")
+
+
+def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path) -> None:
+    """Style 8: a setting is named, its value is not told."""
+    environ = clean_environ() | {"SEARCH_EMBEDDER_THREADS": "hunter2"}
+    ended = subprocess.run(
+        [*COMMAND, "up", "--data", str(tmp_path / "data"), "--port", "0"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "SEARCH_EMBEDDER_THREADS" in ended.stderr
+    assert "hunter2" not in ended.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_an_unwritable_directory_is_a_sentence(tmp_path: Path) -> None:
+    """Must hold: not enough permissions."""
+    (tmp_path / "locked").mkdir(mode=0o500)
+
+    assert "--data" in refused(tmp_path / "locked" / "data", "--port", "0")
