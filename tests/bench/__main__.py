@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from tests.bench import add, neighbors, rpc
+from tests.bench import add, gateway_hop, ingest, neighbors, retrieval, rpc, searching
 from tests.bench.run import Bench, Run
 from tests.bench.table import HEAD, Row, line, summary
 from tests.bench.timing import caller
@@ -18,7 +18,11 @@ from tests.bench.timing import caller
 BENCHES: Mapping[str, Bench] = {
     "rpc": rpc.bench,
     "add": add.bench,
+    "ingest": ingest.bench,
     "neighbors": neighbors.bench,
+    "search": searching.bench,
+    "gateway": gateway_hop.bench,
+    "retrieval": retrieval.bench,
 }
 DATA_SETTING = "CONCORD_EVALUATION_DATA"
 DATA_DEFAULT = Path(__file__).parents[3] / "shared" / "data"

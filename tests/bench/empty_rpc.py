@@ -11,7 +11,6 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.empty_pb2 import Empty
 
-from tests.bench.servers import Served
 from tests.bench.timing import Lane
 
 PERMISSION = "bench:nothing"
@@ -66,11 +65,6 @@ def _handler(behavior: Callable[..., Any]) -> "grpc.RpcMethodHandler[Empty, Empt
 def registration() -> Registration:
     """The service, to be served beside others, behind the same stages."""
     return Registration(_descriptor(), _add, object())
-
-
-def lane(served: Served) -> Lane:
-    """Calls of it."""
-    return served.lane(METHOD, [Empty()], Empty)
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         served([empty_rpc.registration()]) as chassis,
         empty_rpc.bare(f"unix:{run.folder / 'bare.sock'}") as bare,
     ):
-        lanes = [bare, empty_rpc.lane(chassis)]
+        lanes = [bare, chassis.empty_lane()]
         alone, staged = await run.caller.alternate(lanes, rounds=run.rounds, calls=100)
     yield Row("empty RPC, bare grpc.aio", "ms", alone.pair)
     yield Row(

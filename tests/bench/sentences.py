@@ -3,8 +3,36 @@
 import random
 from collections.abc import Iterator
 
-_WHO = "Ann Ben Carla Dev Elif Femi Grace Hiro Ines Jonas Kavya Lars Mina Noor Omar Pia".split()
-_TEAM = "billing search payments mobile platform support design security data growth".split()
+_WHO = [
+    "Ann",
+    "Ben",
+    "Carla",
+    "Dev",
+    "Elif",
+    "Femi",
+    "Grace",
+    "Hiro",
+    "Ines",
+    "Jonas",
+    "Kavya",
+    "Lars",
+    "Mina",
+    "Noor",
+    "Omar",
+    "Pia",
+]
+_TEAM = [
+    "billing",
+    "search",
+    "payments",
+    "mobile",
+    "platform",
+    "support",
+    "design",
+    "security",
+    "data",
+    "growth",
+]
 _DID = [
     "decided to move {what} to {tool}",
     "saw {what} fail after the update of {tool}",
@@ -19,17 +47,39 @@ _DID = [
 ]
 _WHAT = [
     f"{kind} {thing}"
-    for kind in "the nightly,the public,the legacy,the internal,the regional".split(",")
-    for thing in "invoice export,login page,event queue,price list,audit report,image cache,"
-    "mail sender,address book,backup job,release pipeline".split(",")
+    for kind in ["the nightly", "the public", "the legacy", "the internal", "the regional"]
+    for thing in [
+        "invoice export",
+        "login page",
+        "event queue",
+        "price list",
+        "audit report",
+        "image cache",
+        "mail sender",
+        "address book",
+        "backup job",
+        "release pipeline",
+    ]
 ]
-_TOOL = "Postgres Kafka Redis Terraform Grafana SQLite Airflow Figma Jenkins Nginx Elastic".split()
-_DAY = "Monday Tuesday Wednesday Thursday Friday".split()
+_TOOL = [
+    "Postgres",
+    "Kafka",
+    "Redis",
+    "Terraform",
+    "Grafana",
+    "SQLite",
+    "Airflow",
+    "Figma",
+    "Jenkins",
+    "Nginx",
+    "Elastic",
+]
+_DAY = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
 
 
 def endless(seed: int) -> Iterator[str]:
     """Sentences of 10 to 20 words; the same ones in the same order for the same seed."""
-    draw = random.Random(seed)  # noqa: S311 - a corpus, not a secret
+    draw = random.Random(seed)
     number = 0
     while True:
         number += 1
@@ -42,3 +92,24 @@ def endless(seed: int) -> Iterator[str]:
             number=draw.randrange(10, 9000),
         )
         yield f"{draw.choice(_WHO)} from {draw.choice(_TEAM)} {said} (ticket {seed}-{number})."
+
+
+def questions(seed: int) -> Iterator[str]:
+    """Questions about such sentences, hardly one twice."""
+    draw = random.Random(seed)
+    while True:
+        yield draw.choice(
+            [
+                "What did {who} decide about {what} and {tool}?",
+                "Who measured {what} with {tool} for {team}?",
+                "Why was {what} postponed until {day}?",
+                "How much does {what} of the {team} team cost?",
+                "Did {who} show anybody how {tool} handles {what}?",
+            ]
+        ).format(
+            who=draw.choice(_WHO),
+            what=draw.choice(_WHAT),
+            tool=draw.choice(_TOOL),
+            team=draw.choice(_TEAM),
+            day=draw.choice(_DAY),
+        )

@@ -1,24 +1,37 @@
 """Graph and search behind real servers in this process, as `concord up` runs them."""
 
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from concord_chassis.failure import Translate
-from concord_chassis.identity import Caller
-from concord_chassis.log import json_lines
+from concord_chassis.identity import Caller, TokenIssuer
+from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
-from concord_chassis.testing import Serving, knows_nothing, serving
+from concord_chassis.testing import Serving, knows_nothing, new_issuer, serving
 from concord_graph.bootstrap import GraphApp, build
+from concord_search import bootstrap as search_parts
+from concord_search.config import IndexConfig
+from concord_search.ports import Embedder
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 
+from tests.bench import empty_rpc
 from tests.bench.timing import Lane
 
 TOKEN_LIFE = 3600.0
 SCOPES = frozenset(
-    "bench:nothing graph:read graph:write memory:read memory:write search:read".split()
+    [
+        "bench:nothing",
+        "feed:all",
+        "graph:read",
+        "graph:write",
+        "memory:read",
+        "memory:write",
+        "search:read",
+    ]
 )
 
 
@@ -51,15 +64,28 @@ class Served:
             reply,
         )
 
+    def empty_lane(self) -> Lane:
+        """Calls of the empty RPC, where it is registered."""
+        return self.lane(empty_rpc.METHOD, [Empty()], Empty)
+
+
+@contextmanager
+def nowhere(name: str) -> Iterator[Logger]:
+    """A log that costs what logging costs and keeps nothing."""
+    with Path(os.devnull).open("w") as stream:
+        yield json_lines(name, stream=stream)
+
 
 @asynccontextmanager
 async def served(
-    registrations: Sequence[Registration], translate: Translate = knows_nothing
+    registrations: Sequence[Registration],
+    translate: Translate = knows_nothing,
+    *,
+    issuer: TokenIssuer | None = None,
 ) -> AsyncIterator[Served]:
     """A server of `registrations` that logs every call, to nowhere."""
-    with Path(os.devnull).open("w") as nowhere:
-        log = json_lines("bench", stream=nowhere)
-        async with serving(registrations, translate=translate, log=log) as live:
+    with nowhere("bench") as log:
+        async with serving(registrations, translate=translate, log=log, issuer=issuer) as live:
             yield Served(live)
 
 
@@ -73,3 +99,31 @@ async def graph(store: Path) -> AsyncIterator[GraphApp]:
         yield app
     finally:
         await app.close()
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Graph and search, each behind a server of its own."""
+
+    graph: Served
+    search: Served
+
+
+@asynccontextmanager
+async def whole(folder: Path, embedder: Embedder) -> AsyncIterator[Whole]:
+    """Graph and search on `folder`, laid out as in a data directory; search follows graph."""
+    issuer = new_issuer()
+    async with (
+        graph(folder / "graph" / "graph.db") as graph_app,
+        served(graph_app.registrations, graph_app.translate, issuer=issuer) as truth,
+    ):
+        settings = IndexConfig(graph_address=truth.serving.address, index_path=folder / "index")
+        with nowhere("search") as log:
+            app = search_parts.build(settings, issuer, embedder=embedder, log=log)
+            await app.start()
+            try:
+                registrations = [*app.registrations, empty_rpc.registration()]
+                async with served(registrations, app.translate, issuer=issuer) as finding:
+                    yield Whole(truth, finding)
+            finally:
+                await app.close()

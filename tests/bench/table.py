@@ -55,9 +55,10 @@ HEAD = f"{'what':<46} {'floor':>18} {'figure':>18} {'unit':<6} {'ratio':>7} {'ba
 def line(row: Row) -> str:
     """A row as text; what its floor is and its note stand on lines of their own."""
     ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+    bar = "" if row.bar is None else str(row.bar)
     text = (
         f"{row.what:<46} {_numbers(row.floor):>18} {_numbers(row.figure):>18} {row.unit:<6}"
-        f" {ratio:>7} {str(row.bar or ''):>8}  {row.verdict}"
+        f" {ratio:>7} {bar:>8}  {row.verdict}"
     )
     below = [f"    floor: {row.floor_is}"] if row.floor_is else []
     return "\n".join([text, *below, *([f"    {row.note}"] if row.note else [])])

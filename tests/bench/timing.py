@@ -79,9 +79,7 @@ def caller() -> Iterator[Caller]:
         yield Caller(pool)
 
 
-def _measured(
-    lanes: Sequence[Lane], rounds: int, calls: int, warm_up: int
-) -> list[list[float]]:
+def _measured(lanes: Sequence[Lane], rounds: int, calls: int, warm_up: int) -> list[list[float]]:
     return uvloop.run(_alternate(lanes, rounds, calls, warm_up))
 
 
@@ -96,7 +94,7 @@ async def _alternate(
         found: list[list[float]] = [[] for _ in lanes]
         for _ in range(rounds):
             for client, latencies in zip(clients, found, strict=True):
-                latencies += await client.call(calls)
+                latencies.extend(await client.call(calls))
         return found
     finally:
         for channel in channels:
@@ -105,7 +103,9 @@ async def _alternate(
 
 class _Client:
     def __init__(self, lane: Lane, channel: grpc.aio.Channel) -> None:
-        self._ask = channel.unary_unary(lane.method, None, lane.reply.FromString)
+        self._ask: grpc.aio.UnaryUnaryMultiCallable[bytes, Message] = channel.unary_unary(
+            lane.method, None, lane.reply.FromString
+        )
         self._metadata = lane.metadata
         self._requests = cycle(lane.requests)
 

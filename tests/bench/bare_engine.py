@@ -1,0 +1,58 @@
+"""The engine without Concord: one query with the same branches, filters and fusion, ten results."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import qdrant_edge as qdrant
+from concord_search.adapters.edge import conditions, engine
+from concord_search.adapters.edge.keys import read_key
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded
+from concord_search.domain.instants import Micros
+from concord_search.ports import Vector
+from concord_search.usecases.search import RANKED
+
+LIMIT = 10
+
+
+class BareEngine:
+    """A copy of one space's shard, asked directly."""
+
+    def __init__(self, shard: qdrant.EdgeShard, key_file: Path) -> None:
+        self._shard = shard
+        self._key = read_key(key_file)
+        self._words = engine.Words()
+
+    def ask(self, text: str, vector: Vector, now: Micros) -> int:
+        """Asks once, as a search at `now` (µs) would; returns how many results came."""
+        wanted = conditions.of_scope(Scope(now, Superseded.EXCLUDE, MemoryFilter()), self._key)
+        branches = [
+            qdrant.Prefetch(
+                limit=RANKED,
+                query=qdrant.Query.Nearest(value, using=name),
+                filter=wanted,
+            )
+            for name, value in (
+                (engine.DENSE, vector.tolist()),
+                (engine.WORDS, self._words.of_query(text)),
+            )
+        ]
+        fused: Any = qdrant.Fusion.Dbsf()  # its stub does not say that this is a Fusion
+        found = self._shard.query(
+            qdrant.QueryRequest(limit=LIMIT, prefetches=branches, query=fused)
+        )
+        return len(found)
+
+
+@contextmanager
+def copied(index: Path, folder: Path) -> Iterator[BareEngine]:
+    """The engine over a copy of the only space of a closed index, made in `folder`."""
+    (part,) = (path for path in index.iterdir() if path.is_dir())
+    shutil.copytree(part, folder)
+    shard = qdrant.EdgeShard.load(str(folder / "shard"))
+    try:
+        yield BareEngine(shard, folder / "key")
+    finally:
+        shard.close()

@@ -1,0 +1,90 @@
+"""The two branches of a hybrid search by themselves: words alone and vectors alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from uuid import UUID, uuid4
+
+import qdrant_edge as qdrant
+from concord_search.adapters.edge import engine
+from concord_search.adapters.edge.engine import DENSE, WORDS, Shard
+from concord_search.ports import Embedder
+
+from tests.bench.conversations import Collection, Question, Turn
+
+LIMIT = 10
+EVERYTHING = ""
+
+
+class Branches:
+    """A shard for each conversation and one for all together. Close it with `with`."""
+
+    def __init__(self, embedder: Embedder, shards: dict[str, Shard], keys: dict[UUID, str]) -> None:
+        self._embedder, self._shards, self._keys = embedder, shards, keys
+        self._model = engine.Words()
+
+    @classmethod
+    async def over(cls, embedder: Embedder, collection: Collection, folder: Path) -> "Branches":
+        """The turns of a collection, each conversation in a shard of its own below `folder`."""
+        points = {turn.key: uuid4() for turn in collection.turns}
+        made = cls(embedder, {}, {point: key for key, point in points.items()})
+        parts = {**collection.conversations, EVERYTHING: collection.turns}
+        for number, (name, turns) in enumerate(parts.items()):
+            shard = engine.create(folder / str(number), embedder.model.dimension)
+            made._shards[name] = shard
+            shard.upsert(await made._points(turns, points))
+        return made
+
+    async def _points(self, turns: Sequence[Turn], points: dict[str, UUID]) -> engine.Points:
+        vectors = await self._embedder.embed([turn.text for turn in turns])
+        return [
+            (
+                points[turn.key],
+                {DENSE: vector.tolist(), WORDS: self._model.of_document(turn.text)},
+                {},
+            )
+            for turn, vector in zip(turns, vectors, strict=True)
+        ]
+
+    async def words(self, question: Question) -> list[str]:
+        """BM25 alone, within the question's conversation."""
+        return self._by_words(question.conversation, question)
+
+    async def words_in_all(self, question: Question) -> list[str]:
+        """BM25 alone, over all conversations."""
+        return self._by_words(EVERYTHING, question)
+
+    async def dense(self, question: Question) -> list[str]:
+        """Cosine alone, within the question's conversation."""
+        return await self._by_vector(question.conversation, question)
+
+    async def dense_in_all(self, question: Question) -> list[str]:
+        """Cosine alone, over all conversations."""
+        return await self._by_vector(EVERYTHING, question)
+
+    def _by_words(self, part: str, question: Question) -> list[str]:
+        return self._asked(part, self._model.of_query(question.text), WORDS)
+
+    async def _by_vector(self, part: str, question: Question) -> list[str]:
+        vector = await self._embedder.embed_query(question.text)
+        return self._asked(part, vector.tolist(), DENSE)
+
+    def _asked(
+        self, part: str, vector: list[float] | qdrant.SparseVector, branch: str
+    ) -> list[str]:
+        query = engine.nearest(vector, branch, LIMIT, qdrant.Filter())
+        (found,) = self._shards[part].ask([query])
+        return [self._keys[point] for point, _ in found]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for shard in self._shards.values():
+            shard.close()

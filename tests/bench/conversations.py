@@ -1,0 +1,109 @@
+"""Conversations of the evaluation data: turns, and questions with the turns that answer them."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]  # a line of JSON, whose fields the data's README names
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn, with the text that is indexed. `key` is unique in the collection."""
+
+    key: str
+    conversation: str
+    session: str
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that some turns answer: their keys."""
+
+    conversation: str
+    category: str
+    text: str
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A set of conversations."""
+
+    turns: Sequence[Turn]
+    questions: Sequence[Question]
+
+    @property
+    def conversations(self) -> Mapping[str, Sequence[Turn]]:
+        """The turns by conversation."""
+        found: dict[str, list[Turn]] = defaultdict(list)
+        for turn in self.turns:
+            found[turn.conversation].append(turn)
+        return found
+
+
+def locomo(folder: Path) -> Collection:
+    """The dialogues between two friends, in sessions."""
+    turns = [
+        Turn(
+            key=f"{line['conv']}/{line['dia_id']}",
+            conversation=line["conv"],
+            session=line["session"],
+            speaker=line["speaker"],
+            text=_text(line["speaker"], line["time"][:10], line["text"], line["image_caption"]),
+        )
+        for line in _lines(folder / "turns.jsonl")
+    ]
+    questions = [
+        Question(
+            conversation=line["conv"],
+            category=line["category_name"],
+            text=line["question"],
+            evidence=frozenset(f"{line['conv']}/{each}" for each in line["evidence"]),
+        )
+        for line in _lines(folder / "questions.jsonl")
+        if line["evidence"]
+    ]
+    return Collection(turns, questions)
+
+
+def beam(folder: Path) -> Collection:
+    """The chats with an assistant."""
+    turns = [
+        Turn(
+            key=f"{line['chat']}/{line['id']}",
+            conversation=line["chat"],
+            session=str(line["batch"]),
+            speaker=line["role"],
+            text=_text(line["role"], line["time_anchor"], line["text"], None),
+        )
+        for line in _lines(folder / "turns.jsonl")
+    ]
+    questions = [
+        Question(
+            conversation=line["chat"],
+            category=line["type"],
+            text=line["question"],
+            evidence=frozenset(f"{line['chat']}/{each}" for each in line["gold_ids"]),
+        )
+        for line in _lines(folder / "questions.jsonl")
+        if line["gold_ids"]
+    ]
+    return Collection(turns, questions)
+
+
+def _text(speaker: str, date: str | None, text: str, caption: str | None) -> str:
+    """`speaker (date): text [caption]`, without what the turn has not."""
+    dated = f"{speaker} ({date})" if date else speaker
+    return f"{dated}: {text} [{caption}]" if caption else f"{dated}: {text}"
+
+
+def _lines(path: Path) -> Iterator[Record]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)

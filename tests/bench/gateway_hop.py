@@ -1,0 +1,88 @@
+"""What the gateway adds: GetNode by name through it, beside the same call made directly."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from concord.graph.v1.graph_pb2 import (
+    GetNodeRequest,
+    GetNodeResponse,
+    UpsertNodeRequest,
+    UpsertNodeResponse,
+)
+from concord.type.v1.type_pb2 import Node
+from concord_chassis.identity import TokenIssuer
+from concord_embedded import service_keys
+from concord_gateway import bootstrap, config
+from concord_gateway.credentials import KeyEntry, digest_of, new_key, write_keys
+
+from tests.bench.run import Run
+from tests.bench.servers import agent, graph, nowhere, served
+from tests.bench.table import Bar, Row
+from tests.bench.timing import Lane
+
+SERVICE = "/concord.graph.v1.GraphService"
+NODES = 500
+
+
+async def bench(run: Run) -> AsyncIterator[Row]:
+    """One row."""
+    folder = run.folder / "gateway"
+    async with graph(folder / "graph.db") as app:
+        issuer = TokenIssuer(service_keys.ensure(folder / "issuer.pem"), "gateway")
+        async with served(app.registrations, app.translate, issuer=issuer) as live:
+            nodes = [
+                UpsertNodeRequest(request_id=f"n{at}", node=Node(name=f"Node {at}"))
+                for at in range(NODES)
+            ]
+            fill = live.lane(f"{SERVICE}/UpsertNode", nodes, UpsertNodeResponse)
+            await run.caller.alternate([fill], rounds=1, calls=NODES, warm_up=0)
+            asked = [GetNodeRequest(name=node.node.name) for node in nodes]
+            direct = live.lane(f"{SERVICE}/GetNode", asked, GetNodeResponse)
+            async with _before(direct, folder) as through:
+                alone, proxied = await run.caller.alternate(
+                    [direct, through], rounds=run.rounds, calls=100
+                )
+    yield Row(
+        "gateway (gRPC): GetNode by name",
+        "ms",
+        proxied.pair,
+        floor=alone.pair,
+        floor_is="the same call made directly; ratio of p50",
+        ratio=proxied.at(50) / alone.at(50),
+        bar=Bar(2.2),
+    )
+
+
+@asynccontextmanager
+async def _before(lane: Lane, folder: Path) -> AsyncIterator[Lane]:
+    """The same calls through a gateway on TCP, with an API key."""
+    key, caller = new_key(), agent()
+    entry = KeyEntry(
+        space=caller.space,
+        principal=caller.principal,
+        kind="AGENT",
+        scopes=caller.scopes,
+    )
+    write_keys(folder / "keys.json", {digest_of(key): entry})
+    settings = {
+        "GATEWAY_GRPC_LISTEN": "127.0.0.1:0",
+        "GATEWAY_HTTP_LISTEN": "127.0.0.1:0",
+        "GATEWAY_UPSTREAMS": f"concord={lane.address}",
+        "GATEWAY_KEYS_FILE": str(folder / "keys.json"),
+        "GATEWAY_ISSUER_KEY_FILE": str(folder / "issuer.pem"),
+    }
+    with nowhere("gateway") as log:
+        gateway = bootstrap.build(config.read(settings), logger=log)
+        await gateway.start()
+        try:
+            address = f"127.0.0.1:{gateway.grpc_port}"
+            yield Lane(
+                address,
+                (("authorization", f"Bearer {key}"),),
+                lane.method,
+                lane.requests,
+                lane.reply,
+            )
+        finally:
+            await gateway.stop(0)
