@@ -24,7 +24,7 @@ from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.signing.digest import action_digest
 from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
-from concord_graph.domain.exceptions import StoreCorrupt
+from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
@@ -88,16 +88,18 @@ class GraphApp:
         self._touches.start()
 
     async def ready(self) -> bool:
-        """Return whether the store answers; a damaged one does not."""
+        """Return whether the store answers; a damaged, full or busy one does not."""
         try:
             return await self._store.ready()
-        except StoreCorrupt:
+        except (Overloaded, StoreCorrupt, StoreUnavailable):
             return False
 
     async def close(self) -> None:
-        """Flush what was read, then close the store."""
-        await self._touches.close()
-        await self._store.close()
+        """Flush what was read, then close the store, also when it cannot be flushed to."""
+        try:
+            await self._touches.close()
+        finally:
+            await self._store.close()
 
 
 def build(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
 from concord_graph.domain.consent import GenesisRecord, Grant
+from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     Access,
     Edge,
@@ -93,6 +94,19 @@ class View:
     access: Access
     near_constitutive: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A memory as a change left it.
+
+    `seq` and `record_time` (µs) are those of the newest change in it; `at` is what it was read at.
+    """
+
+    view: View
+    seq: int
+    record_time: int
+    at: Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +245,23 @@ class Reads(Protocol):
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
         """Return items (deleted memories too) with their standing; unknown ids are absent.
 
-        `standing.head_ids` is empty: `usecases.chains` follows chains.
+        `standing.head_ids` is the item itself when it is live and not superseded at the instant,
+        else empty: `usecases.shown` follows chains.
         """
         ...
 
     async def view_of(self, item: Item, at: Instant) -> View:
         """Return this very revision with the standing its item has."""
+        ...
+
+    async def successors(
+        self, kind: ItemKind, ids: Collection[str], at: Instant
+    ) -> Mapping[str, Collection[str]]:
+        """Return the live items that have taken over from each at the instant (T2), direct ones."""
+        ...
+
+    async def find(self, end: EndRef, at: Instant) -> str | None:
+        """Return the id of the live node, memory or edge that an end names, as known then."""
         ...
 
     async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
@@ -289,6 +314,10 @@ class Reads(Protocol):
         """Return every live item of a kind. Order is not promised."""
         ...
 
+    async def deleted_ids(self) -> Set[str]:
+        """Return the ids of forgotten memories and deleted edges."""
+        ...
+
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request; None when there was none."""
         ...
@@ -297,10 +326,8 @@ class Reads(Protocol):
         """Return the space's genesis."""
         ...
 
-    async def states(
-        self, refs: Sequence[tuple[str, int]]
-    ) -> Sequence[tuple[Memory, int, Standing, Access] | None]:
-        """Return memories as they were after a change (seq; 0 = now), with that change's seq."""
+    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
+        """Return memories as they were after a change (seq; 0 = now), judged at `valid` (µs)."""
         ...
 
 

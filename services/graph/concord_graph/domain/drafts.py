@@ -11,8 +11,10 @@ from concord_graph.domain.items import (
     DEFAULT_LABEL,
     LINEAGE_WORDS,
     RESERVED_PREFIX,
+    Edge,
     EdgeType,
     Importance,
+    Memory,
     MemoryKind,
     Node,
     Properties,
@@ -56,7 +58,7 @@ class EdgeDraft:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
-    """A memory to be there."""
+    """A memory to be there; without an edge type it keeps the stored one's."""
 
     content: str
     id: str = ""
@@ -70,7 +72,7 @@ class MemoryDraft:
     category: str = ""
     tags: tuple[str, ...] = ()
     session_id: str = ""
-    edge_type: EdgeType = EdgeType.DESCRIPTIVE
+    edge_type: EdgeType | None = None
     valid_from: int | None = None
     valid_until: int | None = None
 
@@ -120,7 +122,7 @@ def check_name(name: str, field_: str) -> None:
     """Refuse a node name that is missing or Concord's own."""
     if not name:
         raise FieldInvalid(field_, "is required")
-    if name.casefold().startswith(RESERVED_PREFIX):
+    if name.strip().casefold().startswith(RESERVED_PREFIX):
         raise ReservedName(field_, f"names starting with {RESERVED_PREFIX!r} are reserved")
 
 
@@ -128,13 +130,14 @@ def check_relation(relation: str, field_: str) -> None:
     """Refuse a relation that is missing, lineage's (in any case) or Concord's own."""
     if not relation:
         raise FieldInvalid(field_, "is required")
-    if relation.upper() in LINEAGE_WORDS:
-        raise ReservedName(field_, f"{relation.upper()} is made with AddLineage or a link")
-    if relation.casefold().startswith(RESERVED_PREFIX):
+    word = relation.strip().upper()
+    if word in LINEAGE_WORDS:
+        raise ReservedName(field_, f"{word} is made with AddLineage or a link")
+    if relation.strip().casefold().startswith(RESERVED_PREFIX):
         raise ReservedName(field_, f"relations starting with {RESERVED_PREFIX!r} are reserved")
 
 
-def check_interval(valid_from: int | None, valid_until: int | None, field_: str) -> None:
-    """Refuse an interval that ends before it begins."""
-    if valid_from is not None and valid_until is not None and valid_until <= valid_from:
-        raise FieldInvalid(field_, "must be later than valid_from")
+def check_interval(item: Edge | Memory, field_: str) -> None:
+    """Refuse what would end before it begins; without a valid_from it begins when it is made."""
+    if item.valid_until is not None and item.valid_until <= item.effective_from:
+        raise FieldInvalid(field_, "must be later than valid_from, by default the create time")

@@ -15,6 +15,7 @@ GraphError
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
 ├── Overloaded               the store is busy for too long
+├── StoreUnavailable         the store cannot be read or written at the moment
 └── StoreCorrupt             the store holds what it cannot
 
 Consent, grants and genesis records have their own tree in `consent`; links in `links`.
@@ -127,6 +128,10 @@ class EnrolmentSecretInvalid(GraphError):
 
 class Overloaded(GraphError):
     """The store was busy for longer than a caller should wait."""
+
+
+class StoreUnavailable(GraphError):
+    """The store cannot be read or written: its disk is full, read-only, failing or gone."""
 
 
 class StoreCorrupt(GraphError):

@@ -32,6 +32,7 @@ class Standing:
             return self.stated_until
         return min(self.stated_until, max(self.effective_from, self.superseded_from))
 
-    def holds(self, valid: int) -> bool:
-        """Return whether the stated interval contains `valid` (µs)."""
-        return self.effective_from <= valid < self.stated_until
+    def is_current(self, valid: int) -> bool:
+        """Return whether it holds at `valid` (µs), as stated, and nothing has replaced it."""
+        begun = self.effective_from <= valid
+        return begun and valid < self.stated_until and not self.is_superseded(valid)

@@ -9,9 +9,9 @@ from typing import Any
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 
-from concord_graph.ports import Change, GraphStore
+from concord_graph.ports import Change, GraphStore, State
 from concord_graph.servicer import outgoing
-from concord_graph.usecases.queries import Queries, State
+from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.shown import Shown
 
 CHANGES_A_MESSAGE = 500
@@ -75,11 +75,11 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     ) -> feed_pb2.BatchGetRevisionsResponse:
         """Read exact states of memories."""
         refs = [(ref.id, ref.seq) for ref in request.refs]
-        states, now = await self._queries.states(
+        states = await self._queries.states(
             request.space, refs, count_as_read=request.count_as_read
         )
         revisions = [
-            _revision(ref_id, found, now) for (ref_id, _), found in zip(refs, states, strict=True)
+            _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)
         ]
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions)
 
@@ -96,13 +96,13 @@ def _change(change: Change) -> feed_pb2.Change:
     )
 
 
-def _revision(memory_id: str, found: tuple[State, Shown] | None, now: int) -> feed_pb2.Revision:
+def _revision(memory_id: str, found: tuple[State, Shown] | None) -> feed_pb2.Revision:
     if found is None:
         return feed_pb2.Revision(id=memory_id)
-    (memory, seq, _, _), shown = found
+    state, shown = found
     return feed_pb2.Revision(
         id=memory_id,
-        seq=seq,
-        memory=outgoing.memory(shown, now),
-        record_time=outgoing.stamp(memory.revision.record_from),
+        seq=state.seq,
+        memory=outgoing.memory(shown, shown.now),
+        record_time=outgoing.stamp(state.record_time),
     )

@@ -127,7 +127,7 @@ def memory_draft(memory: type_pb2.Memory) -> MemoryDraft:
         category=text(memory.category),
         tags=_unique(memory.tags),
         session_id=memory.session_id,
-        edge_type=EdgeType(memory.edge_type or EdgeType.DESCRIPTIVE),
+        edge_type=EdgeType(memory.edge_type) if memory.edge_type else None,
         valid_from=instant(memory, "valid_from"),
         valid_until=instant(memory, "valid_until"),
     )

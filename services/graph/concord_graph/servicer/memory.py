@@ -24,7 +24,6 @@ from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import show
 
 DEFAULT_PAGE = 50
-MOST_BATCH_ITEMS = 1_000
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 _OUTCOMES = {
@@ -204,13 +203,13 @@ async def _read_batch(
             raise FieldInvalid("part", "the header comes first, and only first")
         if header is None:
             header = message.header
-        elif len(drafts) == MOST_BATCH_ITEMS:
-            raise FieldInvalid("part", f"a batch holds at most {MOST_BATCH_ITEMS} memories")
+        elif len(drafts) == header.memory_count:
+            raise FieldInvalid("part", "more memories than the header says")
         else:
             drafts.append(incoming.memory_draft(message.memory))
         compared.update(hashlib.sha256(message.SerializeToString(deterministic=True)).digest())
-    if header is None or not drafts:
-        raise FieldInvalid("part", "a batch is a header and at least one memory")
+    if header is None or header.memory_count != len(drafts):
+        raise FieldInvalid("part", "a batch is a header and as many memories as it says")
     return header, drafts, compared.digest()
 
 

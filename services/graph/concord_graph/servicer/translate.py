@@ -45,7 +45,7 @@ def _about_item(code: grpc.StatusCode, reason: str) -> Callable[[exceptions.Grap
         code,
         reason,
         str(error),
-        metadata={"item_id": error.item_id},  # type: ignore[attr-defined] # only such stand below
+        metadata={"item_id": error.item_id} if error.item_id else {},  # type: ignore[attr-defined] # only such stand below
     )
 
 
@@ -106,6 +106,9 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_OVERLOADED",
         "The store is busy.",
         retry_after=_RETRY_SECONDS,
+    ),
+    exceptions.StoreUnavailable: lambda _: Failure(
+        _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The store does not answer."
     ),
     exceptions.StoreCorrupt: lambda _: Failure(
         _Code.DATA_LOSS, "ERROR_REASON_STORE_CORRUPT", "The store is damaged."

@@ -25,16 +25,17 @@ from concord_graph.domain.exceptions import (
     ReservedName,
 )
 from concord_graph.domain.items import (
-    FOREVER,
     RESERVED_PREFIX,
     Edge,
     EdgeType,
     End,
     Importance,
+    Instant,
     ItemKind,
 )
 from concord_graph.ports import Ref
 from concord_graph.usecases.nodes import create_node
+from concord_graph.usecases.shown import current_edges
 from concord_graph.usecases.writer import Writer, ref
 
 _CHANGEABLE = frozenset(
@@ -52,11 +53,8 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     _check_type(draft.edge_type)
     source = await _end(writer, draft.source, "edge.source")
     target = await _end(writer, draft.target, "edge.target")
-    stored = _addressed(
-        await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id),
-        draft.valid_from,
-        writer.now,
-    )
+    edges = await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id)
+    stored = await _addressed(writer, edges, draft.valid_from)
     if stored is None:
         if etag:
             raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
@@ -64,7 +62,8 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     if etag:
         writer.demand_etag(stored, etag)
     edge = replace(stored, **_merged(stored, draft))
-    check_interval(edge.valid_from, edge.valid_until, "edge.valid_until")
+    check_interval(edge, "edge.valid_until")
+    await _check_place(writer, edge)
     return (ref(stored if edge == stored else await writer.put(stored, edge)),)
 
 
@@ -78,7 +77,7 @@ async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
         raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
     edge = replace(stored, **await _patched(writer, stored, patch))
     _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
-    check_interval(edge.valid_from, edge.valid_until, "edge.valid_until")
+    check_interval(edge, "edge.valid_until")
     await _check_place(writer, edge)
     return (ref(stored if edge == stored else await writer.put(stored, edge)),)
 
@@ -91,9 +90,9 @@ async def delete_edge(writer: Writer, edge_id: str, etag: str) -> tuple[Ref, ...
 
 
 async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:
-    check_interval(draft.valid_from, draft.valid_until, "edge.valid_until")
     edge = Edge(
         id=writer.new_id(),
+        create_time=writer.now,
         source=source,
         relation=draft.relation,
         target=target,
@@ -104,6 +103,7 @@ async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) ->
         valid_from=draft.valid_from,
         valid_until=draft.valid_until,
     )
+    check_interval(edge, "edge.valid_until")
     return await writer.put(None, edge)
 
 
@@ -123,12 +123,9 @@ def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
     }
 
 
-def _addressed(edges: Sequence[Edge], valid_from: int | None, now: int) -> Edge | None:
-    current = [
-        edge
-        for edge in edges
-        if edge.effective_from <= now < (FOREVER if edge.valid_until is None else edge.valid_until)
-    ]
+async def _addressed(writer: Writer, edges: Sequence[Edge], valid_from: int | None) -> Edge | None:
+    """Return which of a triple's edges an upsert means; one that was replaced is not current."""
+    current = await current_edges(writer.tx, edges, Instant(writer.now))
     for edge in current:
         if edge.edge_type == EdgeType.CONSTITUTIVE:
             return edge

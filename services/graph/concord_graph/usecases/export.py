@@ -1,7 +1,8 @@
 """What holds now, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
 
 No generated ids, no defaulted times, no revisions, record times or access data. A memory without an
-id of its own is named by its external id, else by the digest of what it says.
+id of its own is named by its external id, else by the digest of what it says. What rests with a
+forgotten memory, its edges and lineage, does not hold now and is left out until it returns.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ async def export_state(tx: Reads) -> list[str]:
     """Return the lines of the state export: memories, nodes, edges, then lineage, each sorted."""
     nodes = [n for n in await tx.live_items(ItemKind.NODE) if isinstance(n, Node)]
     memories = [m for m in await tx.live_items(ItemKind.MEMORY) if isinstance(m, Memory)]
-    edges = [e for e in await tx.live_items(ItemKind.EDGE) if isinstance(e, Edge)]
+    gone = await tx.deleted_ids()
+    edges = [
+        e
+        for e in await tx.live_items(ItemKind.EDGE)
+        if isinstance(e, Edge) and not gone & {e.source.id, e.target.id}
+    ]
     names = {m.id: _memory_name(m) for m in memories} | {n.id: {"node": n.name} for n in nodes}
     plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
     names |= {edge_id: {"edge": triple} for edge_id, triple in plain.items()}

@@ -19,6 +19,7 @@ from concord_graph.domain.items import (
     Relation,
 )
 from concord_graph.domain.links import Link, is_memory_id
+from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import Ref
 from concord_graph.usecases.writer import Writer, ref
 
@@ -29,13 +30,14 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
     newer, older = End(draft.newer_id, kind), End(draft.older_id, kind)
     if draft.relation == Relation.CONTRADICTS and newer.id > older.id:
         newer, older = older, newer  # undirected: one edge however it is said
-    stored = await writer.tx.live_edges_of_triple(newer.id, draft.relation, older.id)
-    if stored:
-        edge = stored[-1]
-        if edge.origin == Origin.EXPLICIT:
-            return (ref(edge),)
-        return (ref(await writer.put(edge, replace(edge, origin=Origin.EXPLICIT))),)
+    stored = await _stored(writer, newer, draft.relation, older)
+    if stored is not None and not await _is_void(writer, stored):
+        if stored.origin == Origin.EXPLICIT:
+            return (ref(stored),)
+        return (ref(await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))),)
     await _refuse_cycle(writer, newer.id, draft.relation, older.id)
+    if stored is not None:  # void since its end became constitutive: made anew, with consent
+        await writer.put(stored, replace(stored, deleted=True))
     edge = Edge(
         id=writer.new_id(),
         source=newer,
@@ -47,9 +49,34 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
     return (ref(await writer.put(None, edge), "created"),)
 
 
+async def _stored(writer: Writer, newer: End, relation: Relation, older: End) -> Edge | None:
+    edges = list(await writer.tx.live_edges_of_triple(newer.id, relation, older.id))
+    if relation == Relation.CONTRADICTS:  # a content may have said it the other way round
+        edges += await writer.tx.live_edges_of_triple(older.id, relation, newer.id)
+    return edges[-1] if edges else None
+
+
+async def _is_void(writer: Writer, edge: Edge) -> bool:
+    """Return whether protection keeps this lineage from counting (G4)."""
+    if edge.governed or edge.relation not in HIDING:
+        return False
+    older = await writer.tx.memory(edge.target.id) or await writer.tx.edge(edge.target.id)
+    return is_constitutive(older)
+
+
 async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> None:
-    """Make the edges that a memory's content asks for, and end those it no longer does."""
-    wanted = {(link.relation, link.target_id) for link in links if _is_edge(memory.id, link)}
+    """Make the edges that a memory's content asks for, and end those it no longer does.
+
+    A link without a relation word to what is no memory is text; lineage at it is refused.
+    """
+    kinds = await writer.tx.kinds([link.target_id for link in links])
+    others = {target_id for target_id, kind in kinds.items() if kind != ItemKind.MEMORY}
+    wanted = {
+        (link.relation, link.target_id)
+        for link in links
+        if _is_edge(memory.id, link)
+        and (link.target_id not in others or link.relation in LINEAGE_WORDS)
+    }
     for edge in await writer.tx.content_edges_from(memory.id):
         if (edge.relation, edge.target.id) not in wanted:
             await writer.put(edge, replace(edge, deleted=True))
@@ -57,6 +84,7 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
         if await writer.tx.live_edges_of_triple(memory.id, relation, target_id):
             continue
         await _refuse_cycle(writer, memory.id, relation, target_id)
+        # written before it is judged: an attempt to hide what defines the agent goes on record
         await writer.put(
             None,
             Edge(
@@ -67,6 +95,8 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
                 origin=Origin.CONTENT,
             ),
         )
+        if target_id in others:
+            raise FieldInvalid("memory.content", f"{target_id} is not the id of a memory")
 
 
 def _is_edge(memory_id: str, link: Link) -> bool:
@@ -111,7 +141,21 @@ async def _refuse_cycle(writer: Writer, newer_id: str, relation: str, older_id: 
         reached = {
             edge.target.id for edge in edges if edge.source.id in seen and edge.relation in HIDING
         }
+        reached |= await _former_values(writer, frontier)
         if newer_id in reached:
             raise LineageCycle(newer_id)
         frontier = sorted(reached - seen)
         seen |= reached
+
+
+async def _former_values(writer: Writer, ids: Sequence[str]) -> set[str]:
+    """Return the earlier edges of the triples of edges among the ids: those they replace."""
+    former: set[str] = set()
+    for edge_id in ids:
+        edge = await writer.tx.edge(edge_id)
+        if edge is not None and not edge.deleted and not edge.is_lineage:
+            siblings = await writer.tx.live_edges_of_triple(
+                edge.source.id, edge.relation, edge.target.id
+            )
+            former |= {s.id for s in siblings if s.effective_from < edge.effective_from}
+    return former

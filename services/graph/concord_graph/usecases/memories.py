@@ -119,15 +119,21 @@ class Memories:
     async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
         links = self._links(draft.content)
         blank = Memory(
-            id=draft.id or writer.new_id(), content=draft.content, id_stated=bool(draft.id)
+            id=draft.id or writer.new_id(),
+            content=draft.content,
+            id_stated=bool(draft.id),
+            create_time=writer.now,
         )
-        memory = await writer.put(None, self._drafted(blank, draft))
+        drafted = self._drafted(blank, draft)
+        check_interval(drafted, "memory.valid_until")
+        memory = await writer.put(None, drafted)
         await sync_links(writer, memory, links)
         return memory
 
     async def _replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
         if memory == stored:
             return stored
+        check_interval(memory, "memory.valid_until")
         links = self._links(memory.content)
         written = await writer.put(stored, memory)
         if memory.content != stored.content:
@@ -165,22 +171,23 @@ class Memories:
             raise ReservedName("memory.id", f"ids starting with {RESERVED_PREFIX!r} are reserved")
         if draft.edge_type == EdgeType.RESOLUTION:
             raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
-        check_interval(draft.valid_from, draft.valid_until, "memory.valid_until")
 
     def _drafted(self, memory: Memory, draft: MemoryDraft) -> Memory:
         """Return the memory with everything that the draft states."""
         values = {f.name: getattr(draft, f.name) for f in fields(draft) if f.name != "id"}
+        values["edge_type"] = draft.edge_type or memory.edge_type
         values["concepts_stated"] = bool(draft.concepts)
         values["concepts"] = draft.concepts or tuple(self._concepts(without_links(draft.content)))
         return replace(memory, **values)
 
     def _patched(self, stored: Memory, values: Any) -> Memory:
         memory = replace(stored, **values)
+        if memory.edge_type is None:  # named in the mask, but unspecified: no change
+            memory = replace(memory, edge_type=stored.edge_type)
         if not memory.content:
             raise FieldInvalid("memory.content", "is required")
         if memory.edge_type == EdgeType.RESOLUTION:
             raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
-        check_interval(memory.valid_from, memory.valid_until, "memory.valid_until")
         given = bool(values["concepts"]) if "concepts" in values else memory.concepts_stated
         return replace(
             memory,

@@ -62,15 +62,16 @@ async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool)
     """Delete a node, with `cascade` its edges too. The first ref is the node's."""
     stored = await _live(writer, node_id)
     writer.demand_etag(stored, etag)
+    # the node first: an attempt on what defines the agent is refused, and recorded, as such
+    gone = [ref(await writer.put(stored, replace(stored, deleted=True)))]
     edge_ids = await writer.tx.live_edge_ids_at(node_id)
     if edge_ids and not cascade:
         raise NodeHasEdges(len(edge_ids))
-    gone = []
     for edge_id in edge_ids:
         edge = await writer.tx.edge(edge_id)
         if edge is not None:
             gone.append(ref(await writer.put(edge, replace(edge, deleted=True))))
-    return (ref(await writer.put(stored, replace(stored, deleted=True))), *gone)
+    return tuple(gone)
 
 
 async def _live(writer: Writer, node_id: str) -> Node:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import Access, Edge, Instant, ItemKind, Memory, Node
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.items import Edge, Instant, ItemKind, Memory, Node
 from concord_graph.ports import (
     Clock,
     Counts,
@@ -16,13 +15,13 @@ from concord_graph.ports import (
     GraphStore,
     MemoryFilter,
     Reads,
-    View,
+    State,
     Walk,
 )
 from concord_graph.usecases.chains import Chain, chain_of
 from concord_graph.usecases.neighbors import Neighborhood, Reached, walk_neighbors
 from concord_graph.usecases.paths import FoundPaths, find_paths
-from concord_graph.usecases.shown import Shown, show, with_heads
+from concord_graph.usecases.shown import Shown, current_edges, show, with_heads
 from concord_graph.usecases.touches import Touches
 
 T = TypeVar("T")
@@ -53,7 +52,6 @@ class PathPage:
     valid: int
 
 
-State = tuple[Memory, int, Standing, Access]
 WalkAt = Callable[[int], Walk]
 """How edges are followed, once the instant of the reading (µs) is known."""
 
@@ -93,12 +91,14 @@ class Queries:
         """Return the current edge of a triple, else its latest live one."""
 
         async def work(tx: Reads, now: int) -> Shown | None:
-            ends = [await resolve(tx, end) for end in (source, target)]
+            at = Instant(now)
+            ends = [await tx.find(end, at) for end in (source, target)]
             if None in ends:
                 return None
             edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]))
-            begun = [edge for edge in edges if edge.effective_from <= now] or list(edges)
-            return await _shown_edge(tx, begun[-1].id, now) if begun else None
+            begun = [edge for edge in edges if edge.effective_from <= now]
+            chosen = await current_edges(tx, edges, at) or begun or edges
+            return await _shown_edge(tx, chosen[-1].id, now) if chosen else None
 
         return self._touched(space, await self.read(space, work), peek=peek)
 
@@ -170,11 +170,11 @@ class Queries:
         """
 
         async def work(tx: Reads, current: int) -> NeighborPage | None:
-            start_id = await resolve(tx, start)
-            if start_id is None:
-                return None
             now = current if pinned is None else pinned
             walked = walk(now)
+            start_id = await tx.find(start, walked.at)
+            if start_id is None:
+                return None
             around = await walk_neighbors(tx, start_id, depth, walked, now)
             return await _page(tx, around, walked.at, now=now, after=after, limit=limit)
 
@@ -198,10 +198,10 @@ class Queries:
         """Return paths between two items; None when one of them does not exist."""
 
         async def work(tx: Reads, now: int) -> PathPage | None:
-            ends = [await resolve(tx, start), await resolve(tx, end)]
+            walked = walk(now)
+            ends = [await tx.find(start, walked.at), await tx.find(end, walked.at)]
             if None in ends:
                 return None
-            walked = walk(now)
             found = await find_paths(
                 tx,
                 str(ends[0]),
@@ -245,33 +245,22 @@ class Queries:
 
     async def states(
         self, space: str, refs: Sequence[tuple[str, int]], *, count_as_read: bool
-    ) -> tuple[Sequence[tuple[State, Shown] | None], int]:
+    ) -> Sequence[tuple[State, Shown] | None]:
         """Return memories as they were after a change (0 = now), with what a reader sees."""
 
-        async def work(tx: Reads, now: int) -> tuple[list[tuple[State, Shown] | None], int]:
-            found = await tx.states(refs)
-            return [await _with_shown(tx, state, now) for state in found], now
+        async def work(tx: Reads, now: int) -> list[tuple[State, Shown] | None]:
+            found = await tx.states(refs, now)
+            return [await _with_shown(tx, state, now) if state else None for state in found]
 
-        states, now = await self.read(space, work)
+        states = await self.read(space, work)
         if count_as_read:
-            self._touches.add(space, (state[0][0].id for state in states if state))
-        return states, now
+            self._touches.add(space, (state[0].view.item.id for state in states if state))
+        return states
 
     def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
         if shown and not peek:
             self._touches.add(space, [shown.view.item.id])
         return shown
-
-
-async def resolve(tx: Reads, end: EndRef) -> str | None:
-    """Return the id of a live item that an end names."""
-    if end.name:
-        node = await tx.live_node_named(end.name)
-        return node.id if node and end.id in {"", node.id} else None
-    item: Node | Edge | Memory | None = (
-        await tx.node(end.id) or await tx.memory(end.id) or await tx.edge(end.id)
-    )
-    return item.id if item and not item.deleted else None
 
 
 async def _shown_edge(tx: Reads, edge_id: str, now: int) -> Shown | None:
@@ -319,10 +308,6 @@ async def _page(
     )
 
 
-async def _with_shown(tx: Reads, state: State | None, now: int) -> tuple[State, Shown] | None:
-    if state is None:
-        return None
-    memory, _, standing, access = state
-    view = View(memory, standing, access)
-    heads = await with_heads(tx, [view], Instant(now))
-    return state, show(heads[0], now)
+async def _with_shown(tx: Reads, state: State, now: int) -> tuple[State, Shown]:
+    view = (await with_heads(tx, [state.view], state.at))[0]
+    return state, show(view, now)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.items import (
-    REPLACING,
     Access,
+    Edge,
     EdgeType,
     Importance,
     Instant,
+    ItemKind,
     Memory,
     Node,
 )
@@ -18,6 +19,7 @@ from concord_graph.domain.relevance import default_importance, relevance
 from concord_graph.ports import Reads, Step, View
 
 MOST_HEADS = 100
+MOST_CHAIN_ITEMS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +63,53 @@ def _ranked(
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the live ends of each item's chain (T2); without successor an item is its own."""
-    return [
-        replace(view, standing=replace(view.standing, head_ids=await _heads(tx, view, at)))
-        if not isinstance(view.item, Node)
-        else view
-        for view in views
-    ]
+    """Fill in the live ends of the chains of what is superseded at the instant (T2)."""
+    above: dict[str, Collection[str]] = {}
+    for kind in (ItemKind.EDGE, ItemKind.MEMORY):
+        replaced = {
+            view.item.id
+            for view in views
+            if view.item.kind == kind and view.standing.is_superseded(at.valid)
+        }
+        if replaced:
+            above |= await _above(tx, kind, replaced, at)
+    return [_with_heads(view, above) if view.item.id in above else view for view in views]
 
 
-async def _heads(tx: Reads, view: View, at: Instant) -> tuple[str, ...]:
-    if not view.standing.is_superseded(at.valid):
-        return () if view.item.deleted else (view.item.id,)
-    kind = view.item.kind
+async def _above(
+    tx: Reads, kind: ItemKind, ids: Collection[str], at: Instant
+) -> dict[str, Collection[str]]:
+    """Return the successors of the ids, and theirs, up to the heads, which have none."""
+    above: dict[str, Collection[str]] = {}
+    frontier = set(ids)
+    while frontier and len(above) < MOST_CHAIN_ITEMS:
+        found = await tx.successors(kind, frontier, at)
+        above |= {item_id: found.get(item_id, ()) for item_id in frontier}
+        frontier = {item_id for ones in found.values() for item_id in ones} - above.keys()
+    return above
+
+
+def _with_heads(view: View, above: Mapping[str, Collection[str]]) -> View:
     heads: set[str] = set()
     seen = {view.item.id}
-    frontier: Collection[str] = [view.item.id]
-    while frontier and len(heads) < MOST_HEADS:
-        above = await _successors(tx, frontier) - seen
-        seen |= above
-        found = await tx.views(kind, above, at) if above else {}
-        live = {item_id: v for item_id, v in found.items() if not v.item.deleted}
-        heads |= {i for i, v in live.items() if not v.standing.is_superseded(at.valid)}
-        frontier = set(live) - heads
-    return tuple(sorted(heads)[:MOST_HEADS])
+    frontier = [view.item.id]
+    while frontier:
+        item_id = frontier.pop()
+        successors = set(above.get(item_id, ()))
+        if not successors:
+            heads.add(item_id)
+        frontier += successors - seen
+        seen |= successors
+    shown = tuple(sorted(heads)[:MOST_HEADS])
+    return replace(view, standing=replace(view.standing, head_ids=shown))
 
 
-async def _successors(tx: Reads, ids: Collection[str]) -> set[str]:
-    edges = await tx.lineage_edges(ids)
-    wanted = set(ids)
-    return {e.source.id for e in edges if e.target.id in wanted and e.relation in REPLACING}
+async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[Edge]:
+    """Return those of a triple's edges that hold at the instant and were not replaced."""
+    if not edges:
+        return []
+    views = await tx.views(ItemKind.EDGE, [edge.id for edge in edges], at)
+    return [edge for edge in edges if views[edge.id].standing.is_current(at.valid)]
 
 
 def statement(view: View) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from concord_graph.domain.exceptions import Overloaded
+from concord_graph.domain.exceptions import Overloaded, StoreUnavailable
 from concord_graph.ports import Clock, GraphStore
 
 FLUSH_SECONDS = 1.0
@@ -68,5 +68,5 @@ class Touches:
             await self.flush()
             if announce:
                 await self._store.announce_touches()
-        except Overloaded:
+        except (Overloaded, StoreUnavailable):
             return  # kept, and tried again a second later

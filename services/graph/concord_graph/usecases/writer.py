@@ -7,7 +7,7 @@ announces whose standing changed with it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from concord_graph.domain.items import (
     HIDING,
     REPLACING,
     Edge,
+    EdgeType,
     Item,
     ItemKind,
     Memory,
@@ -107,11 +108,12 @@ class Writer:
         return item
 
     async def _protected(self, before: ItemT | None, after: ItemT) -> ItemT:
-        why = self._rules.breach(before, after, await self._surroundings(after))
+        around = await self._surroundings(after)
+        why = self._rules.breach(before, after, around)
         if why is None:
             return after
         if self._grant is None:
-            raise ConstitutiveProtected(after.id, why)
+            raise ConstitutiveProtected(_protected_id(before, after, around), why)
         if isinstance(self._grant, Grant):
             _demand_named(self._grant, before, after)
         if isinstance(after, Edge) and after.relation in HIDING:
@@ -123,35 +125,30 @@ class Writer:
             return Surroundings(ends_constitutive=await self.tx.surrounded_by_constitutive(item.id))
         if item.relation not in HIDING:
             return Surroundings()
-        end = item.target
-        target = await (
-            self.tx.edge(end.id) if end.kind == ItemKind.EDGE else self.tx.memory(end.id)
-        )
+        target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
         return Surroundings(target_constitutive=protection.is_constitutive(target))
 
     async def _announce(self, before: Item | None, after: Item) -> None:
         """Append an event for each other item whose standing this write changes."""
-        if isinstance(after, Node) or (
-            isinstance(before, (Edge, Memory))
-            and before.deleted == after.deleted
-            and before.effective_from == after.effective_from
-        ):
+        if isinstance(after, Node) or _weight_in_lineage(before) == _weight_in_lineage(after):
             return
         affected: dict[str, ItemKind] = {}
-        if isinstance(after, Edge) and not after.is_lineage:
-            siblings = await self.tx.live_edges_of_triple(
-                after.source.id, after.relation, after.target.id
-            )
-            affected = {edge.id: ItemKind.EDGE for edge in siblings}
-        elif isinstance(after, Edge) and after.relation in REPLACING:
-            affected = {end.id: end.kind for end in (after.source, after.target)}
+        if isinstance(after, Edge) and after.is_lineage:
+            if after.relation in REPLACING:
+                affected = {end.id: end.kind for end in (after.source, after.target)}
         else:
             for edge in await self.tx.lineage_edges([after.id]):
                 if edge.relation in REPLACING:
                     affected |= {end.id: end.kind for end in (edge.source, edge.target)}
+            for version in (before, after):
+                if isinstance(version, Edge):
+                    affected |= {edge.id: ItemKind.EDGE for edge in await self._siblings(version)}
         affected.pop(after.id, None)
         for item_id, kind in affected.items():
             await self._announce_one(item_id, kind)
+
+    async def _siblings(self, edge: Edge) -> Sequence[Edge]:
+        return await self.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
 
     async def _announce_one(self, item_id: str, kind: ItemKind) -> None:
         item = await (self.tx.edge(item_id) if kind == ItemKind.EDGE else self.tx.memory(item_id))
@@ -172,6 +169,15 @@ class Writer:
         )
 
 
+def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str:
+    """Return which item the refusal is about; empty for one that does not exist."""
+    if before is not None:
+        return before.id
+    if isinstance(after, Edge) and around.target_constitutive:
+        return after.target.id
+    return after.id if isinstance(after, Memory) and after.id_stated else ""
+
+
 def _demand_named(grant: Grant, before: Item | None, after: Item) -> None:
     """Demand that the parties consented to the very version of what is changed or hidden."""
     touched = [before.id] if before else []
@@ -184,6 +190,14 @@ def _demand_named(grant: Grant, before: Item | None, after: Item) -> None:
 def ref(item: Item, outcome: str = "") -> Ref:
     """Return the reference to an item's revision."""
     return Ref(item.kind, item.id, item.revision.number, outcome)
+
+
+def _weight_in_lineage(item: Item | None) -> object:
+    """Return what of an item the standing of others depends on."""
+    if item is None or isinstance(item, Node):
+        return None
+    triple = (item.source, item.target) if isinstance(item, Edge) else None
+    return (item.deleted, item.effective_from, item.edge_type == EdgeType.CONSTITUTIVE, triple)
 
 
 def _what_happened(before: Item | None, after: Item) -> ChangeType:

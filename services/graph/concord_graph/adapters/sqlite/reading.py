@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from concord_graph.adapters.signing.verify import verify_genesis
 from concord_graph.adapters.sqlite import filters, rows, statements
 from concord_graph.domain.consent import GenesisRecord
+from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -30,6 +31,7 @@ from concord_graph.ports import (
     MemoryFilter,
     Receipt,
     Ref,
+    State,
     Step,
     View,
     Walk,
@@ -140,7 +142,7 @@ class SqliteReads:
         """Return items with their standing."""
         sql = statements.VIEWS[kind](at.record == FOREVER)
         bound = {"space": self._space, "ids": _ids(ids), "record": at.record}
-        return {row[0]: self._view(kind, row) for row in self._all(sql, bound)}
+        return {row[0]: self._view(kind, row, at.valid) for row in self._all(sql, bound)}
 
     async def view_of(self, item: Item, at: Instant) -> View:
         """Return this very revision with the standing its item has."""
@@ -148,6 +150,31 @@ class SqliteReads:
         if found is None:
             return View(item, Standing(item.create_time), Access(item.create_time, 0))
         return View(item, found.standing, found.access, found.near_constitutive, found.names)
+
+    async def successors(
+        self, kind: ItemKind, ids: Collection[str], at: Instant
+    ) -> Mapping[str, Collection[str]]:
+        """Return the live items that have taken over from each."""
+        sql = statements.successors(kind, at.record == FOREVER)
+        bound = {
+            "space": self._space,
+            "ids": _ids(ids),
+            "valid": at.valid,
+            "record": at.record,
+        }
+        found: dict[str, set[str]] = {}
+        for item_id, successor in self._all(sql, bound):
+            found.setdefault(item_id, set()).add(successor)
+        return found
+
+    async def find(self, end: EndRef, at: Instant) -> str | None:
+        """Return the id of the live item that an end names."""
+        sql = statements.found(at.record == FOREVER, by_name=bool(end.name))
+        bound = {"space": self._space, "name": end.name, "id": end.id, "record": at.record}
+        row = self._one(sql, bound)
+        if row is None or (end.id and end.id != row[0]):
+            return None
+        return str(row[0])
 
     async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids."""
@@ -287,6 +314,13 @@ class SqliteReads:
         )
         return [rows.item(kind, row) for row in self._all(sql, (self._space,))]
 
+    async def deleted_ids(self) -> Set[str]:
+        """Return the ids of forgotten memories and deleted edges."""
+        tables = (rows.TABLE[ItemKind.MEMORY], rows.TABLE[ItemKind.EDGE])
+        gone = f"space = :space AND record_until = {FOREVER} AND deleted = 1"
+        sql = " UNION ALL ".join(f"SELECT id FROM {table} WHERE {gone}" for table in tables)
+        return {row[0] for row in self._all(sql, {"space": self._space})}
+
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""
         sql = (
@@ -308,33 +342,32 @@ class SqliteReads:
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return verify_genesis(row[0], self._space_name) if row else None
 
-    async def states(
-        self, refs: Sequence[tuple[str, int]]
-    ) -> Sequence[tuple[Memory, int, Standing, Access] | None]:
-        """Return memories as they were after a change, with that change's seq."""
+    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
+        """Return memories as they were after a change."""
         now = {memory_id for memory_id, seq in refs if seq == 0}
-        current = self._current_states(now) if now else {}
+        current = self._current_states(now, valid) if now else {}
         return [
-            self._state(memory_id, seq) if seq else current.get(memory_id)
+            self._state(memory_id, seq, valid) if seq else current.get(memory_id)
             for memory_id, seq in refs
         ]
 
-    def _current_states(
-        self, ids: Collection[str]
-    ) -> dict[str, tuple[Memory, int, Standing, Access]]:
+    def _current_states(self, ids: Collection[str], valid: int) -> dict[str, State]:
         bound = {"space": self._space, "ids": _ids(ids), "record": FOREVER}
-        newest: dict[str, int] = dict(
-            self._all(
-                "SELECT item_id, max(seq) FROM change WHERE space = :space"
-                " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7)"
-                " GROUP BY item_id",
-                bound,
-            )
+        newest = self._all(  # SQLite takes record_time from the row that has the maximum
+            "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
+            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7)"
+            " GROUP BY item_id",
+            bound,
         )
+        changes = {item_id: (int(seq), int(time)) for item_id, seq, time in newest}
         found = self._all(statements.memory_views(True), bound)
-        return {row[0]: self._memory_state(row, newest[row[0]]) for row in found}
+        at = Instant(valid)
+        return {
+            row[0]: State(self._view(ItemKind.MEMORY, row, valid), *changes[row[0]], at)
+            for row in found
+        }
 
-    def _state(self, memory_id: str, seq: int) -> tuple[Memory, int, Standing, Access] | None:
+    def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
         latest = (
             "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
             " AND type NOT IN (6, 7) AND seq <= ? ORDER BY seq DESC LIMIT 1"
@@ -344,15 +377,12 @@ class SqliteReads:
             return None
         bound = {"space": self._space, "ids": _ids([memory_id]), "record": found[1]}
         row = self._one(statements.memory_views(False), bound)
-        return self._memory_state(row, found[0]) if row else None
+        if row is None:
+            return None
+        view = self._view(ItemKind.MEMORY, row, valid)
+        return State(view, found[0], found[1], Instant(valid, found[1]))
 
-    def _memory_state(self, row: rows.Row, seq: int) -> tuple[Memory, int, Standing, Access]:
-        view = self._view(ItemKind.MEMORY, row)
-        if not isinstance(view.item, Memory):
-            raise TypeError(view.item)
-        return view.item, seq, view.standing, view.access
-
-    def _view(self, kind: ItemKind, row: rows.Row) -> View:
+    def _view(self, kind: ItemKind, row: rows.Row, valid: int) -> View:
         item = rows.item(kind, row)
         superseded, predecessors, last_time, count, near, source, target = row[-7:]
         names: dict[str, str] = {}
@@ -370,6 +400,7 @@ class SqliteReads:
                 effective_from=effective,
                 stated_until=FOREVER if until is None else until,
                 superseded_from=superseded,
+                head_ids=() if item.deleted or superseded <= valid else (item.id,),
                 predecessor_count=predecessors,
             ),
             access=self._access(item.id, last_time or item.create_time, count or 0),

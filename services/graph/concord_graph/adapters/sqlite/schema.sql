@@ -31,6 +31,7 @@ CREATE UNIQUE INDEX node_revision ON node (space, id, revision);
 CREATE UNIQUE INDEX node_current ON node (space, id) WHERE record_until = 9223372036854775807;
 CREATE UNIQUE INDEX node_name ON node (space, name)
   WHERE record_until = 9223372036854775807 AND deleted = 0;
+CREATE INDEX node_name_then ON node (space, name, record_from);
 
 CREATE TABLE edge (
   space INTEGER NOT NULL,
@@ -170,13 +171,24 @@ CREATE TABLE genesis (space INTEGER PRIMARY KEY, envelope BLOB NOT NULL, digest 
 -- Holds a row only inside a transaction that a grant let through.
 CREATE TABLE open_grant (space INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT;
 
+-- Genesis and burnt nonces stay as they are.
+CREATE TRIGGER genesis_kept BEFORE DELETE ON genesis
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER genesis_written_once BEFORE UPDATE ON genesis
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER nonce_kept BEFORE DELETE ON nonce
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER nonce_written_once BEFORE UPDATE ON nonce
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+
 -- The store's own protection (spec G4): the same promise as the use cases', kept once more here.
+-- A new revision is judged by the newest one before it, whatever number it gives itself.
 CREATE TRIGGER edge_protected_insert BEFORE INSERT ON edge
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
   (NEW.edge_type = 2 AND NEW.deleted = 0)
-  OR EXISTS (SELECT 1 FROM edge p WHERE p.space = NEW.space AND p.id = NEW.id
-             AND p.revision = NEW.revision - 1 AND p.deleted = 0
-             AND (p.edge_type = 2 OR p.governed = 1))
+  OR EXISTS (SELECT 1 FROM (SELECT p.deleted, p.edge_type, p.governed FROM edge p
+             WHERE p.space = NEW.space AND p.id = NEW.id ORDER BY p.revision DESC LIMIT 1) p
+             WHERE p.deleted = 0 AND (p.edge_type = 2 OR p.governed = 1))
   OR (NEW.hides = 1 AND NEW.deleted = 0 AND (
         EXISTS (SELECT 1 FROM memory m WHERE m.space = NEW.space AND m.id = NEW.target_id
                 AND m.record_until = 9223372036854775807 AND m.deleted = 0 AND m.edge_type = 2)
@@ -184,32 +196,39 @@ WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
                 AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)))
 ) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
+CREATE VIEW constitutive_end (space, id) AS
+  SELECT space, source_id FROM edge
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2
+  UNION ALL SELECT space, target_id FROM edge
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
+
 CREATE TRIGGER memory_protected_insert BEFORE INSERT ON memory
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
   (NEW.edge_type = 2 AND NEW.deleted = 0)
-  OR EXISTS (SELECT 1 FROM memory p WHERE p.space = NEW.space AND p.id = NEW.id
-             AND p.revision = NEW.revision - 1 AND p.deleted = 0 AND p.edge_type = 2)
-  OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.source_id = NEW.id
-             AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
-  OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.target_id = NEW.id
-             AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
+  OR EXISTS (SELECT 1 FROM (SELECT p.deleted, p.edge_type FROM memory p
+             WHERE p.space = NEW.space AND p.id = NEW.id ORDER BY p.revision DESC LIMIT 1) p
+             WHERE p.deleted = 0 AND p.edge_type = 2)
+  OR EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = NEW.space AND c.id = NEW.id)
 ) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
 CREATE TRIGGER node_protected_insert BEFORE INSERT ON node
-WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
-  EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.source_id = NEW.id
-          AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
-  OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.target_id = NEW.id
-             AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)
-) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space)
+  AND EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = NEW.space AND c.id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
+-- A revision is closed by its successor alone, so these also keep rows from being closed and left.
 CREATE TRIGGER edge_protected_close BEFORE UPDATE OF record_until ON edge
-WHEN OLD.edge_type = 2 AND OLD.deleted = 0
+WHEN OLD.deleted = 0 AND (OLD.edge_type = 2 OR OLD.governed = 1)
   AND NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
 BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 CREATE TRIGGER memory_protected_close BEFORE UPDATE OF record_until ON memory
-WHEN OLD.edge_type = 2 AND OLD.deleted = 0
-  AND NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space) AND (
+  (OLD.deleted = 0 AND OLD.edge_type = 2)
+  OR EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = OLD.space AND c.id = OLD.id))
+BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
+CREATE TRIGGER node_protected_close BEFORE UPDATE OF record_until ON node
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
+  AND EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = OLD.space AND c.id = OLD.id)
 BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
 -- History is written once: a revision row may only be closed, never rewritten or removed.
@@ -217,12 +236,14 @@ CREATE TRIGGER node_written_once BEFORE UPDATE OF space, id, revision, seq, reco
   principal, salt, create_time, name, label, properties, vector_id ON node
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER edge_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
-  principal, salt, create_time, source_id, relation, target_id, weight, properties, edge_type,
-  importance, valid_from, valid_until, effective_from, governed, replaces, hides ON edge
+  principal, salt, create_time, source_id, source_kind, relation, target_id, target_kind, weight,
+  properties, edge_type, importance, valid_from, valid_until, effective_from, origin, governed,
+  replaces, hides ON edge
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER memory_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
-  principal, salt, create_time, content, memory_kind, edge_type, valid_from, valid_until,
-  effective_from ON memory
+  principal, salt, create_time, id_stated, content, content_digest, memory_kind, concepts,
+  concepts_stated, domain, importance, surfaces_when, sources, external_id, category, tags,
+  session_id, edge_type, valid_from, valid_until, effective_from ON memory
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER node_kept BEFORE DELETE ON node BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER edge_kept BEFORE DELETE ON edge BEGIN SELECT RAISE(ABORT, 'append-only'); END;

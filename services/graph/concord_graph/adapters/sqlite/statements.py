@@ -54,6 +54,42 @@ def _replaced(alias: str, table: str, now: bool) -> str:
     )
 
 
+@cache
+def successors(kind: ItemKind, now: bool) -> str:
+    """Select (id, successor's id) of items among :ids for successors that have begun at :valid."""
+    name = TABLE[kind]
+    resolved = (
+        f"SELECT e.id, n.id FROM {name} e JOIN edge l ON l.space = e.space AND l.target_id = e.id"
+        f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
+        f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
+        f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)}"
+        " AND (e.edge_type <> 2 OR l.governed = 1)"
+    )
+    if kind != ItemKind.EDGE:
+        return resolved
+    return (
+        f"{resolved} UNION SELECT e.id, s.id FROM edge e JOIN edge s ON s.space = e.space"
+        " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
+        f" AND s.effective_from > e.effective_from AND s.effective_from <= :valid"
+        f" AND {live('s', now)}"
+        f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)} AND e.edge_type <> 2"
+    )
+
+
+@cache
+def found(now: bool, *, by_name: bool) -> str:
+    """Select the id of the live node of :name, or of the live item of :id."""
+    if by_name:
+        return (
+            "SELECT n.id FROM node n WHERE n.space = :space AND n.name = :name"
+            f" AND {live('n', now)}"
+        )
+    return " UNION ALL ".join(
+        f"SELECT n.id FROM {name} n WHERE n.space = :space AND n.id = :id AND {live('n', now)}"
+        for name in TABLE.values()
+    )
+
+
 def _predecessors(alias: str, table: str, now: bool) -> str:
     return (
         f"SELECT count(*) FROM edge l JOIN {table} n ON n.space = l.space AND n.id = l.target_id"
@@ -94,7 +130,7 @@ def edge_views(now: bool) -> str:
     """Select edges by :ids with standing, access and the names of their end nodes."""
     name = (
         "(SELECT name FROM node WHERE node.space = e.space AND node.id = e.{end}_id"
-        f" AND {current('node', True)})"
+        f" AND {current('node', now)})"
     )
     return (
         f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from concord_chassis.failure import Failure
 from concord_chassis.workers import Workers
 
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.writing import SqliteWrites
-from concord_graph.domain.exceptions import Overloaded, StoreCorrupt
+from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Change, ChangeType, Clock, Reads, SpaceHead, Writes
 
@@ -25,6 +26,12 @@ T = TypeVar("T")
 SCHEMA_VERSION = "1"
 _BUSY_SECONDS = 5.0
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
+_PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_UNAVAILABLE = {
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
+}
 _SCHEMA = Path(__file__).with_name("schema.sql")
 
 
@@ -45,6 +52,7 @@ class SqliteStore:
         self._readers = Workers(readers, "graph-reader")
         self._pending: dict[tuple[str, str], tuple[int, int]] = {}
         self._version = 0
+        self._damaged = False
         self._waiting: set[asyncio.Future[None]] = set()
 
     @property
@@ -78,7 +86,10 @@ class SqliteStore:
     async def touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
         """Add reads in one statement."""
         if reads:
-            await self._writer.run(self._touch, reads)
+            try:
+                await self._writer.run(self._touch, reads)
+            except Failure as error:  # the writer's queue is full
+                raise Overloaded("the store is busy") from error
 
     async def announce_touches(self) -> None:
         """Append one TOUCHED change for each memory read since the last call."""
@@ -106,11 +117,12 @@ class SqliteStore:
         return self._epoch
 
     async def ready(self) -> bool:
-        """Return whether the store answers."""
+        """Return whether the store answers; not once damage was found."""
 
         def work() -> bool:
             with self._transaction("BEGIN") as db:
-                return bool(db.execute("SELECT 1").fetchone() == (1,))
+                found = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
+            return found == (self._epoch,) and not self._damaged
 
         return await self._readers.run(work)
 
@@ -220,11 +232,15 @@ class SqliteStore:
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-        except sqlite3.OperationalError as error:
-            raise Overloaded("the store is busy") from error
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE  # Python's own have none
+            if code in _BUSY:
+                raise Overloaded("the store is busy") from error
+            if code in _DAMAGED:
+                self._damaged = True
                 raise StoreCorrupt("the store's file is damaged") from error
+            if code in _UNAVAILABLE:
+                raise StoreUnavailable("the store's file cannot be read or written") from error
             raise
 
     def _connection(self) -> sqlite3.Connection:
@@ -270,9 +286,17 @@ def _connect(path: Path) -> sqlite3.Connection:
         check_same_thread=False,
         cached_statements=512,
     )
+    try:
+        _prepare_connection(connection, path)
+    except (sqlite3.DatabaseError, StoreUnusable):
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare_connection(connection: sqlite3.Connection, path: Path) -> None:
     mode = connection.execute("PRAGMA journal_mode = wal").fetchone()[0]
     if mode != "wal":
-        connection.close()
         raise StoreUnusable(
             f"{path} cannot use a write-ahead log (journal mode {mode}): "
             "put the data directory on a local file system"
@@ -286,7 +310,6 @@ def _connect(path: Path) -> sqlite3.Connection:
         "temp_store = MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}")
-    return connection
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> str:
