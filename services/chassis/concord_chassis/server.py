@@ -66,8 +66,12 @@ class Server:
         metrics: Metrics | None = None,
         log: Logger | None = None,
         health_interval: float = 1.0,
+        rulebook: Rulebook | None = None,
     ) -> None:
-        """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds."""
+        """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds.
+
+        `rulebook` is replaced only where a test proves what the field rules are for.
+        """
         self.name = name
         self.ports: dict[str, int] = {}
         self.started = False
@@ -88,7 +92,7 @@ class Server:
                 verifier=verifier,
                 default_deadline=default_deadline,
                 drain=self._drain,
-                rulebook=Rulebook(),
+                rulebook=Rulebook() if rulebook is None else rulebook,
                 max_message_bytes=max_message_bytes,
             ),
         )

@@ -18,6 +18,7 @@ from concord_chassis.health import Ready
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
+from concord_chassis.rules import Rulebook
 from concord_chassis.server import MAX_MESSAGE_BYTES, Registration, Server
 
 DEFAULT_CAP = 30.0
@@ -94,6 +95,7 @@ async def serving(
     log: Logger | None = None,
     health_interval: float = 0.02,
     verifier: TokenVerifier | None = None,
+    rulebook: Rulebook | None = None,
     grace: float = 0.5,
 ) -> AsyncIterator[Serving]:
     """A running server with `registrations`, on a Unix socket in a folder of its own.
@@ -116,6 +118,7 @@ async def serving(
             metrics=metrics,
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
+            rulebook=rulebook,
         )
         await server.start()
         live = Serving(server, address, known, [each.descriptor for each in registrations])
