@@ -157,6 +157,7 @@ class Upload:
         header = memory_pb2.BatchHeader(
             request_id=f"import-{self._run}-{digest.hexdigest()[:32]}",
             update_existing=self._update,
+            memory_count=len(items),
         )
         yield memory_pb2.BatchAddMemoriesRequest(header=header)
         for item in items:

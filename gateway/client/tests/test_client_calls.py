@@ -146,7 +146,8 @@ def add(content: str, request_id: str = "") -> memory_pb2.AddMemoryRequest:
 
 def batch(*contents: str) -> Iterator[memory_pb2.BatchAddMemoriesRequest]:
     """The messages of a batch."""
-    yield memory_pb2.BatchAddMemoriesRequest(header=memory_pb2.BatchHeader(request_id="b-1"))
+    header = memory_pb2.BatchHeader(request_id="b-1", memory_count=len(contents))
+    yield memory_pb2.BatchAddMemoriesRequest(header=header)
     for content in contents:
         yield memory_pb2.BatchAddMemoriesRequest(memory=Memory(content=content))
 

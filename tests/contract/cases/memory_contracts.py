@@ -23,7 +23,9 @@ def _add(home: Home, content: str = "Ada learnt to swim") -> pb.AddMemoryRequest
 def _batch(home: Home, *contents: str) -> list[Message | bytes]:
     memories = [Memory(content=f"{text} [[memory:{home.memory_id}]]") for text in contents]
     return [
-        pb.BatchAddMemoriesRequest(header=pb.BatchHeader(request_id="r")),
+        pb.BatchAddMemoriesRequest(
+            header=pb.BatchHeader(request_id="r", memory_count=len(memories))
+        ),
         *(pb.BatchAddMemoriesRequest(memory=memory) for memory in memories),
     ]
 
@@ -48,7 +50,7 @@ def _lineage(home: Home, context: str = "a test", relation: int = 3) -> pb.AddLi
         request_id="r",
         relation=relation,  # type: ignore[arg-type] # numbers are the contract's; 3 is AMENDS
         newer_id=home.memory_id,
-        older_id="shared/one",
+        older_id="heir",
         context=context,
     )
 
@@ -113,7 +115,7 @@ MEMORY = {
         request=lambda _: pb.ListMemoriesRequest(include_superseded=True, page_size=100),
         success=lambda reply, home: (
             {m.id for m in reply.memories}
-            == {home.memory_id, home.old_id, home.creed_id, "shared/one"}
+            == {home.memory_id, home.old_id, home.creed_id, "shared/one", "heir"}
         ),
         bad_input=(
             lambda _: ParseDict({"filter": {"kinds": [99]}}, pb.ListMemoriesRequest()),

@@ -117,7 +117,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The enrolment secret is not this space's, or was used. PERMISSION_DENIED."""
     ERROR_REASON_GENESIS_INVALID: _ErrorReason.ValueType  # 54
     """The genesis record is malformed, or not signed by both slots with different keys and
-    principals. FAILED_PRECONDITION. Metadata: "check".
+    principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
+    "key", "distinct", "signature".
     """
     ERROR_REASON_GRANT_INVALID: _ErrorReason.ValueType  # 55
     """The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
@@ -238,7 +239,8 @@ ERROR_REASON_ENROLMENT_SECRET_INVALID: ErrorReason.ValueType  # 53
 """The enrolment secret is not this space's, or was used. PERMISSION_DENIED."""
 ERROR_REASON_GENESIS_INVALID: ErrorReason.ValueType  # 54
 """The genesis record is malformed, or not signed by both slots with different keys and
-principals. FAILED_PRECONDITION. Metadata: "check".
+principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
+"key", "distinct", "signature".
 """
 ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 55
 """The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",

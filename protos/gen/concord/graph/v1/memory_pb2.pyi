@@ -150,23 +150,31 @@ class BatchHeader(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     UPDATE_EXISTING_FIELD_NUMBER: _builtins.int
+    MEMORY_COUNT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     update_existing: _builtins.bool
     """True to update a memory that has this external id or id and other content; false makes that an
     item error.
     """
+    memory_count: _builtins.int
+    """How many memories follow, 1 to 1,000. Another number of them is refused: a stream that its sender
+    gave up looks, to a server, like one that has ended.
+    """
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         update_existing: _builtins.bool = ...,
+        memory_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count", "memory_count", b"memory_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "update_existing", b"update_existing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count", "memory_count", b"memory_count", "request_id", b"request_id", "update_existing", b"update_existing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__memory_count: _TypeAlias = _typing.Literal["memory_count"]  # noqa: Y015
+    _WhichOneofArgType__memory_count: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_count) -> _WhichOneofReturnType__memory_count | None: ...
 
 Global___BatchHeader: _TypeAlias = BatchHeader  # noqa: Y015
 
