@@ -49,10 +49,10 @@ def up(
     """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM."""
     session = Session.of(ctx, None, as_json)
     demand_embedded()
-    import concord_embedded
+    from concord_embedded.up import up as run
 
     where = data or data_directory(session.environ)
-    raise typer.Exit(concord_embedded.up(where, port, as_json=session.as_json))
+    raise typer.Exit(run(where, port, as_json=session.as_json))
 
 
 def demand_embedded() -> None:

@@ -10,10 +10,9 @@ from concord_client.cli.page import plural, show, text
 from concord_client.demo.stage import Stage, Step, demand
 
 QUERY = "metadata for Python software packages"
-CHAIN = ("pep-241", "pep-314", "pep-345", "pep-566")
+CHAIN = ("pep-241", "pep-314", "pep-345", "pep-426", "pep-566")
 """Each of these proposals replaced the one before it; the last is in force."""
 HEAD = CHAIN[-1]
-RELATED = "RELATED_TO"
 
 
 def steps() -> list[Step]:
@@ -63,7 +62,7 @@ def _search(stage: Stage) -> Message:
     demand(all(r.explanation.signals for r in reply.results), "each result says why")
     if stage.told:
         show_results(reply)
-        show(text(f"{HEAD} answers; the three proposals that it replaced do not come up.", "green"))
+        show(text(f"{HEAD} answers; the {len(CHAIN) - 1} before it do not come up.", "green"))
     return reply
 
 
@@ -72,7 +71,10 @@ def _history(stage: Stage) -> Message:
 
     reply = stage.client.search.Search(
         search_pb2.SearchRequest(
-            query=QUERY, page_size=4, superseded=search_pb2.SUPERSEDED_MODE_HISTORY
+            query=QUERY,
+            min_score=0.7,
+            page_size=10,
+            superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
         )
     )
     chain = [result.memory.id for result in reply.results if result.memory.id in CHAIN]
@@ -99,7 +101,7 @@ def _neighbors(stage: Stage) -> Message:
     from concord_client.cli.walking import show_neighbors
 
     reply = stage.client.graph.QueryNeighbors(
-        graph_pb2.QueryNeighborsRequest(start=type_pb2.EdgeEnd(id=HEAD), page_size=8)
+        graph_pb2.QueryNeighborsRequest(start=type_pb2.EdgeEnd(id=HEAD), depth=2, page_size=8)
     )
     near = {each.neighbor.id for each in reply.neighbors}
     demand(CHAIN[-2] in near, f"{CHAIN[-2]}, which it replaced, is next to it")

@@ -5,7 +5,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from concord_client.demo import governing, recalling
 from concord_client.demo.stage import DoesNotHold, Stage, Step
 
 if TYPE_CHECKING:
-    from concord_embedded import Running
+    from concord_embedded.system import Running
 
 SPACE = "demo"
 
@@ -31,13 +31,19 @@ def run(keep: Path | None, *, as_json: bool) -> int:
     The data stays in `keep`, a new or empty directory, else it is thrown away. With `as_json`
     each step is a line: `step`, `holds`, and the reply's JSON or the claim that does not hold.
     """
-    from concord_embedded import StartError
+    from concord_embedded.failures import StartError
+    from concord_embedded.system import running
 
     try:
         with _directory(keep) as folder:
-            return asyncio.run(_run(folder, keep, as_json=as_json))
+            if not as_json:
+                show(text("Concord, in a minute", "bold"), "A system of its own is starting …")
+            holds = asyncio.run(_run(running(folder), as_json))
     except StartError as error:
         raise CommandError(str(error)) from error
+    if holds and not as_json:
+        _say_what_next(keep)
+    return 0 if holds else 1
 
 
 @contextmanager
@@ -51,17 +57,10 @@ def _directory(keep: Path | None) -> Iterator[Path]:
         yield keep
 
 
-async def _run(folder: Path, keep: Path | None, *, as_json: bool) -> int:
-    from concord_embedded import running
-
-    if not as_json:
-        show(text("Concord, in a minute", "bold"), "A system of its own is starting …")
-    async with running(folder) as system:
+async def _run(started: "AbstractAsyncContextManager[Running]", as_json: bool) -> bool:
+    async with started as system:
         # The steps wait for replies; in a thread they do not hold up the system that replies.
-        holds = await asyncio.to_thread(_walk, system, as_json)
-    if holds and not as_json:
-        _say_what_next(keep)
-    return 0 if holds else 1
+        return await asyncio.to_thread(_walk, system, as_json)
 
 
 def _walk(system: "Running", as_json: bool) -> bool:
