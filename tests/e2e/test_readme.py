@@ -1,0 +1,86 @@
+"""The README's commands do what it says they do (style 19)."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from concord_embedded.testing import Spawned, spawned
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+HTTP_ADDRESS = "http://127.0.0.1:7601"
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
+    """A running system, as `make run` starts it."""
+    with spawned(tmp_path_factory.mktemp("readme")) as running:
+        yield running
+
+
+def run(system: Spawned, command: list[str]) -> str:
+    """What a command prints; it must succeed."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        env=system.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def alike(text: str) -> str:
+    """Text without what differs from run to run: numbers and the spaces around them."""
+    return re.sub(r"\s+", " ", re.sub(r"\d+", "N", text)).strip()
+
+
+def test_the_first_steps_print_what_is_shown(system: Spawned) -> None:
+    """W4 T2: each command of the first block succeeds and prints its reply."""
+    steps = re.split(r"^\$ ", blocks("console")[0], flags=re.M)[1:]
+    for step in steps:
+        command, _, shown = step.partition("\n")
+
+        assert alike(run(system, ["bash", "-c", command])) == alike(shown), command
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_http_request_is_answered(system: Spawned) -> None:
+    """W2: the curl line finds the key, asks, and gets the live memory with its reasons."""
+    lines = re.findall(r"^\$ (.*)$", blocks("console")[1], re.M)
+    script = "\n".join(lines).replace(HTTP_ADDRESS, system.http_url)
+
+    shown = blocks("console")[1].split(lines[-1])[1]
+
+    assert alike(run(system, ["bash", "-euo", "pipefail", "-c", script])) == alike(shown)
+
+
+def test_the_python_example_runs(system: Spawned) -> None:
+    """W4: the client finds the system and prints the answer with its reason."""
+    printed = run(system, [sys.executable, "-c", blocks("python")[0]])
+
+    assert printed.startswith("office-2 0.")
+    assert "\nWhy: vector" in printed
+
+
+def test_every_make_target_named_exists() -> None:
+    """Issue 3, item 8: the README names no command that is not there."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.M))
+
+    assert named >= {"run", "test"}
+    for target in named:
+        assert re.search(rf"^{target}:", makefile, re.M), target
