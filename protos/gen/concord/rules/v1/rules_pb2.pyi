@@ -4,7 +4,15 @@ isort:skip_file
 Field and method rules: what a well-formed request looks like and who may send it.
 
 The rules stand in the contract and nowhere else. The chassis compiles them once at start
-and checks every incoming message against them before a servicer sees it.
+and checks every incoming message against them before a servicer sees it, each message of a
+request stream too.
+
+Without any rule, every message is held to these: a string has at most 65,536 characters and no
+NUL; a floating-point number is finite; a list or map has at most 10,000 items; a Timestamp lies
+within the years 0001 to 9999 and a Duration within 10,000 years, both in whole microseconds; a
+FieldMask holds at most 100 paths such as "name" or "source.location"; a Struct, Value or
+ListValue has at most 65,536 bytes as JSON and 16 levels, and holds nothing that JSON cannot say.
+A rule that does not fit its field's type stops the server from starting.
 """
 
 from google.protobuf import descriptor as _descriptor
@@ -38,17 +46,22 @@ class FieldRules(_message.Message):
     TIMESTAMP_FIELD_NUMBER: _builtins.int
     required: _builtins.bool
     """Demands presence: a non-empty string, bytes, list or map; a set message; an enum that is not
-    `_UNSPECIFIED`; for a number only that an `optional` one is set.
+    `_UNSPECIFIED`; for a number or bool only that an `optional` one is set. On a member of a oneof
+    it demands this only of the member that is set.
     """
     defined_only: _builtins.bool
     """Enum: the value must be one that the contract defines. Zero passes unless `required`."""
     @_builtins.property
     def string(self) -> Global___StringRules:
-        """Rules for a string, or for each item of a repeated string."""
+        """Rules for a string, or for each item of a repeated string or value of a map. An item is
+        stated, so an empty one is held to them too.
+        """
 
     @_builtins.property
     def number(self) -> Global___NumberRules:
-        """Rules for a number, or for each item of a repeated number. Not-a-number never passes."""
+        """Rules for a number, or for each item of a repeated number. Not-a-number and the infinities
+        never pass.
+        """
 
     @_builtins.property
     def repeated(self) -> Global___RepeatedRules:
@@ -60,13 +73,11 @@ class FieldRules(_message.Message):
 
     @_builtins.property
     def struct(self) -> Global___StructRules:
-        """Rules for a `google.protobuf.Struct`."""
+        """Rules for a `google.protobuf.Struct`, `Value` or `ListValue`."""
 
     @_builtins.property
     def timestamp(self) -> Global___TimestampRules:
-        """Rules for a `google.protobuf.Timestamp`: years 0001 to 9999 and no fraction below a
-        microsecond are demanded of each one already; this demands more.
-        """
+        """Rules for a `google.protobuf.Timestamp`."""
 
     def __init__(
         self,
@@ -104,8 +115,8 @@ class StringRules(_message.Message):
     max_len: _builtins.int
     """Most code points; 0 = the chassis's limit of 65,536."""
     pattern: _builtins.str
-    """An RE2-compatible pattern that the whole string must match. An empty string passes unless
-    the field is `required`.
+    """An RE2-compatible pattern that the whole string must match; \\d, \\s and \\w are ASCII. An empty
+    string passes unless the field is `required`.
     """
     not_blank: _builtins.bool
     """Refuses a string that is only white space."""
@@ -130,7 +141,7 @@ Global___StringRules: _TypeAlias = StringRules  # noqa: Y015
 
 @_typing.final
 class NumberRules(_message.Message):
-    """Rules of a number; bounds are inclusive and finite."""
+    """Rules of a number; bounds are inclusive. For a `float` they are rounded as its values are."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -171,7 +182,7 @@ class RepeatedRules(_message.Message):
     MAX_ITEMS_FIELD_NUMBER: _builtins.int
     UNIQUE_FIELD_NUMBER: _builtins.int
     min_items: _builtins.int
-    """Fewest items."""
+    """Fewest items; an absent list has none."""
     max_items: _builtins.int
     """Most items; 0 = the chassis's limit of 10,000."""
     unique: _builtins.bool
@@ -193,7 +204,7 @@ Global___RepeatedRules: _TypeAlias = RepeatedRules  # noqa: Y015
 
 @_typing.final
 class BytesRules(_message.Message):
-    """Rules of a bytes field; lengths in bytes."""
+    """Rules of a bytes field; lengths in bytes. Empty bytes pass unless the field is `required`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -219,16 +230,16 @@ Global___BytesRules: _TypeAlias = BytesRules  # noqa: Y015
 
 @_typing.final
 class StructRules(_message.Message):
-    """Rules of a Struct."""
+    """Rules of a Struct, Value or ListValue."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     MAX_BYTES_FIELD_NUMBER: _builtins.int
     MAX_DEPTH_FIELD_NUMBER: _builtins.int
     max_bytes: _builtins.int
-    """Most bytes of its JSON form; 0 = 65,536."""
+    """Most bytes of its JSON form in UTF-8 without spaces; 0 = 65,536."""
     max_depth: _builtins.int
-    """Deepest nesting; 0 = 16."""
+    """Deepest nesting, its own level counted; 0 = 16."""
     def __init__(
         self,
         *,
