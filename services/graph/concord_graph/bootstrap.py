@@ -25,7 +25,7 @@ from concord_graph.adapters.signing.digest import action_digest
 from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock
+from concord_graph.ports import Clock, GrantVerifier
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
@@ -51,15 +51,21 @@ class GraphApp:
     translate: Translate = staticmethod(translate)
 
     def __init__(
-        self, store: SqliteStore, clock: Clock, rules: Rules, enrolment: Mapping[str, str]
+        self,
+        store: SqliteStore,
+        clock: Clock,
+        rules: Rules,
+        enrolment: Mapping[str, str],
+        verify: GrantVerifier = verify_grant,
     ) -> None:
+        """`verify` is replaced only where a test proves what it is for."""
         self._store = store
         self._touches = Touches(store, clock)
         store.pending(self._touches.pending)
         commands = Commands(store, clock, rules)
         queries = Queries(store, self._touches, clock)
         actions = Actions(Memories(parse_links, extract))
-        governed = GovernedChanges(verify_genesis, verify_grant, enrolment)
+        governed = GovernedChanges(verify_genesis, verify, enrolment)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
