@@ -284,6 +284,10 @@ class Reads(Protocol):
         """Return up to `limit` live edges at the ids, in no order, filtered in the store."""
         ...
 
+    async def step_views(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[View]:
+        """Return what `steps` does as views: one statement where few edges are all shown."""
+        ...
+
     async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
         """Return how many edges `steps` would give before filtering, at most `cap`."""
         ...

@@ -176,13 +176,14 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         if page is None:
             return graph_pb2.QueryNeighborsResponse(status=_NOT_FOUND)
         last = page.entries[-1][0].rank if page.entries else None
-        return graph_pb2.QueryNeighborsResponse(
+        reply = graph_pb2.QueryNeighborsResponse(
             status=_FOUND,
-            neighbors=_neighbors(page, page.valid),
             next_page_token=page_token(request, [page.now, last]) if page.has_more else "",
             truncated=page.truncated,
             visited_edge_count=page.visited,
         )
+        _fill_neighbors(reply, page)
+        return reply
 
     async def FindPath(
         self, request: graph_pb2.FindPathRequest, context: Context
@@ -245,23 +246,15 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             yield graph_pb2.ExportSpaceResponse(lines=chunk)
 
 
-def _neighbors(page: NeighborPage, now: int) -> list[graph_pb2.Neighbor]:
-    found = []
+def _fill_neighbors(reply: graph_pb2.QueryNeighborsResponse, page: NeighborPage) -> None:
     for reached, shown in page.entries:
-        kind, name = page.kinds[reached.neighbor_id]
-        found.append(
-            graph_pb2.Neighbor(
-                edge=outgoing.edge(shown, now),
-                distance=reached.distance,
-                path=reached.path,
-                neighbor=type_pb2.EdgeEnd(
-                    name=name,
-                    id=reached.neighbor_id,
-                    kind=int(kind),  # type: ignore[arg-type] # numbers are the contract's
-                ),
-            )
-        )
-    return found
+        message = reply.neighbors.add()
+        outgoing.fill_edge(message.edge, shown, page.valid)
+        message.distance = reached.distance
+        message.path.extend(reached.path)
+        edge = message.edge
+        far = edge.target if edge.target.id == reached.neighbor_id else edge.source
+        message.neighbor.CopyFrom(far)
 
 
 def _nearly_over() -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.opaque import seal
@@ -19,7 +21,6 @@ from concord_graph.domain.items import (
     etag,
 )
 from concord_graph.domain.standing import Standing
-from concord_graph.ports import View
 from concord_graph.usecases.chains import Link
 from concord_graph.usecases.commands import Done
 from concord_graph.usecases.shown import Shown, show, statement
@@ -43,6 +44,12 @@ def stamp(time: int) -> Timestamp:
     return Timestamp(seconds=seconds, nanos=micros * 1_000)
 
 
+def fill_stamp(message: Timestamp, time: int) -> None:
+    """Write microseconds since 1970 into a Timestamp."""
+    message.seconds, micros = divmod(time, 1_000_000)
+    message.nanos = micros * 1_000
+
+
 def node(item: Node) -> type_pb2.Node:
     """Return a node."""
     message = type_pb2.Node(
@@ -60,40 +67,44 @@ def node(item: Node) -> type_pb2.Node:
 
 def edge(shown: Shown, now: int) -> type_pb2.Edge:
     """Return an edge with its standing at `now` (µs)."""
+    message = type_pb2.Edge()
+    fill_edge(message, shown, now)
+    return message
+
+
+def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
+    """Write an edge into an empty message: a page of them costs a third of building and copying."""
     view = shown.view
     item = view.item
     if not isinstance(item, Edge):
         raise TypeError(item)
-    message = type_pb2.Edge(
-        id=item.id,
-        source=end(item.source, view),
-        relation=item.relation,
-        target=end(item.target, view),
-        weight=item.weight,
-        edge_type=int(item.edge_type),  # type: ignore[arg-type] # numbers are the contract's
-        entrenchment=_ENTRENCHMENT[item.edge_type],
-        importance=int(shown.importance),  # type: ignore[arg-type] # numbers are the contract's
-        valid_from=None if item.valid_from is None else stamp(item.valid_from),
-        valid_until=None if item.valid_until is None else stamp(item.valid_until),
-        create_time=stamp(item.create_time),
-        modify_time=stamp(item.revision.record_from),
-        etag=etag(item),
-        access=access(view.access),
-        standing=standing(view.standing, now),
-        relevance_score=shown.relevance,
-    )
+    message.id = item.id
+    fill_end(message.source, item.source, view.names)
+    message.relation = item.relation
+    fill_end(message.target, item.target, view.names)
+    message.weight = item.weight
+    message.edge_type = int(item.edge_type)  # type: ignore[assignment] # numbers are the contract's
+    message.entrenchment = _ENTRENCHMENT[item.edge_type]
+    message.importance = int(shown.importance)  # type: ignore[assignment] # the contract's numbers
+    if item.valid_from is not None:
+        fill_stamp(message.valid_from, item.valid_from)
+    if item.valid_until is not None:
+        fill_stamp(message.valid_until, item.valid_until)
+    fill_stamp(message.create_time, item.create_time)
+    fill_stamp(message.modify_time, item.revision.record_from)
+    message.etag = etag(item)
+    fill_access(message.access, view.access)
+    fill_standing(message.standing, view.standing, now)
+    message.relevance_score = shown.relevance
     if item.properties:
         message.properties.update(dict(item.properties))
-    return message
 
 
-def end(value: End, view: View) -> type_pb2.EdgeEnd:
-    """Return one end of an edge."""
-    return type_pb2.EdgeEnd(
-        name=view.names.get(value.id, ""),
-        id=value.id,
-        kind=int(value.kind),  # type: ignore[arg-type] # numbers are the contract's
-    )
+def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) -> None:
+    """Write one end of an edge."""
+    message.name = names.get(value.id, "")
+    message.id = value.id
+    message.kind = int(value.kind)  # type: ignore[assignment] # numbers are the contract's
 
 
 def memory(shown: Shown, now: int) -> type_pb2.Memory:
@@ -103,8 +114,8 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
         raise TypeError(item)
     message = bare_memory(item)
     message.importance = int(shown.importance)  # type: ignore[assignment] # numbers are the contract's
-    message.access.CopyFrom(access(shown.view.access))
-    message.standing.CopyFrom(standing(shown.view.standing, now))
+    fill_access(message.access, shown.view.access)
+    fill_standing(message.standing, shown.view.standing, now)
     message.relevance_score = shown.relevance
     return message
 
@@ -155,36 +166,38 @@ def version(item: Memory) -> memory_pb2.MemoryVersion:
     )
 
 
-def access(value: Access) -> type_pb2.Access:
-    """Return how often and when an item was read."""
-    return type_pb2.Access(last_access_time=stamp(value.last_time), access_count=value.count)
+def fill_access(message: type_pb2.Access, value: Access) -> None:
+    """Write how often and when an item was read."""
+    fill_stamp(message.last_access_time, value.last_time)
+    message.access_count = value.count
 
 
-def standing(value: Standing, now: int) -> type_pb2.Standing:
-    """Return what follows from lineage and time at `now` (µs)."""
-    superseded, until = value.superseded_from, value.effective_until
-    return type_pb2.Standing(
-        is_superseded=value.is_superseded(now),
-        superseded_from=None if superseded == FOREVER else stamp(superseded),
-        effective_valid_from=stamp(value.effective_from),
-        effective_valid_until=None if until == FOREVER else stamp(until),
-        head_ids=value.head_ids,
-        predecessor_count=value.predecessor_count,
-    )
+def fill_standing(message: type_pb2.Standing, value: Standing, now: int) -> None:
+    """Write what follows from lineage and time at `now` (µs)."""
+    message.is_superseded = value.is_superseded(now)
+    if value.superseded_from != FOREVER:
+        fill_stamp(message.superseded_from, value.superseded_from)
+    fill_stamp(message.effective_valid_from, value.effective_from)
+    until = value.effective_until
+    if until != FOREVER:
+        fill_stamp(message.effective_valid_until, until)
+    message.head_ids.extend(value.head_ids)
+    message.predecessor_count = value.predecessor_count
 
 
 def lineage_item(link: Link, now: int) -> memory_pb2.LineageItem:
     """Return one item of a chain; one without a view is a ghost."""
     if link.view is None:
         return memory_pb2.LineageItem(id=link.id, kind=type_pb2.ITEM_KIND_GHOST, is_undeclared=True)
-    return memory_pb2.LineageItem(
+    message = memory_pb2.LineageItem(
         id=link.id,
         kind=int(link.view.item.kind),  # type: ignore[arg-type] # numbers are the contract's
         statement=statement(link.view),
-        standing=standing(link.view.standing, now),
         is_head=link.is_head,
         is_deleted=link.view.item.deleted,
     )
+    fill_standing(message.standing, link.view.standing, now)
+    return message
 
 
 def done_token(space: str, done: Done) -> str:

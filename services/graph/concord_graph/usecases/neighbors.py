@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from concord_graph.domain.items import Edge
 from concord_graph.ports import Reads, Step, Walk
-from concord_graph.usecases.shown import step_relevance
+from concord_graph.usecases.shown import Shown, show, step_relevance
 
 MOST_EDGES = 10_000
+FEW_EDGES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,30 @@ class Neighborhood:
     truncated: bool
 
 
+async def neighbors_at_hand(
+    tx: Reads, start_id: str, walk: Walk, now: int
+) -> tuple[Neighborhood, Mapping[str, Shown]] | None:
+    """Return what one hop reaches together with its edges; None when they are more than a few.
+
+    Most nodes have few edges, and one statement that brings them whole costs less than a walk.
+    """
+    views = await tx.step_views([start_id], walk, FEW_EDGES + 1)
+    if len(views) > FEW_EDGES:
+        return None
+    shown = {view.item.id: show(view, now) for view in views}
+    reached = [_reached_at_once(one, start_id, walk) for one in shown.values()]
+    return Neighborhood(tuple(sorted(reached, key=_rank)), truncated=False), shown
+
+
+def _reached_at_once(shown: Shown, start_id: str, walk: Walk) -> Reached:
+    edge = shown.view.item
+    if not isinstance(edge, Edge):
+        raise TypeError(edge)
+    onward = walk.outgoing and edge.source.id == start_id
+    far = edge.target if onward else edge.source
+    return Reached(shown.relevance, 1, edge.id, (edge.id,), far.id)
+
+
 async def walk_neighbors(
     tx: Reads, start_id: str, depth: int, walk: Walk, now: int
 ) -> Neighborhood:
@@ -56,7 +82,11 @@ async def walk_neighbors(
         frontier = _advance(steps[:room], hop, paths, reached)
         if truncated or not frontier:
             break
-    return Neighborhood(tuple(sorted(reached.values(), key=lambda r: r.rank)), truncated)
+    return Neighborhood(tuple(sorted(reached.values(), key=_rank)), truncated)
+
+
+def _rank(reached: Reached) -> tuple[float, int, str]:
+    return reached.rank
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,13 @@ async def find_paths(
 
 
 async def _cheaper(tx: Reads, near: _Ball, far: _Ball) -> _Ball | None:
-    """Return the ball whose rim has fewer edges; None when either has no rim left."""
-    if not near.frontier or not far.frontier:
+    """Return the ball whose rim has fewer edges; None when nothing more can be found.
+
+    A path with an edge not read yet leaves the near ball at its rim, and enters the far one at
+    another item of that one's rim. So an empty rim ends the search, and so does a single item that
+    is both rims: a hub with 100,000 edges between two items is not opened for nothing.
+    """
+    if not near.frontier or not far.frontier or len({*near.frontier, *far.frontier}) == 1:
         return None
     cost_near = await tx.degree(near.frontier, near.walk, MOST_EDGES)
     cost_far = await tx.degree(far.frontier, far.walk, MOST_EDGES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import Edge, Instant, ItemKind, Memory, Node
+from concord_graph.domain.items import Instant, ItemKind, Memory, Node
 from concord_graph.ports import (
     Clock,
     Counts,
@@ -19,7 +19,12 @@ from concord_graph.ports import (
     Walk,
 )
 from concord_graph.usecases.chains import Chain, chain_of
-from concord_graph.usecases.neighbors import Neighborhood, Reached, walk_neighbors
+from concord_graph.usecases.neighbors import (
+    Neighborhood,
+    Reached,
+    neighbors_at_hand,
+    walk_neighbors,
+)
 from concord_graph.usecases.paths import FoundPaths, find_paths
 from concord_graph.usecases.shown import Shown, current_edges, show, with_heads
 from concord_graph.usecases.touches import Touches
@@ -35,7 +40,6 @@ class NeighborPage:
     """
 
     entries: tuple[tuple[Reached, Shown], ...]
-    kinds: dict[str, tuple[ItemKind, str]]
     has_more: bool
     truncated: bool
     visited: int
@@ -175,8 +179,10 @@ class Queries:
             start_id = await tx.find(start, walked.at)
             if start_id is None:
                 return None
-            around = await walk_neighbors(tx, start_id, depth, walked, now)
-            return await _page(tx, around, walked.at, now=now, after=after, limit=limit)
+            hand = await neighbors_at_hand(tx, start_id, walked, now) if depth == 1 else None
+            if hand is None:
+                hand = await walk_neighbors(tx, start_id, depth, walked, now), {}
+            return await _page(tx, *hand, walked.at, now=now, after=after, limit=limit)
 
         page = await self.read(space, work)
         if page and not peek:
@@ -279,6 +285,7 @@ async def _shown_all(
 async def _page(
     tx: Reads,
     around: Neighborhood,
+    known: Mapping[str, Shown],
     at: Instant,
     *,
     now: int,
@@ -287,19 +294,18 @@ async def _page(
 ) -> NeighborPage:
     rest = [r for r in around.reached if after is None or r.rank > after]
     page = rest[:limit]
-    shown = await _shown_all(tx, ItemKind.EDGE, [r.edge_id for r in page], at, now)
-    by_id = {one.view.item.id: one for one in shown}
-    entries = tuple((r, by_id[r.edge_id]) for r in page if r.edge_id in by_id)
-    kinds: dict[str, tuple[ItemKind, str]] = {}
-    for reached, one in entries:
-        edge = one.view.item
-        if isinstance(edge, Edge):
-            ends = {edge.source.id: edge.source.kind, edge.target.id: edge.target.kind}
-            name = one.view.names.get(reached.neighbor_id, "")
-            kinds[reached.neighbor_id] = (ends[reached.neighbor_id], name)
+    missing = [reached.edge_id for reached in page if reached.edge_id not in known]
+    if missing:
+        views = await tx.views(ItemKind.EDGE, missing, at)
+        known = {**known, **{item_id: show(view, now) for item_id, view in views.items()}}
+    shown = [known[reached.edge_id] for reached in page]
+    with_ends = await with_heads(tx, [one.view for one in shown], at)
+    entries = tuple(
+        (reached, one if view is one.view else replace(one, view=view))
+        for reached, one, view in zip(page, shown, with_ends, strict=True)
+    )
     return NeighborPage(
         entries=entries,
-        kinds=kinds,
         has_more=len(rest) > limit,
         truncated=around.truncated,
         visited=len(around.reached),

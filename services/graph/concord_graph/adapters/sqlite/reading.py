@@ -222,13 +222,24 @@ class SqliteReads:
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
         """Return up to `limit` live edges at the ids."""
+        return [self._step(row) for row in self._walked(ids, walk, limit, whole=False)]
+
+    async def step_views(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[View]:
+        """Return up to `limit` live edges at the ids as views."""
+        found = self._walked(ids, walk, limit, whole=True)
+        return [self._view(ItemKind.EDGE, row, walk.at.valid) for row in found]
+
+    def _walked(
+        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool
+    ) -> list[rows.Row]:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
-        sql = statements.steps(
+        sql = statements.walked(
             walk.at.record == FOREVER,
             _ends(walk),
             not walk.include_superseded,
             walk.at.stated or not walk.include_superseded,
             tests,
+            whole=whole,
         )
         bound |= {
             "space": self._space,
@@ -237,7 +248,7 @@ class SqliteReads:
             "record": walk.at.record,
             "limit": limit,
         }
-        return [self._step(row) for row in self._all(sql, bound)]
+        return self._all(sql, bound)
 
     async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
         """Return how many edges there are at the ids, at most `cap`."""

@@ -75,6 +75,8 @@ CREATE INDEX edge_constitutive_target ON edge (space, target_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
 CREATE INDEX edge_replaces ON edge (space, target_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND replaces = 1;
+CREATE INDEX edge_replacing ON edge (space, source_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND replaces = 1;
 CREATE INDEX edge_content ON edge (space, source_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND origin = 2;
 

@@ -10,6 +10,8 @@ from functools import cache
 from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
 from concord_graph.domain.items import FOREVER, ItemKind
 
+# left to itself, the planner takes the indexes that hold every revision there ever was
+_INDEX = {"source_id": "INDEXED BY edge_triple", "target_id": "INDEXED BY edge_target"}
 _IDS = "(SELECT value FROM json_each(:ids))"
 
 
@@ -125,17 +127,31 @@ def _near_constitutive_memory() -> str:
     return f"({outgoing} OR {incoming})"
 
 
-@cache
-def edge_views(now: bool) -> str:
-    """Select edges by :ids with standing, access and the names of their end nodes."""
+def _edge_view_columns(now: bool) -> str:
     name = (
         "(SELECT name FROM node WHERE node.space = e.space AND node.id = e.{end}_id"
         f" AND {current('node', now)})"
     )
     return (
-        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
+        f"{qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
         f" ({_predecessors('e', 'edge', now)}), a.last_time, a.count,"
         f" {_near_constitutive_edge()}, {name.format(end='source')}, {name.format(end='target')}"
+    )
+
+
+def _step_columns() -> str:
+    return (
+        "e.id, e.source_id, e.target_id, e.weight, e.edge_type, e.importance,"
+        f" e.importance = 0 AND {_near_constitutive_edge()},"
+        " coalesce(a.last_time, e.create_time), coalesce(a.count, 0)"
+    )
+
+
+@cache
+def edge_views(now: bool) -> str:
+    """Select edges by :ids with standing, access and the names of their end nodes."""
+    return (
+        f"SELECT {_edge_view_columns(now)}"
         " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
         f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)}"
     )
@@ -166,13 +182,20 @@ VIEWS = {ItemKind.NODE: node_views, ItemKind.EDGE: edge_views, ItemKind.MEMORY: 
 
 
 @cache
-def steps(
-    now: bool, ends: tuple[str, ...], hide_superseded: bool, in_time: bool, tests: str
+def walked(
+    now: bool,
+    ends: tuple[str, ...],
+    hide_superseded: bool,
+    in_time: bool,
+    tests: str,
+    *,
+    whole: bool,
 ) -> str:
-    """Select up to :limit edges at :ids as walk steps.
+    """Select up to :limit edges at :ids as walk steps, or whole as `edge_views` does.
 
     `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions.
     """
+    columns = _edge_view_columns(now) if whole else _step_columns()
     conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now)]
     if in_time:
         conditions.append(
@@ -186,10 +209,8 @@ def steps(
     for place, end in enumerate(ends):
         once = " AND e.source_id NOT IN " + _IDS if place else ""
         branches.append(
-            "SELECT e.id, e.source_id, e.target_id, e.weight, e.edge_type, e.importance,"
-            f" e.importance = 0 AND {_near_constitutive_edge()},"
-            " coalesce(a.last_time, e.create_time), coalesce(a.count, 0)"
-            " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
+            f"SELECT {columns} FROM edge e {_INDEX[end] if now else ''}"
+            " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
             f" WHERE e.{end} IN {_IDS} AND {' AND '.join(conditions)}{once}"
         )
     return " UNION ALL ".join(branches) + " LIMIT :limit"
@@ -199,7 +220,8 @@ def steps(
 def degree(now: bool, ends: tuple[str, ...]) -> str:
     """Count up to :limit live edges at :ids."""
     branches = [
-        f"SELECT 1 FROM edge e WHERE e.space = :space AND e.{end} IN {_IDS} AND {live('e', now)}"
+        f"SELECT 1 FROM edge e {_INDEX[end] if now else ''}"
+        f" WHERE e.space = :space AND e.{end} IN {_IDS} AND {live('e', now)}"
         for end in ends
     ]
     return f"SELECT count(*) FROM ({' UNION ALL '.join(branches)} LIMIT :limit)"
