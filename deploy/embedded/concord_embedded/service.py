@@ -33,6 +33,7 @@ class Service:
         self, name: str, app: App, *, socket: Path, verifier: TokenVerifier, log: TextIO
     ) -> None:
         self._app = app
+        self._begun = False
         self._server = Server(
             name=name,
             registrations=app.registrations,
@@ -44,8 +45,9 @@ class Service:
         )
 
     async def start(self) -> None:
-        """Starts the app, then listens."""
+        """Starts the app, which leaves nothing open when it fails to, then listens."""
         await self._app.start()
+        self._begun = True
         await self._server.start()
 
     async def until_ready(self) -> None:
@@ -55,4 +57,5 @@ class Service:
     async def stop(self, grace: float) -> None:
         """Ends calls within `grace` seconds, then the app."""
         await self._server.stop(grace)
-        await self._app.close()
+        if self._begun:
+            await self._app.close()

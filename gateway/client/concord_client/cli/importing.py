@@ -99,7 +99,7 @@ def _summarise(upload: "Upload") -> None:
 def _complain(upload: "Upload") -> None:
     if not upload.refusals:
         return
-    for refusal in upload.refusals[:MOST_COMPLAINTS]:
+    for refusal in sorted(upload.refusals, key=lambda each: each.index)[:MOST_COMPLAINTS]:
         typer.echo(refusal.told(), err=True)
     if (more := len(upload.refusals) - MOST_COMPLAINTS) > 0:
         typer.echo(f"... and {more:,} more", err=True)

@@ -1,0 +1,179 @@
+"""`concord import` against a running system."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from concord.graph.v1.memory_pb2 import (
+    BATCH_OUTCOME_CREATED,
+    BATCH_OUTCOME_UNCHANGED,
+    BATCH_OUTCOME_UPDATED,
+    BatchAddMemoriesResponse,
+    GetLineageResponse,
+    GetMemoryResponse,
+)
+from concord.search.v1.search_pb2 import SearchResponse
+from concord_client.cli.testing import Commands
+
+Unique = Callable[[str], str]
+
+
+def jsonl(path: Path, *items: Mapping[str, object] | str) -> str:
+    """A JSON Lines file; a text stands for a line as it is."""
+    lines = [item if isinstance(item, str) else json.dumps(item) for item in items]
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return str(path)
+
+
+def test_what_was_imported_is_found_at_once(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """W4 M6 The command ends when search has seen all; importing again adds nothing."""
+    word = unique("quokka").replace("-", "")
+    ids = [unique(f"n{number}") for number in range(450)]
+    path = jsonl(
+        tmp_path / "notes.jsonl",
+        *({"id": each, "content": f"Note {each} about the {word}."} for each in ids),
+    )
+
+    first = concord.done("import", path)
+    found = concord.reply(SearchResponse, "search", f"{word} {ids[-1]}", "--limit", "1")
+    second = concord.done("import", path)
+
+    assert first == "450 memories: 450 created, 0 unchanged, 0 updated; 0 errors\n"
+    assert word in found.results[0].memory.content
+    assert second == "450 memories: 0 created, 450 unchanged, 0 updated; 0 errors\n"
+
+
+def test_memories_without_ids_are_known_again_too(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """M5 Equal content of a current memory is the same memory."""
+    path = jsonl(tmp_path / "n.jsonl", {"content": unique("a")}, {"content": unique("b")})
+
+    concord.done("import", path, "--no-wait")
+    again = concord.done("import", path, "--no-wait")
+
+    assert again == "2 memories: 0 created, 2 unchanged, 0 updated; 0 errors\n"
+
+
+def test_bad_items_are_listed_and_stop_nothing_else(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """M6 Each error names file, line, machine reason and what is wrong; exit status 1."""
+    good = [unique("g0"), unique("g1")]
+    path = jsonl(
+        tmp_path / "mixed.jsonl",
+        {"id": good[0], "content": f"First {good[0]}"},
+        "not json",
+        {"content": " "},
+        {"id": "not an id", "content": "x"},
+        {"id": unique("self"), "content": f"Supersedes: [[memory:{unique('self')}]]"},
+        {"content": "x", "weight": 3},
+        {"id": good[1], "content": f"Second {good[1]}"},
+    )
+
+    result = concord("import", path)
+    told = result.stderr.splitlines()
+
+    assert result.exit_code == 1
+    assert result.stdout == "2 memories: 2 created, 0 unchanged, 0 updated; 5 errors\n"
+    assert [line.removeprefix(f"{path}:").split(":")[0] for line in told] == list("23456")
+    assert all("ERROR_REASON_" in line for line in told)
+    for each in good:
+        assert concord("get", each).exit_code == 0
+
+
+def test_the_reply_as_json_numbers_errors_by_their_place(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """W4 One reply stands for all batches, results in the order of the file."""
+    ids = [unique(f"n{number}") for number in range(250)]
+    items: list[Mapping[str, object] | str] = [{"id": each, "content": each} for each in ids]
+    items.insert(230, "not json")
+    path = jsonl(tmp_path / "n.jsonl", *items)
+
+    reply = concord.reply(BatchAddMemoriesResponse, "import", path, exit_code=1)
+
+    assert [result.memory_id for result in reply.results] == ids
+    assert {result.outcome for result in reply.results} == {BATCH_OUTCOME_CREATED}
+    assert [error.index for error in reply.errors] == [230]
+    assert reply.token
+
+
+def test_changed_content_is_an_error_unless_updating(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """M5 M6 Without --update the stored text stays; with it there is a new version."""
+    own = unique("note")
+    before = jsonl(tmp_path / "v1.jsonl", {"id": own, "content": f"One {own}"})
+    after = jsonl(tmp_path / "v2.jsonl", {"id": own, "content": f"Two {own}"})
+    concord.done("import", before)
+
+    refused = concord("import", after)
+    updated = concord.reply(BatchAddMemoriesResponse, "import", after, "--update")
+    back = concord.reply(BatchAddMemoriesResponse, "import", before, "--update")
+    same = concord.reply(BatchAddMemoriesResponse, "import", before, "--update")
+
+    outcomes = [reply.results[0].outcome for reply in (updated, back, same)]
+    assert refused.exit_code == 1
+    assert "ERROR_REASON_ITEM_EXISTS" in refused.stderr
+    assert outcomes == [BATCH_OUTCOME_UPDATED, BATCH_OUTCOME_UPDATED, BATCH_OUTCOME_UNCHANGED]
+    assert concord.reply(GetMemoryResponse, "get", own).memory.content == f"One {own}"
+
+
+def test_a_markdown_folder_with_lineage(concord: Commands, unique: Unique, tmp_path: Path) -> None:
+    """M3 M6 Front matter and links make memories and lineage, whatever the order of the files."""
+    old, new = unique("old"), unique("new")
+    (tmp_path / "a.md").write_text(
+        f"---\nid: {new}\nkind: plan\n---\n# New plan\n\nSupersedes: [[memory:{old}]]\n", "utf-8"
+    )
+    (tmp_path / "b.md").write_text(f"---\nid: {old}\n---\nOld plan {old}\n", "utf-8")
+
+    concord.done("import", str(tmp_path))
+
+    reply = concord.reply(GetLineageResponse, "lineage", old)
+    assert {item.id: item.is_head for item in reply.items} == {old: False, new: True}
+
+
+def test_into_a_space_of_its_own(concord: Commands, unique: Unique, tmp_path: Path) -> None:
+    """G13 An import goes to the space named, and nowhere else."""
+    own = unique("note")
+    path = jsonl(tmp_path / "n.jsonl", {"id": own, "content": own})
+
+    reply = concord.reply(BatchAddMemoriesResponse, "--space", "demo", "import", path)
+
+    assert [result.outcome for result in reply.results] == [BATCH_OUTCOME_CREATED]
+    assert concord("get", own).exit_code == 1
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_an_empty_file_is_nothing_to_do(concord: Commands, tmp_path: Path, content: str) -> None:
+    """M6 No memories, no errors."""
+    path = tmp_path / "empty.jsonl"
+    path.write_text(content, "utf-8")
+
+    told = concord.done("import", str(path))
+
+    assert told == "0 memories: 0 created, 0 unchanged, 0 updated; 0 errors\n"
+
+
+def test_a_path_that_is_not_there_is_wrong_use(concord: Commands, tmp_path: Path) -> None:
+    """W4 Exit status 2."""
+    result = concord("import", str(tmp_path / "nothing"))
+
+    assert result.exit_code == 2
+    assert "does not exist" in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_an_outcome_of_the_batch_is_not_replayed_later(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """M5 M6 Importing the same file again tells what happened now, not what happened first."""
+    path = jsonl(tmp_path / "n.jsonl", {"content": unique("x")})
+    concord.done("import", path, "--no-wait")
+
+    reply = concord.reply(BatchAddMemoriesResponse, "import", path, "--no-wait")
+
+    assert [result.outcome for result in reply.results] == [BATCH_OUTCOME_UNCHANGED]

@@ -1,0 +1,188 @@
+"""The command as its users have it: a process, a pipe, a terminal."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from concord_embedded.testing import COMMAND, Spawned, clean_environ
+
+Unique = Callable[[str], str]
+HELP_WITHIN = 0.3
+COMMANDS = (
+    *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
+    *("lineage", "export", "demo"),
+)
+
+
+def concord(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command as a process, its output in pipes."""
+    return subprocess.run(
+        [*COMMAND, *arguments], env=environ, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str:
+    """What a command prints on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environ = {**environ, "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        [*COMMAND, *arguments], env=environ, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                said += piece
+        except OSError:  # how Linux says that the other side has closed
+            pass
+        os.close(ours)
+        assert process.wait(30) == 0
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_help_starts_at_once() -> None:
+    """W4 The best of five starts stays below 0.3 s: nothing heavy is loaded for it."""
+    command = [sys.executable, "-m", "concord_client", "--help"]
+    best = 60.0
+    for _ in range(5):
+        began = time.perf_counter()
+        subprocess.run(command, env=clean_environ(), capture_output=True, check=True)
+        best = min(best, time.perf_counter() - began)
+
+    assert best < HELP_WITHIN
+
+
+def test_help_loads_no_grpc() -> None:
+    """W4 What only some commands need is loaded by these alone."""
+    code = "import sys, concord_client.cli.commands; print('grpc' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert told.stdout == "False\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(command: str) -> None:
+    """W4 `--json` is everywhere."""
+    told = concord(clean_environ(), command, "--help")
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "--json" in told.stdout
+
+
+def test_a_pipe_gets_plain_whole_lines(system: Spawned, unique: Unique) -> None:
+    """W4 No colour codes, no wrapping, no padding, ids whole."""
+    own = unique("a-rather-long-id-of-somebody-who-likes-long-ids")
+    long = " ".join(f"word{number}" for number in range(60))
+    concord(system.environ, "add", f"{long} {own}", "--id", own)
+    concord(system.environ, "add", f"It follows. {own}", "--supersedes", own)
+
+    for arguments in (["search", own, "--all"], ["lineage", own], ["get", own]):
+        told = concord(system.environ, *arguments)
+        lines = told.stdout.splitlines()
+        assert (told.returncode, told.stderr) == (0, "")
+        assert "\x1b" not in told.stdout
+        assert own in told.stdout
+        assert any(" ".join(f"word{number}" for number in range(20)) in line for line in lines)
+        assert all(line == line.rstrip() for line in lines)
+
+
+def test_eighty_columns_hold_everything(system: Spawned, unique: Unique) -> None:
+    """W4 On a terminal nothing is cut off and nothing is wider than the screen."""
+    own, ada = unique("an-id-of-forty-characters-or-so"), unique("Ada")
+    concord(system.environ, "add", f"Some {'long ' * 40} text. {own}", "--id", own)
+    concord(system.environ, "link", ada, "WROTE_A_LONG_LETTER_ABOUT", f"memory:{own}")
+
+    for arguments in (
+        ["search", own],
+        ["get", own],
+        ["lineage", own],
+        ["neighbors", ada],
+        ["path", ada, f"memory:{own}"],
+        ["status"],
+    ):
+        shown = on_a_terminal(system.environ, 80, *arguments)
+        plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+        assert max(map(len, plain.splitlines())) <= 80, arguments
+        assert "…" not in plain
+        if arguments != ["status"]:
+            assert own in plain.replace("\n", "").replace(" ", "")
+
+
+def test_a_terminal_shows_progress(system: Spawned, unique: Unique, tmp_path: Path) -> None:
+    """W4 Long work shows how far it is; in a pipe it does not."""
+    path = tmp_path / "n.jsonl"
+    path.write_text(json.dumps({"content": unique("x")}) + "\n", "utf-8")
+
+    shown = on_a_terminal(system.environ, 80, "import", str(path))
+
+    assert "Remembering" in shown
+    assert "Indexing" in shown
+    assert "1/1" in shown
+
+
+def test_not_running_says_what_to_do(tmp_path: Path) -> None:
+    """W4 Neither set up nor reachable is a sentence that names `concord up`."""
+    never = concord(clean_environ() | {"CONCORD_DATA": str(tmp_path)}, "status")
+    environ = {"CONCORD_URL": "127.0.0.1:1", "CONCORD_API_KEY": "ck_" + "x" * 43}
+    gone = concord(clean_environ() | environ, "get", "x")
+
+    for told in (never, gone):
+        assert (told.returncode, told.stdout) == (1, "")
+        assert "`concord up`" in told.stderr
+        assert len(told.stderr.splitlines()) == 1
+    assert gone.stderr.startswith("ERROR_REASON_UNAVAILABLE: ")
+
+
+def test_a_wrong_key_is_told(system: Spawned) -> None:
+    """W6 A key that is not ours lets nobody in."""
+    environ = system.environ | {"CONCORD_API_KEY": "ck_" + "Zb3" * 14 + "x"}
+
+    told = concord(environ, "get", "x")
+
+    assert told.returncode == 1
+    assert told.stderr.startswith("ERROR_REASON_CREDENTIAL_INVALID: ")
+
+
+def test_variables_alone_are_enough(system: Spawned, unique: Unique) -> None:
+    """W4 CONCORD_URL and CONCORD_API_KEY need no data directory; `--data` needs no variable."""
+    key = json.loads((system.data / "credentials.json").read_bytes())["keys"]["demo"]
+    environ = clean_environ() | {"CONCORD_URL": system.url, "CONCORD_API_KEY": key}
+    own = unique("note")
+
+    added = concord(environ, "add", own, "--id", own)
+    read = concord(clean_environ(), "--data", str(system.data), "--space", "demo", "get", own)
+
+    assert (added.returncode, read.returncode) == (0, 0)
+    assert own in read.stdout
+
+
+def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Unique) -> None:
+    """W4 `concord export | head -1` ends quietly."""
+    concord(system.environ, "add", "x" * 15_000 + unique("x"))
+    concord(system.environ, "add", "y" * 15_000 + unique("y"))
+    with subprocess.Popen(
+        [*COMMAND, "export"],
+        env=system.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        complained = process.stderr.read()
+        process.wait(20)
+
+    assert "Traceback" not in complained

@@ -1,0 +1,136 @@
+"""`concord search` against a running system."""
+
+from collections.abc import Callable
+
+import pytest
+from concord.graph.v1.memory_pb2 import AddMemoryResponse
+from concord.search.v1.search_pb2 import SearchResponse
+from concord_client.cli.testing import Commands
+from concord_client.client import Client
+from concord_client.freshness import follow
+from concord_embedded.testing import Spawned
+
+Unique = Callable[[str], str]
+
+
+class Notes:
+    """Three notes about one office, the middle one replaced by the last."""
+
+    def __init__(self, concord: Commands, unique: Unique) -> None:
+        self.word = unique("zeppelin").replace("-", "")
+        self.old, self.new, self.plan = unique("old"), unique("new"), unique("plan")
+        concord.done("add", f"The {self.word} office is in Hamburg.", "--id", self.old)
+        concord.done(
+            *("add", f"Plan: paint the {self.word} office.", "--id", self.plan, "--kind", "plan"),
+            *("--domain", "work.office", "--tag", "paint", "--tag", "spring"),
+        )
+        reply = concord.reply(
+            AddMemoryResponse,
+            *("add", f"The {self.word} office is in Bremen now.", "--id", self.new),
+            *("--supersedes", self.old),
+        )
+        self.token = reply.token
+
+
+@pytest.fixture
+def notes(concord: Commands, unique: Unique) -> Notes:
+    """The notes, newly written."""
+    return Notes(concord, unique)
+
+
+def found(concord: Commands, notes: Notes, *options: str) -> list[str]:
+    """The ids of the notes that a search finds, in its order, and as fresh as the notes."""
+    query = f"where is the {notes.word} office"
+    reply = concord.reply(SearchResponse, "search", query, "--fresh", notes.token, *options)
+    mine = {notes.old, notes.new, notes.plan}
+    return [each.memory.id for each in reply.results if each.memory.id in mine]
+
+
+def test_the_live_one_answers_and_says_why(concord: Commands, notes: Notes) -> None:
+    """S4 S5 T4 The page shows STAC lines, score, whole id, content and reason."""
+    query = f"where is the {notes.word} office"
+    shown = concord.done("search", query, "--fresh", notes.token)
+
+    assert shown.startswith("Why: vector ")
+    assert notes.new in shown
+    assert f"{notes.old}\n" not in shown
+    assert f"The {notes.word} office is in Bremen now." in shown
+    assert "It surfaced mostly by" in shown
+    assert found(concord, notes)[0] == notes.new
+    assert notes.old not in found(concord, notes)
+
+
+def test_all_and_history_show_what_was_replaced(concord: Commands, notes: Notes) -> None:
+    """T4 On request, after its head, or as the whole chain by valid time."""
+    everything = found(concord, notes, "--all")
+    history = found(concord, notes, "--history")
+
+    assert everything.index(notes.new) < everything.index(notes.old)
+    assert history.index(notes.old) < history.index(notes.new)
+    assert "superseded from" in concord.done("search", notes.word, "--all")
+
+
+def test_filters_choose(concord: Commands, notes: Notes) -> None:
+    """S2 Kind, domain and tags; every tag must match."""
+    assert found(concord, notes, "--kind", "plan") == [notes.plan]
+    assert found(concord, notes, "--domain", "work") == [notes.plan]
+    assert found(concord, notes, "--tag", "paint", "--tag", "spring") == [notes.plan]
+    assert found(concord, notes, "--tag", "paint", "--tag", "autumn") == []
+
+
+def test_limit_and_min_score_cut(concord: Commands, notes: Notes) -> None:
+    """S2 The page's size and the smallest score."""
+    query = f"where is the {notes.word} office"
+    one = concord.reply(SearchResponse, "search", query, "--fresh", notes.token, "--limit", "1")
+    none = concord("search", "entirely unrelated gibberish", "--min-score", "0.99")
+
+    assert len(one.results) == 1
+    assert none.exit_code == 0
+    assert none.stdout.endswith("Nothing was found.\n")
+
+
+def test_explain_shows_every_signal(concord: Commands, notes: Notes) -> None:
+    """S3 S4 Each signal with score, weight and contribution, and why one dropped out."""
+    shown = concord.done("search", notes.word, "--fresh", notes.token, "--explain")
+
+    assert " vector_similarity " in shown
+    assert " × " in shown
+    assert "domain_match: no data, " in shown
+
+
+def test_another_spaces_memories_do_not_come_up(concord: Commands, notes: Notes) -> None:
+    """G13 The same word in another space finds nothing of this one."""
+    assert found(concord, notes)
+    reply = concord.reply(SearchResponse, "--space", "demo", "search", notes.word)
+
+    assert not {each.memory.id for each in reply.results} & {notes.old, notes.new, notes.plan}
+
+
+def test_wrong_use_and_bad_queries_are_told(concord: Commands) -> None:
+    """W4 S2 Exit status 2 for options that exclude each other, 1 for what the service refuses."""
+    both = concord("search", "x", "--all", "--history")
+    blank = concord("search", " ")
+    token = concord("search", "x", "--fresh", "damaged")
+
+    assert both.exit_code == 2
+    assert "exclude each other" in both.stderr
+    assert (blank.exit_code, blank.stderr.split(":")[0]) == (1, "ERROR_REASON_FIELD_INVALID")
+    assert token.exit_code == 1
+    assert token.stderr.startswith("ERROR_REASON_CONSISTENCY_TOKEN_INVALID: ")
+
+
+def test_following_ends_when_the_write_is_found(system: Spawned, notes: Notes) -> None:
+    """S10 Progress counts up to the number of changes, and then search has seen the write."""
+    with system_client(system) as client:
+        steps = list(follow(client, notes.token))
+
+    done, total = steps[-1]
+    assert done == total
+    assert all(0 <= so_far <= of for so_far, of in steps)
+
+
+def system_client(system: Spawned) -> Client:
+    """A client of the default space."""
+    from concord_client.credentials import Target, read
+
+    return Client(Target(system.url, read(system.data / "credentials.json").keys["default"]))
