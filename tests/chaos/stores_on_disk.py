@@ -1,0 +1,51 @@
+"""What stands in the stores of a system that is down, read from a copy."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from concord.type.v1.type_pb2 import ITEM_KIND_MEMORY
+from concord_search.adapters.edge import engine
+from concord_search.adapters.edge.keys import read_key
+
+State = tuple[str, int]
+"""A memory's id, and the sequence number of the change that made the state."""
+
+MADE_NO_STATE = (6, 7)
+"""TOUCHED and REFUSED."""
+
+
+@contextmanager
+def copy_of(data: Path, folder: Path) -> Iterator[Path]:
+    """A copy of a data directory, so that looking at it mends nothing in it."""
+    shutil.copytree(data, folder, ignore=shutil.ignore_patterns("*.sock"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def indexed(data: Path) -> set[State]:
+    """Every state that the index holds."""
+    parts = (path for path in (data / "index").iterdir() if (path / "stamp.json").exists())
+    return {state for part in parts for state in _points(part)}
+
+
+def _points(part: Path) -> Iterator[State]:
+    key = read_key(part / "key")
+    with closing(engine.load(part / "shard")) as shard:
+        for _, payload in shard.scroll():
+            if "item" in payload:
+                yield key.id_of(payload["item"]), int(payload["seq"])
+
+
+def remembered(data: Path) -> set[State]:
+    """Every state of a memory that graph ever had."""
+    with closing(sqlite3.connect(data / "graph" / "graph.db")) as database:
+        rows = database.execute(
+            "SELECT item_id, seq FROM change WHERE item_kind = ? AND type NOT IN (?, ?)",
+            (int(ITEM_KIND_MEMORY), *MADE_NO_STATE),
+        )
+        return set(rows)
