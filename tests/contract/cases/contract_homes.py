@@ -176,7 +176,7 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     )
 
 
-def edge_said(relation: str, target: str, **fields_: Any) -> type_pb2.Edge:
+def edge_said(relation: str, target: str, /, **fields_: Any) -> type_pb2.Edge:
     """Return an edge from Ada to a named node."""
     return ParseDict(
         {"source": {"name": "Ada"}, "relation": relation, "target": {"name": target}, **fields_},
@@ -224,9 +224,10 @@ async def _with_memories(live: Live, home: Home) -> Home:
         session_id="s-1",
     )
     await add("m3", "Both homes call this one so", id="shared/one", kind="MEMORY_KIND_PLAN")
-    gone = await add("m4", "Soon forgotten")
+    gone = await add("m4", "Soon forgotten. Supersedes: [[memory:shared/one]]")
     forget = memory_pb2.ForgetMemoryRequest(request_id="m5", id=gone.id, etag=gone.etag)
     gone = (await live.tell(who, "ForgetMemory", forget)).memory
+    await add("m6", f"Replaces what is forgotten. Supersedes: [[memory:{gone.id}]]", id="heir")
     return replace(
         home,
         memory_id=new.id,

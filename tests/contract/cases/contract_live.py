@@ -1,6 +1,6 @@
 """The real services in the test's own process, asked through their descriptors."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,10 +8,14 @@ from typing import Any, TypeAlias
 
 import grpc
 from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller, TokenVerifier
+from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.rules import Rulebook
+from concord_chassis.server import MAX_MESSAGE_BYTES, Registration
 from concord_chassis.testing import Serving, new_issuer, serving
+from concord_graph.adapters.signing.verify import verify_grant
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
+from concord_graph.ports import GrantVerifier
 from concord_graph.usecases.writer import Rules
 from contract_descriptors import METHODS, scopes
 from google.protobuf.descriptor import MethodDescriptor
@@ -136,26 +140,46 @@ def graph_app(
     enrolment: Mapping[str, str] | None = None,
     rules: Rules | None = None,
     store: SqliteStore | None = None,
+    verify: GrantVerifier = verify_grant,
 ) -> GraphApp:
     """Assemble graph over a store file, or over a store that a test has made itself."""
     kept = open_store(path, frozen_clock) if store is None else store
-    return GraphApp(kept, frozen_clock, rules or Rules(), enrolment or {})
+    return GraphApp(kept, frozen_clock, rules or Rules(), enrolment or {}, verify)
+
+
+Verifying = Callable[[TokenIssuer], TokenVerifier]
+
+
+def verifying(issuer: TokenIssuer) -> TokenVerifier:
+    """Return the verifier that every deployment has: it believes one issuer."""
+    return TokenVerifier({issuer.name: issuer.public_key})
 
 
 @asynccontextmanager
 async def graph_live(
-    app: GraphApp, *, verifier: TokenVerifier | None = None
+    app: GraphApp,
+    *,
+    registrations: Sequence[Registration] | None = None,
+    verify: Verifying = verifying,
+    rulebook: Rulebook | None = None,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
 ) -> AsyncIterator[Live]:
-    """Serve graph on a real server until the block ends, then close its store."""
+    """Serve graph on a real server until the block ends, then close its store.
+
+    What stands beside `app` is replaced only to switch a guard off.
+    """
     issuer = new_issuer()
+    served = app.registrations if registrations is None else registrations
     try:
         async with serving(
-            app.registrations,
+            served,
             translate=app.translate,
             ready=app.ready,
             issuer=issuer,
-            verifier=verifier,
+            verifier=verify(issuer),
+            rulebook=rulebook,
+            max_message_bytes=max_message_bytes,
         ) as live:
-            yield Live({each.descriptor.full_name: live for each in app.registrations})
+            yield Live({each.descriptor.full_name: live for each in served})
     finally:
         await app.close()

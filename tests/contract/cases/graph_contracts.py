@@ -172,9 +172,9 @@ GRAPH = {
     ),
     "CountByType": Contract(
         request=lambda _: pb.CountByTypeRequest(),
-        success=lambda reply, _: (reply.memories, reply.deleted) == (4, 1),
+        success=lambda reply, _: (reply.memories, reply.deleted) == (5, 1),
         bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (4, 1)),
+        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 1)),
     ),
     "ExportSpace": Contract(
         request=lambda _: pb.ExportSpaceRequest(),

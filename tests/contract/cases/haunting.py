@@ -1,12 +1,14 @@
 """A second space in a store file that has the very same ids as the first, and says otherwise."""
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 OTHER = 99
 
-# What the other space says of the items that it shares ids with, by table and column.
+# What the other space says of the items that it shares ids with, by table and column. There all
+# is constitutive, nothing is forgotten, and every edge holds from a little later.
 _OTHERWISE = {
     "node": {"label": "'Ghost'", "properties": """'{"whose":"the other"}'""", "vector_id": "'v'"},
     "edge": {
@@ -14,13 +16,14 @@ _OTHERWISE = {
         "edge_type": "2",
         "importance": "3",
         "governed": "1",
+        "effective_from": "effective_from + 1",
         "valid_until": "NULL",
         "properties": """'{"whose":"the other"}'""",
     },
     "memory": {
         "content": "'said elsewhere'",
         "edge_type": "2",
-        "deleted": "1 - deleted",
+        "deleted": "0",
         "domain": "'elsewhere'",
         "valid_until": "NULL",
     },
@@ -31,21 +34,14 @@ _OTHERWISE = {
     "genesis": {"digest": "'elsewhere'"},
 }
 
-# In the other space everything supersedes everything, and a grant stands open.
-_MORE = (
-    """INSERT INTO edge (space, id, revision, seq, record_from, record_until, deleted, principal,
-      salt, create_time, source_id, source_kind, relation, target_id, target_kind, weight,
-      properties, edge_type, importance, effective_from, origin, governed, replaces, hides)
-    SELECT :other, 'haunt ' || m.id || ' ' || n.id, 1, m.seq, m.record_from,
-      9223372036854775807, 0, 'somebody', x'00', m.create_time, m.id, 3, 'SUPERSEDES', n.id, 3, 1.0,
-      '{}', 1, 0, 0, 1, 0, 1, 1
-    FROM memory m JOIN memory n ON m.id <> n.id
-    WHERE m.space <> :other AND n.space <> :other
-      AND m.record_until = 9223372036854775807 AND n.record_until = 9223372036854775807
-      AND NOT EXISTS (SELECT 1 FROM edge e WHERE e.space = :other AND e.source_id = m.id
-                      AND e.target_id = n.id)""",
-    "INSERT INTO open_grant (space, digest) VALUES (:other, 'open')",
-)
+# There everything supersedes everything too, with consent.
+_SUPERSEDING = {
+    "space": str(OTHER),
+    "id": "'haunt ' || m.id || ' ' || n.id",
+    "source_id": "m.id",
+    "target_id": "n.id",
+    "governed": "1",
+}
 
 
 def haunt(path: Path) -> None:
@@ -57,10 +53,22 @@ def haunt(path: Path) -> None:
             db.execute(f"DROP TRIGGER {name}")
         db.execute("INSERT INTO space VALUES (?, 'haunted', 7, 7)", (OTHER,))
         for table, otherwise in _OTHERWISE.items():
-            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-            said = [{"space": str(OTHER)}.get(name, otherwise.get(name, name)) for name in columns]
-            db.execute(f"INSERT INTO {table} SELECT {', '.join(said)} FROM {table}")
-        for sql in _MORE:
-            db.execute(sql, {"other": OTHER} if ":other" in sql else {})
+            said = _columns(db, table, {"space": str(OTHER)} | otherwise)
+            db.execute(f"INSERT INTO {table} SELECT {said} FROM {table}")
+        said = _columns(db, "edge", _SUPERSEDING, "e.")
+        db.execute(
+            f"INSERT OR IGNORE INTO edge SELECT {said} FROM edge e, memory m, memory n"
+            " WHERE e.rowid = (SELECT min(rowid) FROM edge WHERE relation = 'SUPERSEDES')"
+            " AND m.id <> n.id"
+        )
+        db.execute("INSERT INTO open_grant VALUES (?, 'open')", (OTHER,))
         for sql in kept.values():
             db.execute(sql)
+
+
+def _columns(
+    db: sqlite3.Connection, table: str, otherwise: Mapping[str, str], prefix: str = ""
+) -> str:
+    """Return what to select for a row of a table, each column in its order."""
+    names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+    return ", ".join(otherwise.get(name, prefix + name) for name in names)

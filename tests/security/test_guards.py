@@ -1,0 +1,342 @@
+"""The list of guards. Each is switched off in turn, and then its harm must be done.
+
+A guard that can be taken away without a failure here guards nothing.
+"""
+
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import grpc
+import pytest
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller
+from concord_chassis.testing import new_issuer
+from concord_graph.usecases.writer import Rules
+from contract_cases import CONTRACTS
+from contract_descriptors import METHODS
+from contract_homes import Template, edge_said
+from contract_live import Live, ask, full_name, member
+from contract_registry import Answered, Refused
+from guard_probes import FORGERIES, PROTECTED, Probe, attempt, forged, judged
+from guard_switches import (
+    ALL_ON,
+    Lenient,
+    OneSpace,
+    Setting,
+    believing,
+    credulous,
+    deployed,
+    drop_triggers,
+    permissive,
+    tampered,
+    triggers,
+    without_etags,
+)
+
+UNBOUND = Rules(breach=lambda *_: None)
+CODE = grpc.StatusCode
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What is tried, the harm when nothing refuses it, and the settings with and without it."""
+
+    probe: Probe
+    harm: str
+    off: Setting
+    on: Setting = ALL_ON
+
+
+async def a_stranger_reads(live: Live, template: Template) -> str:
+    """Read with a token that somebody else signed."""
+    serving = live.servings["concord.graph.v1.GraphService"]
+    channel = serving.channel_with(new_issuer(serving.issuer.name).mint(member("a")))
+    request = graph_pb2.GetNodeRequest(id=template.a.node_id)
+    answer = await ask(channel, METHODS[full_name("GetNode")], request)
+    demanded = Refused(CODE.UNAUTHENTICATED, "CREDENTIAL_INVALID")
+    return judged(answer, demanded, "a stranger read a node")
+
+
+async def a_reader_writes(live: Live, _: Template) -> str:
+    """Write with a credential for reading."""
+    reader = Caller("a", "reader", frozenset({"graph:read"}), "AGENT")
+    request = graph_pb2.UpsertNodeRequest(request_id="x", node=type_pb2.Node(name="New"))
+    answer = await live.ask(reader, "UpsertNode", request)
+    demanded = Refused(CODE.PERMISSION_DENIED, "PERMISSION_MISSING")
+    return judged(answer, demanded, "a reader wrote a node")
+
+
+async def a_neighbour_reads(live: Live, template: Template) -> str:
+    """Read A's memory as a principal of B."""
+    request = memory_pb2.GetMemoryRequest(id=template.a.memory_id)
+    reply = await live.tell(member("b"), "GetMemory", request)
+    return "a memory of another space was read" if reply.HasField("memory") else ""
+
+
+async def a_neighbour_deletes(live: Live, template: Template) -> str:
+    """Delete A's node as a principal of B."""
+    a = template.a
+    request = graph_pb2.DeleteNodeRequest(request_id="x", id=a.loose_id, etag=a.loose_etag)
+    answer = await live.ask(member("b"), "DeleteNode", request)
+    demanded = Refused(CODE.NOT_FOUND, "ITEM_NOT_FOUND")
+    return judged(answer, demanded, "a node of another space was deleted")
+
+
+async def a_request_comes_again(live: Live, template: Template) -> str:
+    """Send a write a second time, as a client does that saw no reply."""
+    a = template.a
+    request = graph_pb2.DeleteEdgeRequest(request_id="x", id=a.edge_id, etag=a.edge_etag)
+    first = await live.tell(member("a"), "DeleteEdge", request)
+    again = await live.ask(member("a"), "DeleteEdge", request)
+    expected = Answered(lambda reply: reply == first)
+    return "a request was done twice" if expected.unmet_by(again) else ""
+
+
+async def an_id_is_used_twice(live: Live, template: Template) -> str:
+    """Send another write under a request id that was used."""
+    contract = CONTRACTS[full_name("UpsertNode")]
+    assert contract.other is not None
+    await live.ask(member("a"), "UpsertNode", contract.request(template.a))
+    answer = await live.ask(member("a"), "UpsertNode", contract.other(template.a))
+    demanded = Refused(CODE.ALREADY_EXISTS, "REQUEST_ID_REUSED")
+    return judged(answer, demanded, "a request got the reply of another one")
+
+
+async def a_grant_comes_again(live: Live, template: Template) -> str:
+    """Use a grant twice, for a change that leaves every etag as it is the second time."""
+    a = template.a
+    action = governed_pb2.GovernedAction()
+    action.upsert_edge.request_id = "inner"
+    action.upsert_edge.edge.CopyFrom(edge_said("VALUES", "Courage", edge_type=2))
+    grant = a.parties.grant("a", action, {})
+    answers = [
+        await live.ask(
+            member("a"),
+            "ApplyGovernedChange",
+            governed_pb2.ApplyGovernedChangeRequest(request_id=name, action=action, grant=grant),
+        )
+        for name in ("first", "second")
+    ]
+    assert answers[0].refusal is None
+    demanded = Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID")
+    return judged(answers[1], demanded, "a grant was used twice")
+
+
+async def a_grant_meets_another_state(live: Live, template: Template) -> str:
+    """Use a grant whose parties consented to an edge as it no longer is."""
+    a = template.a
+    action = governed_pb2.GovernedAction()
+    action.upsert_edge.request_id = "inner"
+    action.upsert_edge.edge.CopyFrom(edge_said("VALUES", "Honesty", weight=0.2))
+    request = governed_pb2.ApplyGovernedChangeRequest(
+        request_id="x", action=action, grant=a.parties.grant("a", action, {a.rock_id: "former"})
+    )
+    answer = await live.ask(member("a"), "ApplyGovernedChange", request)
+    demanded = Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID")
+    return judged(answer, demanded, "a change was made to what nobody consented to")
+
+
+async def a_page_of_another_query(live: Live, template: Template) -> str:
+    """Go on with one query where another one stopped."""
+    request = graph_pb2.ListNodesRequest(
+        label="Entity", page_token=template.a.page_tokens["ListNodes"]
+    )
+    answer = await live.ask(member("a"), "ListNodes", request)
+    demanded = Refused(CODE.INVALID_ARGUMENT, "PAGE_TOKEN_INVALID")
+    return judged(answer, demanded, "a query went on where another one stopped")
+
+
+BIG = 2 * 1024 * 1024
+
+GUARDS = {
+    "authentication": Guard(
+        a_stranger_reads, "a stranger read a node", off=Setting(verify=credulous)
+    ),
+    "permission": Guard(a_reader_writes, "a reader wrote a node", off=Setting(verify=permissive)),
+    "space of a read": Guard(
+        a_neighbour_reads, "a memory of another space was read", off=Setting(store=OneSpace)
+    ),
+    "space of a write": Guard(
+        a_neighbour_deletes, "a node of another space was deleted", off=Setting(store=OneSpace)
+    ),
+    "field rules": Guard(
+        attempt(
+            "a memory of 20,001 characters was kept",
+            "AddMemory",
+            lambda _: memory_pb2.AddMemoryRequest(
+                request_id="x", memory=type_pb2.Memory(content="x" * 20_001)
+            ),
+            CODE.INVALID_ARGUMENT,
+            "FIELD_INVALID",
+        ),
+        "a memory of 20,001 characters was kept",
+        off=Setting(rulebook=Lenient),
+    ),
+    "message size": Guard(
+        attempt(
+            "a message of 2 MiB was read",
+            "CountByType",
+            # An unknown field: its tag and length, then what is too much.
+            lambda _: b"\x7a\x80\x80\x80\x01" + b"x" * BIG,
+            CODE.RESOURCE_EXHAUSTED,
+            "MESSAGE_TOO_LARGE",
+        ),
+        "a message of 2 MiB was read",
+        off=Setting(max_message_bytes=2 * BIG),
+    ),
+    "request ids: comparing": Guard(
+        an_id_is_used_twice,
+        "a request got the reply of another one",
+        off=Setting(rules=Rules(same_request=lambda *_: True)),
+    ),
+    "request ids: remembering": Guard(
+        a_request_comes_again,
+        "a request was done twice",
+        off=Setting(store=tampered(receipt=None, keep_receipt=None)),
+    ),
+    "etag": Guard(
+        attempt(
+            "a node that had changed was deleted",
+            "DeleteNode",
+            lambda h: graph_pb2.DeleteNodeRequest(request_id="x", id=h.loose_id, etag="former"),
+            CODE.ABORTED,
+            "ETAG_MISMATCH",
+        ),
+        "a node that had changed was deleted",
+        off=Setting(rules=Rules(etag_matches=lambda *_: True)),
+    ),
+    "lineage cycle": Guard(
+        attempt(
+            "two memories supersede each other",
+            "AddLineage",
+            lambda h: memory_pb2.AddLineageRequest(
+                request_id="x",
+                relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
+                newer_id=h.old_id,
+                older_id=h.memory_id,
+            ),
+            CODE.FAILED_PRECONDITION,
+            "LINEAGE_CYCLE",
+        ),
+        "two memories supersede each other",
+        off=Setting(store=tampered(lineage_edges=())),
+    ),
+    "nonce": Guard(
+        a_grant_comes_again, "a grant was used twice", off=Setting(store=tampered(burn=True))
+    ),
+    "etags of a grant": Guard(
+        a_grant_meets_another_state,
+        "a change was made to what nobody consented to",
+        off=Setting(believe=without_etags),
+    ),
+    "page token": Guard(
+        a_page_of_another_query,
+        "a query went on where another one stopped",
+        off=Setting(rebind_pages=True),
+    ),
+}
+
+for name, forgery in FORGERIES.items():
+    GUARDS[f"grant {name}"] = Guard(
+        forged(forgery, name),
+        f"a change was made under a grant {name}",
+        off=Setting(believe=believing),
+    )
+
+# Protection stands twice; each of the two is proved without the other.
+for harm, (method, request) in PROTECTED.items():
+    probe = attempt(
+        f"something constitutive was {harm}",
+        method,
+        request,
+        CODE.FAILED_PRECONDITION,
+        "CONSTITUTIVE_EDGE_PROTECTED",
+    )
+    nothing = Setting(rules=UNBOUND, without_triggers=True)
+    for where, on in (
+        ("use cases", replace(ALL_ON, without_triggers=True)),
+        ("store", replace(ALL_ON, rules=UNBOUND)),
+    ):
+        GUARDS[f"protection in the {where}: {harm}"] = Guard(
+            probe, f"something constitutive was {harm}", off=nothing, on=on
+        )
+
+
+@pytest.mark.parametrize("name", GUARDS)
+async def test_a_guard_holds(name: str, template: Template, tmp_path: Path) -> None:
+    """G4, G13, M5, V6, W6: with the guard in place, the harm is not done."""
+    guard = GUARDS[name]
+    async with deployed(template, tmp_path, guard.on) as live:
+        assert await guard.probe(live, template) == ""
+
+
+@pytest.mark.parametrize("name", GUARDS)
+async def test_without_a_guard_its_harm_is_done(
+    name: str, template: Template, tmp_path: Path
+) -> None:
+    """Issue 3, must hold: each guard switched off gives the failure that names it."""
+    guard = GUARDS[name]
+    async with deployed(template, tmp_path, guard.off) as live:
+        assert await guard.probe(live, template) == guard.harm
+
+
+def _copied(table: str, where: str, changed: str) -> tuple[str, ...]:
+    """Return the statements that insert one row once more, with something changed."""
+    return (
+        f"CREATE TEMP TABLE copied AS SELECT * FROM {table} WHERE {where} AND deleted = 0 LIMIT 1",
+        f"UPDATE copied SET {changed}",
+        f"INSERT INTO {table} SELECT * FROM copied",
+    )
+
+
+DEFINING = "id IN (SELECT source_id FROM edge WHERE edge_type = 2)"
+
+# What each trigger alone refuses: statements past all code of ours, of which the last must fail.
+TRIGGERS: dict[str, tuple[str, ...]] = {
+    "edge_protected_insert": _copied(
+        "edge", "edge_type = 2", "id = 'new', effective_from = effective_from + 1"
+    ),
+    "memory_protected_insert": _copied("memory", "edge_type = 2", "id = 'new'"),
+    "node_protected_insert": _copied("node", DEFINING, "revision = 9, record_until = 9"),
+    "edge_protected_close": ("UPDATE edge SET record_until = 1 WHERE edge_type = 2",),
+    "memory_protected_close": ("UPDATE memory SET record_until = 1 WHERE edge_type = 2",),
+    "node_protected_close": (f"UPDATE node SET record_until = 1 WHERE {DEFINING}",),
+    "node_written_once": ("UPDATE node SET label = 'x'",),
+    "edge_written_once": ("UPDATE edge SET weight = 0",),
+    "memory_written_once": ("UPDATE memory SET content = 'x'",),
+    "change_written_once": ("UPDATE change SET principal = 'nobody'",),
+    "genesis_written_once": ("UPDATE genesis SET digest = 'x'",),
+    "nonce_written_once": ("UPDATE nonce SET nonce = nonce || 'x'",),
+    **{
+        f"{table}_kept": (f"DELETE FROM {table}",)
+        for table in ("node", "edge", "memory", "change", "genesis", "nonce")
+    },
+}
+REFUSED = re.compile("constitutive|append-only")
+
+
+def test_every_trigger_is_in_the_list(template: Template) -> None:
+    """G4: a trigger without a statement that it refuses fails here."""
+    assert sorted(TRIGGERS) == triggers(template.both)
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_a_trigger_refuses_what_no_code_asked_about(
+    name: str, template: Template, tmp_path: Path
+) -> None:
+    """G4, A1: each trigger holds alone, and without it the statement goes through."""
+    path = template.copy(tmp_path)
+    drop_triggers(path, *(other for other in triggers(path) if other != name))
+    *before, refused = TRIGGERS[name]
+    with closing(sqlite3.connect(path)) as db:
+        for statement in before:
+            db.execute(statement)
+        with pytest.raises(sqlite3.IntegrityError, match=REFUSED):
+            db.execute(refused)
+        db.execute(f"DROP TRIGGER {name}")
+
+        assert db.execute(refused).rowcount > 0
