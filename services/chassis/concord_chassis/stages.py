@@ -23,6 +23,14 @@ from concord_chassis.rules import Rulebook
 
 _OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
 
+_PASSING = frozenset(
+    {
+        "ERROR_REASON_UNAVAILABLE",
+        "ERROR_REASON_DEADLINE_EXCEEDED",
+        "ERROR_REASON_OVERLOADED",
+    }
+)
+
 
 def ordered(
     *,
@@ -168,9 +176,9 @@ def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
 
 
 def _of_dependency(error: grpc.aio.AioRpcError) -> Failure | None:
-    """A dependency that is away or slow is nobody's bug; any other refusal of our call is ours."""
-    passing = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-    return failure.from_rpc_error(error) if error.code() in passing else None
+    """A dependency that is away, slow or busy is nobody's bug; any other refusal of it is ours."""
+    known = failure.from_rpc_error(error)
+    return known if known.reason in _PASSING else None
 
 
 def _why_cancelled() -> grpc.StatusCode:

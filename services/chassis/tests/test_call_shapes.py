@@ -1,4 +1,5 @@
 import asyncio
+import io
 from collections.abc import AsyncIterator
 
 import grpc
@@ -8,6 +9,7 @@ from chassis_probe import (
     WRITER,
     Dynamic,
     ProbeServicer,
+    Reply,
     Request,
     Stub,
     echo,
@@ -16,6 +18,7 @@ from chassis_probe import (
     until,
 )
 from concord_chassis.failure import FieldViolation
+from concord_chassis.log import json_lines
 from concord_chassis.testing import serving
 
 
@@ -142,3 +145,53 @@ async def test_a_cancelled_call_reaches_the_servicer_as_cancellation(shape: str)
         with pytest.raises(asyncio.CancelledError):
             await reading
         await until(lambda: servicer.interrupted == ["a"])
+
+
+class _Endless(ProbeServicer):
+    """Sends large replies for ever, and remembers that it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent = 0
+        self.closed = False
+
+    async def Follow(  # noqa: N802
+        self, _request: Dynamic, _context: object
+    ) -> AsyncIterator[Dynamic]:
+        try:
+            while True:
+                self.sent += 1
+                yield Reply(text="x" * (1 << 20))
+        finally:
+            self.closed = True
+
+
+class _Watching(io.StringIO):
+    """A log that notes, with each line, whether the servicer had closed its stream by then."""
+
+    def __init__(self, servicer: _Endless) -> None:
+        super().__init__()
+        self._servicer = servicer
+        self.closed_by_then: list[bool] = []
+
+    def write(self, text: str) -> int:
+        if '"call"' in text:
+            self.closed_by_then.append(self._servicer.closed)
+        return super().write(text)
+
+
+async def test_a_reply_stream_is_closed_before_its_call_ends() -> None:
+    """Style 7: what a stream holds (a cursor, a lock) is let go with the call, not some time later.
+
+    The client reads nothing more, so the server waits in a write, outside the generator.
+    """
+    servicer = _Endless()
+    log = _Watching(servicer)
+    async with serving([registration(servicer)], log=json_lines("test", stream=log)) as live:
+        call = Stub(live.channel(READER)).follow(Request(act="a"))
+        await call.read()
+        await until(lambda: servicer.sent >= 2)
+        call.cancel()
+        await until(lambda: bool(log.closed_by_then))
+
+    assert log.closed_by_then == [True]

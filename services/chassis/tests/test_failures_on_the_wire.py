@@ -14,7 +14,7 @@ from chassis_probe import (
     failure_of,
     registration,
 )
-from concord_chassis.failure import Failure, FieldViolation, from_rpc_error
+from concord_chassis.failure import Failure, FieldViolation, from_rpc_error, trailing_metadata
 from concord_chassis.log import json_lines
 from concord_chassis.testing import serving
 from google.rpc import error_details_pb2, status_pb2
@@ -118,6 +118,9 @@ BUGS = {
     "our own misuse of a dependency": grpc.aio.AioRpcError(
         grpc.StatusCode.INVALID_ARGUMENT, grpc.aio.Metadata(), grpc.aio.Metadata(), SECRET
     ),
+    "a message of ours that was too large": grpc.aio.AioRpcError(
+        grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.aio.Metadata(), grpc.aio.Metadata(), SECRET
+    ),
     "a reason that the contract lacks": Failure(
         grpc.StatusCode.ABORTED, "ERROR_REASON_MADE_UP", SECRET
     ),
@@ -156,18 +159,22 @@ async def test_a_reply_of_the_wrong_type_is_a_bug_too() -> None:
     assert (received.code, received.message) == (grpc.StatusCode.INTERNAL, "")
 
 
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        (grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE"),
-        (grpc.StatusCode.DEADLINE_EXCEEDED, "ERROR_REASON_DEADLINE_EXCEEDED"),
-    ],
-)
-async def test_a_dependency_that_is_away_is_nobodys_bug(code: grpc.StatusCode, reason: str) -> None:
-    """Design 3: dependency down is UNAVAILABLE, not INTERNAL."""
-    nothing = grpc.aio.Metadata()
+AWAY = [
+    (grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", False),
+    (grpc.StatusCode.DEADLINE_EXCEEDED, "ERROR_REASON_DEADLINE_EXCEEDED", False),
+    (grpc.StatusCode.RESOURCE_EXHAUSTED, "ERROR_REASON_OVERLOADED", True),
+]
 
-    received, _ = await _answered(grpc.aio.AioRpcError(code, nothing, nothing, "away"))
+
+@pytest.mark.parametrize(("code", "reason", "detailed"), AWAY)
+async def test_a_dependency_that_is_away_is_nobodys_bug(
+    code: grpc.StatusCode, reason: str, detailed: bool
+) -> None:
+    """Design 3: dependency down is UNAVAILABLE, not INTERNAL."""
+    details = trailing_metadata(Failure(code, reason, ""), "r") if detailed else ()
+    trailing = grpc.aio.Metadata(*details)
+
+    received, _ = await _answered(grpc.aio.AioRpcError(code, grpc.aio.Metadata(), trailing, "away"))
 
     assert (received.code, received.reason) == (code, reason)
 

@@ -204,6 +204,9 @@ def test_several_breaches_are_told_together_and_no_more_than_twenty() -> None:
     few = _found(_thing(text="a", weight=2, tags=["", "aaaaa"]))
     many = _found(_thing(part={"title": "t", "parts": [{} for _ in range(500)]}))
 
+    mixed = _found(Thing(parts=[{} for _ in range(18)]))
+
+    assert len(mixed) == MAX_VIOLATIONS
     assert [field for field, _ in few] == ["text", "tags[0]", "tags[1]", "weight"]
     assert len(many) == MAX_VIOLATIONS == 20
     assert many[-1] == ("part.parts[19].title", "must be set")
