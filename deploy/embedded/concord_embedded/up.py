@@ -28,12 +28,13 @@ Ctrl-C stops it; nothing is lost.
 """
 
 
-def up(data_dir: Path, port: int, *, as_json: bool = False) -> int:
+def up(data_dir: Path, port: int, *, as_json: bool = False, began: float | None = None) -> int:
     """Runs the system on `data_dir` until SIGTERM or SIGINT; returns the exit status.
 
-    0 after a signal; 1 when it cannot start, with the reason on standard error.
+    0 after a signal; 1 when it cannot start, with the reason on standard error. `began` is when
+    the command did, by `time.monotonic`, for the time it tells.
     """
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     try:
         uvloop.run(_serve(data_dir, port, began, as_json=as_json))
     except StartError as error:

@@ -1,6 +1,7 @@
 """`concord up` and `concord status`."""
 
 import json
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,12 +48,13 @@ def up(
     as_json: JsonOption = False,
 ) -> None:
     """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM."""
+    began = time.monotonic()
     session = Session.of(ctx, None, as_json)
     demand_embedded()
     from concord_embedded.up import up as run
 
     where = data or data_directory(session.environ)
-    raise typer.Exit(run(where, port, as_json=session.as_json))
+    raise typer.Exit(run(where, port, as_json=session.as_json, began=began))
 
 
 def demand_embedded() -> None:

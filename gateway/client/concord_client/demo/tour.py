@@ -60,10 +60,10 @@ def _directory(keep: Path | None) -> Iterator[Path]:
 async def _run(started: "AbstractAsyncContextManager[Running]", as_json: bool) -> bool:
     async with started as system:
         # The steps wait for replies; in a thread they do not hold up the system that replies.
-        return await asyncio.to_thread(_walk, system, as_json)
+        return await asyncio.to_thread(walk, system, as_json)
 
 
-def _walk(system: "Running", as_json: bool) -> bool:
+def walk(system: "Running", as_json: bool) -> bool:
     """Takes the steps; False at the first that does not hold."""
     with Client(Target(system.url, system.keys[SPACE])) as client:
         stage = Stage(client, SPACE, system.enrolment_secrets[SPACE], told=not as_json)

@@ -1,0 +1,64 @@
+"""`concord demo` is a test of the whole: each of its claims is checked as it is made."""
+
+import asyncio
+import json
+import subprocess
+from pathlib import Path
+
+from concord_client.demo import tour
+from concord_embedded import Running
+from concord_embedded.testing import COMMAND, clean_environ, spawned
+
+STEPS = (
+    *("import", "search", "history", "lineage", "neighbors"),
+    *("genesis", "consent", "protection", "one-sided"),
+)
+
+
+def demo(*options: str) -> subprocess.CompletedProcess[str]:
+    """A run of the demo."""
+    return subprocess.run(
+        [*COMMAND, "demo", *options],
+        env=clean_environ(),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
+def test_the_demo_holds_and_is_told_in_words() -> None:
+    """T4 T5 S4 G4 V5 V6 Successor, history, lineage, neighbors, and what nobody forgets alone."""
+    told = demo()
+
+    assert told.returncode == 0, told.stderr
+    assert "pep-566 answers" in told.stdout
+    assert "Why: vector " in told.stdout
+    assert "●  pep-566  head: this holds" in told.stdout
+    assert "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED" in told.stdout
+    assert "ERROR_REASON_CONSENT_INVALID" in told.stdout
+    assert told.stdout.rstrip().endswith('concord search "where is the office"')
+
+
+def test_the_demo_as_json_tells_each_step(tmp_path: Path) -> None:
+    """W4 One line a step, with its reply; `--keep` leaves a directory that `up` takes."""
+    told = demo("--json", "--keep", str(tmp_path / "kept"))
+    steps = [json.loads(line) for line in told.stdout.splitlines()]
+    again = demo("--keep", str(tmp_path / "kept"))
+
+    assert told.returncode == 0, told.stderr
+    assert [step["step"] for step in steps] == list(STEPS)
+    assert all(step["holds"] for step in steps)
+    assert steps[1]["reply"]["results"][0]["memory"]["id"] == "pep-566"
+    assert again.returncode == 1
+    assert "is not empty" in again.stderr
+    with spawned(tmp_path / "kept") as system:
+        assert system.stop() == 0
+
+
+async def test_a_claim_that_does_not_hold_ends_the_demo(system: Running) -> None:
+    """The tour can fail: the second time, its memories are not new."""
+    first = await asyncio.to_thread(tour.walk, system, True)
+    second = await asyncio.to_thread(tour.walk, system, True)
+
+    assert (first, second) == (True, False)
