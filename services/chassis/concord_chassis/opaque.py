@@ -18,7 +18,7 @@ _CHECK_BYTES = 8
 _PAGE_FIELDS = ("page_token", "page_size")
 
 
-class Damaged(ValueError):  # noqa: N818 - the word of the theory
+class Damaged(ValueError):
     """The text is no token, or not whole."""
 
 

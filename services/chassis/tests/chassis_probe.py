@@ -9,7 +9,6 @@ from typing import Any
 
 import grpc
 import pytest
-from concord.rules.v1 import rules_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
 from concord_chassis.server import Registration
@@ -26,8 +25,8 @@ Dynamic = Any
 
 
 def compile_file(folder: Path, name: str) -> FileDescriptor:
-    """Compiles `folder/name` and puts it into the default pool."""
-    contracts = Path(rules_pb2.__file__).parents[4]
+    """Compiles `folder/name` and puts it into the default pool, beside the rules it imports."""
+    contracts = Path(__file__).parents[3] / "protos"
     with tempfile.TemporaryDirectory() as out:
         described = Path(out) / "set"
         status = protoc.main(
