@@ -5,6 +5,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "cases"))
 
-from contract_fixtures import template
+from contract_fixtures import kept, template
 
-__all__ = ["template"]
+__all__ = ["kept", "template"]

@@ -3,8 +3,9 @@
 The descriptors say which methods there are; one without cases fails here by its name.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any  # replies, whose type only the method knows
 
 import grpc
 import pytest
@@ -19,6 +20,7 @@ from google.protobuf.message import Message
 
 EVERY = pytest.mark.parametrize("method", METHODS)
 WRITES = [name for name, each in METHODS.items() if carries_request_id(each.input_type)]
+SHARED = pytest.mark.asyncio(loop_scope="module")
 
 
 def contract_of(method: str) -> Contract:
@@ -49,11 +51,12 @@ def test_no_case_is_of_a_method_that_is_gone() -> None:
     assert {each.full_name for each in services()} == set(SERVED)
 
 
+@SHARED
 @EVERY
-async def test_success(method: str, template: Template, tmp_path: Path) -> None:
+async def test_success(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
     """Issue 3, item 1: the method does what its contract says."""
     contract = contract_of(method)
-    async with graph_live(app(template, tmp_path)) as live:
+    async with serving(method, template, kept, tmp_path) as live:
         home = template.a
         answer = await live.ask(
             contract.caller(home), method, contract.request(home), contract.replies
@@ -62,12 +65,13 @@ async def test_success(method: str, template: Template, tmp_path: Path) -> None:
     meets(Answered(lambda reply: bool(contract.success(reply, home))), answer)
 
 
+@SHARED
 @EVERY
-async def test_bad_input(method: str, template: Template, tmp_path: Path) -> None:
+async def test_bad_input(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
     """Issue 3, must hold: bad input is a typed error, and nothing is half-written."""
     contract = contract_of(method)
     spoilt, refused = contract.bad_input
-    async with graph_live(app(template, tmp_path)) as live:
+    async with serving(method, template, kept, tmp_path) as live:
         before = await heads(live)
         answer = await live.ask(contract.caller(template.a), method, spoilt(template.a), 1)
 
@@ -75,12 +79,15 @@ async def test_bad_input(method: str, template: Template, tmp_path: Path) -> Non
         assert before == await heads(live)
 
 
+@SHARED
 @EVERY
-async def test_ids_of_another_space(method: str, template: Template, tmp_path: Path) -> None:
+async def test_ids_of_another_space(
+    method: str, template: Template, kept: Live, tmp_path: Path
+) -> None:
     """G13: what another space has is as if it did not exist, and stays untouched."""
     contract = contract_of(method)
     a, b = template.a, template.b
-    async with graph_live(app(template, tmp_path)) as live:
+    async with serving(method, template, kept, tmp_path) as live:
         before = (await heads(live))["b"]
         who = (contract.intruder or contract.caller)(a)
         answer = await live.ask(who, method, contract.request(b), contract.replies)
@@ -89,14 +96,15 @@ async def test_ids_of_another_space(method: str, template: Template, tmp_path: P
         assert before == (await heads(live))["b"]
 
 
+@SHARED
 @pytest.mark.parametrize("method", WRITES)
-async def test_replay(method: str, template: Template, tmp_path: Path) -> None:
+async def test_replay(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
     """M5, design 3: the same request once more changes nothing and gets the same reply."""
     contract = contract_of(method)
     assert contract.other is not None
     home = template.a
     who = contract.caller(home)
-    async with graph_live(app(template, tmp_path)) as live:
+    async with serving(method, template, kept, tmp_path) as live:
         first = await live.ask(who, method, contract.request(home))
         written = await heads(live)
         again = await live.ask(who, method, contract.request(home))
@@ -107,9 +115,16 @@ async def test_replay(method: str, template: Template, tmp_path: Path) -> None:
     meets(Refused(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED"), other)
 
 
-def app(template: Template, folder: Path) -> Any:
-    """Assemble graph over a fresh copy of the furnished spaces."""
-    return graph_app(template.copy(folder), enrolment=template.enrolment)
+@asynccontextmanager
+async def serving(method: str, template: Template, kept: Live, folder: Path) -> AsyncIterator[Live]:
+    """Serve a fresh copy of both homes to a write, and the kept one to a read."""
+    if method in WRITES:
+        async with graph_live(
+            graph_app(template.copy(folder), enrolment=template.enrolment)
+        ) as live:
+            yield live
+    else:
+        yield kept
 
 
 async def heads(live: Live) -> dict[str, int]:

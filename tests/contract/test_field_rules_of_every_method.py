@@ -1,7 +1,6 @@
 """Every rule of every field of every request, broken once on the wire."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import grpc
 import pytest
@@ -9,34 +8,33 @@ from concord.graph.v1 import feed_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
 from contract_homes import Home, Template
-from contract_live import FOLLOWER, Request, graph_app, graph_live
+from contract_live import FOLLOWER, Live, Request
 from google.protobuf.message import Message
 from rule_breaker import Breach, breaches
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("method", METHODS)
 async def test_each_broken_rule_is_refused_naming_its_field(
-    method: str, template: Template, tmp_path: Path
+    method: str, template: Template, kept: Live
 ) -> None:
     """Issue 3, must hold: bad input is a typed error with its field, and nothing is written."""
     contract = CONTRACTS[method]
     home = template.a
     tame = []
-    store = template.copy(tmp_path)
-    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
-        spaces = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
-        for breach, request in spoilt(contract.request(home)):
-            answer = await live.ask(contract.caller(home), method, request, 1)
-            fields = [each.field for each in answer.refusal.violations] if answer.refusal else []
-            if (
-                answer.code != grpc.StatusCode.INVALID_ARGUMENT
-                or answer.reason != "ERROR_REASON_FIELD_INVALID"
-                or breach.path not in fields
-            ):
-                tame.append(f"{breach.path} {breach.how}: {answer.refusal} {fields}")
+    spaces = await kept.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+    for breach, request in spoilt(contract.request(home)):
+        answer = await kept.ask(contract.caller(home), method, request, 1)
+        fields = [each.field for each in answer.refusal.violations] if answer.refusal else []
+        if (
+            answer.code != grpc.StatusCode.INVALID_ARGUMENT
+            or answer.reason != "ERROR_REASON_FIELD_INVALID"
+            or breach.path not in fields
+        ):
+            tame.append(f"{breach.path} {breach.how}: {answer.refusal} {fields}")
 
-        assert tame == []
-        assert spaces == await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+    assert tame == []
+    assert spaces == await kept.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
 
 
 def spoilt(request: Request) -> Iterator[tuple[Breach, Request]]:

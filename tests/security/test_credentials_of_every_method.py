@@ -1,16 +1,13 @@
 """No method answers a stranger, or a caller whose credential does not carry its scope."""
 
-from collections.abc import AsyncIterator
-
 import grpc
 import pytest
-import pytest_asyncio
 from concord_chassis.identity import Caller
 from concord_chassis.testing import new_issuer
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, permission, scopes
 from contract_homes import Template
-from contract_live import Live, ask, graph_app, graph_live, member
+from contract_live import Live, ask, member
 
 EVERY = pytest.mark.parametrize("method", METHODS)
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
@@ -18,26 +15,18 @@ UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def live(template: Template, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Live]:
-    """One deployment for all: nothing here may change it."""
-    store = template.copy(tmp_path_factory.mktemp("credentials"))
-    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
-        yield live
-
-
 @EVERY
-async def test_nobody_is_refused(method: str, template: Template, live: Live) -> None:
+async def test_nobody_is_refused(method: str, template: Template, kept: Live) -> None:
     """W6: without a credential there is no answer."""
-    answer = await live.ask(None, method, CONTRACTS[method].request(template.a), 1)
+    answer = await kept.ask(None, method, CONTRACTS[method].request(template.a), 1)
 
     assert (answer.code, answer.reason) == (UNAUTHENTICATED, "ERROR_REASON_CREDENTIAL_INVALID")
 
 
 @EVERY
-async def test_a_bad_credential_is_refused(method: str, template: Template, live: Live) -> None:
+async def test_a_bad_credential_is_refused(method: str, template: Template, kept: Live) -> None:
     """W6: neither a text, nor another issuer's token, nor a changed one, nor an old one."""
-    serving = live.servings[METHODS[method].containing_service.full_name]
+    serving = kept.servings[METHODS[method].containing_service.full_name]
     who = member("a")
     good = serving.issuer.mint(who)
     head, _, signature = good.split(".")
@@ -57,12 +46,12 @@ async def test_a_bad_credential_is_refused(method: str, template: Template, live
 
 @EVERY
 async def test_every_scope_but_the_one_is_not_enough(
-    method: str, template: Template, live: Live
+    method: str, template: Template, kept: Live
 ) -> None:
     """W6: each method asks for its own scope, and says which."""
     needed = permission(METHODS[method])
     who = Caller("a", "agent-1", scopes() - {needed} | {f"{needed}:not", "*"}, "AGENT")
-    answer = await live.ask(who, method, CONTRACTS[method].request(template.a), 1)
+    answer = await kept.ask(who, method, CONTRACTS[method].request(template.a), 1)
 
     assert (answer.code, answer.reason) == (
         grpc.StatusCode.PERMISSION_DENIED,

@@ -4,13 +4,15 @@ The walk is over the descriptors: a method that is new is walked as soon as it h
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
 import grpc
 import pytest
+import pytest_asyncio
 from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
@@ -25,13 +27,15 @@ from contract_live import (
     graph_live,
     member,
 )
-from google.protobuf.json_format import MessageToJson
+from contract_search import whole_live
+from google.protobuf.json_format import MessageToJson, ParseDict
 from google.protobuf.message import Message
 from haunting import haunt
 
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in SERVICE_SCOPES]
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
 READS = [name for name in CLIENTS if name not in WRITES]
+SHARED = pytest.mark.asyncio(loop_scope="module")
 
 AGED = type_pb2.AsOf()
 AGED.valid_time.FromJsonString("2022-06-01T00:00:00Z")
@@ -69,11 +73,26 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(domain="people"), **ALL),  # type: ignore[arg-type] # typed per field
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(session_id="s-1")),
         ],
+        "Search": [*searches()],
+        "FindSimilar": [
+            search_pb2.FindSimilarRequest(text="Ada likes", include_superseded=True, limit=100)
+        ],
         "GetMemoryHistory": [memory.GetMemoryHistoryRequest(id="shared/one")],
         "GetLineage": [
             memory.GetLineageRequest(id=i) for i in ("shared/one", home.edge_id, home.creed_id)
         ],
     }
+
+
+def searches() -> Iterator[search_pb2.SearchRequest]:
+    """Yield searches in every mode, and with filters."""
+    for mode in search_pb2.SupersededMode.values():
+        yield search_pb2.SearchRequest(query="Ada likes what", superseded=mode, page_size=100)
+    for words in ({"tags_any": ["taste"]}, {"domain": "people"}, {"session_id": "s-1"}):
+        yield ParseDict(
+            {"query": "Ada", "filter": words, "superseded": "SUPERSEDED_MODE_INCLUDE"},
+            search_pb2.SearchRequest(),
+        )
 
 
 def reads(method: str, template: Template) -> Iterator[Request]:
@@ -88,13 +107,12 @@ def reads(method: str, template: Template) -> Iterator[Request]:
             yield page
 
 
-async def asked(path: Path, template: Template, method: str) -> list[Answer]:
+async def asked(live: Live, template: Template, method: str) -> list[Answer]:
     """Return what A is answered to every read of a method."""
-    async with graph_live(graph_app(path, enrolment=template.enrolment)) as live:
-        return [
-            await live.ask(member("a"), method, request, CONTRACTS[method].replies)
-            for request in reads(method, template)
-        ]
+    return [
+        await live.ask(member("a"), method, request, CONTRACTS[method].replies)
+        for request in reads(method, template)
+    ]
 
 
 def told(answers: list[Answer]) -> list[tuple[str, list[bytes]]]:
@@ -105,19 +123,37 @@ def told(answers: list[Answer]) -> list[tuple[str, list[bytes]]]:
     ]
 
 
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def alone(
+    template: Template, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Live]:
+    """Every service over A's home, the only one there."""
+    store = template.copy(tmp_path_factory.mktemp("alone"), both=False)
+    async with whole_live(store, template.enrolment) as live:
+        yield live
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def haunted(
+    template: Template, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Live]:
+    """Every service over A's home and its twin, which has the very same ids."""
+    store = template.copy(tmp_path_factory.mktemp("haunted"), both=False)
+    haunt(store)
+    async with whole_live(store, template.enrolment) as live:
+        yield live
+
+
+@SHARED
 @pytest.mark.parametrize("method", READS)
 async def test_a_read_is_the_same_to_the_byte_without_the_other_space(
-    method: str, template: Template, tmp_path: Path
+    method: str, template: Template, alone: Live, kept: Live, haunted: Live
 ) -> None:
     """G13, issue 3: with equal names, ids and keys in B, A reads as if B had never been."""
-    alone = await asked(template.copy(tmp_path, both=False), template, method)
-    beside = await asked(template.copy(tmp_path), template, method)
-    store = template.copy(tmp_path, both=False)
-    haunt(store)
-    haunted = await asked(store, template, method)
+    expected = told(await asked(alone, template, method))
 
-    assert told(alone) == told(beside)
-    assert told(alone) == told(haunted)
+    assert expected == told(await asked(kept, template, method))
+    assert expected == told(await asked(haunted, template, method))
 
 
 @pytest.mark.parametrize("method", WRITES)
@@ -142,25 +178,44 @@ async def test_a_write_ends_the_same_without_the_other_space(
     assert alone == await written(store)
 
 
+@SHARED
 @pytest.mark.parametrize("method", CLIENTS)
 async def test_an_id_of_the_other_space_is_like_one_that_never_was(
-    method: str, template: Template, tmp_path: Path
+    method: str, template: Template, kept: Live, tmp_path: Path
 ) -> None:
     """G13: A cannot tell B's id from a random one, by reply, reason or effect."""
     contract, lost = CONTRACTS[method], nowhere(template.b)
 
+    async def tried_on(live: Live, home: Home) -> str:
+        who = contract.caller(template.a)
+        answer = await live.ask(who, method, contract.request(home), contract.replies)
+        return masked(answer) + await whole(live, "a")
+
     async def tried(home: Home) -> str:
+        if method in READS:
+            return await tried_on(kept, home)
         store = template.copy(tmp_path)
         async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
-            who = contract.caller(template.a)
-            answer = await live.ask(who, method, contract.request(home), contract.replies)
-            return masked(answer) + await whole(live, "a")
+            return await tried_on(live, home)
 
     theirs, random = await tried(template.b), await tried(lost)
     for each, never in zip(template.b.ids(), lost.ids(), strict=True):
         random = random.replace(never, each)
 
     assert masked_ids(theirs, template.b) == masked_ids(random, template.b)
+
+
+@SHARED
+async def test_a_search_goes_on_in_its_own_space(alone: Live, kept: Live) -> None:
+    """G13: the page token of B's search gives A a page of A's own."""
+    first = search_pb2.SearchRequest(query="Ada likes", page_size=1, peek=True)
+    token = (await kept.tell(member("b"), "Search", first)).next_page_token
+    second = search_pb2.SearchRequest(query="Ada likes", page_size=1, peek=True, page_token=token)
+
+    assert token
+    assert told([await kept.ask(member("a"), "Search", second)]) == told(
+        [await alone.ask(member("a"), "Search", second)]
+    )
 
 
 @pytest.mark.parametrize("method", WRITES)

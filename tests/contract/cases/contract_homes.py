@@ -98,6 +98,7 @@ class Home:
     genesis: bytes = b""  # for the fresh space
     secret: str = ""  # for the fresh space
     grant: bytes = b""  # for `governed_action`
+    token: str = ""  # as fresh as the home's last write
     page_tokens: Mapping[str, str] = field(default_factory=dict)  # by method
 
     @property
@@ -255,6 +256,7 @@ async def _with_what_defines(live: Live, home: Home) -> Home:
         rock_etag=done[0].edge.etag,
         creed_id=done[1].memory.id,
         creed_etag=done[1].memory.etag,
+        token=done[1].token,
     )
 
 

@@ -1,0 +1,46 @@
+"""The contract cases of SearchService and IndexService."""
+
+from concord.search.v1 import search_pb2 as pb
+from concord.type.v1 import type_pb2
+from contract_homes import Home
+from contract_registry import NO_MESSAGE, Answered, Contract, invalid
+
+FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+
+def _search(home: Home) -> pb.SearchRequest:
+    return pb.SearchRequest(
+        query="what Ada likes", consistency=type_pb2.Consistency(at_least_as_fresh=home.token)
+    )
+
+
+SEARCH = {
+    "Search": Contract(
+        request=_search,
+        success=lambda reply, home: (
+            home.memory_id in {r.memory.id for r in reply.results}
+            and home.old_id not in {r.memory.id for r in reply.results}
+        ),
+        bad_input=(lambda _: pb.SearchRequest(query=" \t"), invalid("query")),
+        # The request carries the other space's freshness token.
+        other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
+    ),
+    "FindSimilar": Contract(
+        request=lambda home: pb.FindSimilarRequest(memory_id=home.memory_id),
+        success=lambda reply, _: (
+            reply.status == FOUND
+            and "shared/one" not in {near.memory_id for near in reply.similar[:1]}
+        ),
+        bad_input=(lambda _: pb.FindSimilarRequest(), invalid("to")),
+        other_space=Answered(lambda reply: reply == pb.FindSimilarResponse(status=MISSED)),
+    ),
+}
+
+INDEX = {
+    "GetIndexStatus": Contract(
+        request=lambda _: pb.GetIndexStatusRequest(),
+        success=lambda reply, _: reply.following and reply.applied_seq == reply.head_seq > 0,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(lambda reply: reply.applied_seq > 0),
+    ),
+}
