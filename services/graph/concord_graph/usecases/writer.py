@@ -181,7 +181,7 @@ def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str
 def _demand_named(grant: Grant, before: Item | None, after: Item) -> None:
     """Demand that the parties consented to the very version of what is changed or hidden."""
     touched = [before.id] if before else []
-    if isinstance(after, Edge) and after.relation in HIDING:
+    if isinstance(after, Edge) and after.relation in HIDING and not after.deleted:
         touched.append(after.target.id)
     if not set(touched) <= grant.etags.keys():
         raise GrantInvalid("etags")

@@ -1,0 +1,507 @@
+"""A graph of one's own: a real server over a fresh store file, and short ways to call it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import grpc
+import pytest
+from concord.graph.v1 import (
+    feed_pb2,
+    feed_pb2_grpc,
+    governed_pb2,
+    governed_pb2_grpc,
+    graph_pb2,
+    graph_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_chassis.failure import Failure, from_rpc_error
+from concord_chassis.identity import Caller
+from concord_chassis.testing import Serving, serving
+from concord_client import signing
+from concord_graph.bootstrap import GraphApp, build
+from concord_graph.usecases.writer import Rules
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+
+START = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+SCOPES = frozenset(
+    {
+        *("graph:read", "graph:write", "memory:read", "memory:write"),
+        *("governed:write", "feed:all"),
+    }
+)
+SECRET = "one-time-secret"
+POLICY = "0" * 64
+
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
+RESOLUTION = type_pb2.EDGE_TYPE_RESOLUTION
+FOUND = type_pb2.LOOKUP_STATUS_FOUND
+NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
+SUPERSEDES = type_pb2.LINEAGE_RELATION_SUPERSEDES
+DEPRECATES = type_pb2.LINEAGE_RELATION_DEPRECATES
+AMENDS = type_pb2.LINEAGE_RELATION_AMENDS
+CONTRADICTS = type_pb2.LINEAGE_RELATION_CONTRADICTS
+PROTECTED = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
+
+Json = str | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+
+
+class Clock:
+    """A clock in microseconds since 1970 that stands still until it is moved."""
+
+    def __init__(self, now: int = START) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def pass_(self, microseconds: int) -> None:
+        """Move it on, or back."""
+        self.now += microseconds
+
+
+def stamp(time: int) -> Timestamp:
+    """Return microseconds since 1970 as a Timestamp."""
+    seconds, micros = divmod(time, SECOND)
+    return Timestamp(seconds=seconds, nanos=micros * 1000)
+
+
+def micros(time: Timestamp) -> int:
+    """Return a Timestamp as microseconds since 1970."""
+    return time.seconds * SECOND + time.nanos // 1000
+
+
+def struct(values: Mapping[str, Json]) -> Struct:
+    """Return a Struct."""
+    message = Struct()
+    message.update(dict(values))
+    return message
+
+
+def named(name: str) -> type_pb2.EdgeEnd:
+    """Return the end that is a node of this name."""
+    return type_pb2.EdgeEnd(name=name)
+
+
+def by_id(item_id: str) -> type_pb2.EdgeEnd:
+    """Return the end of this id."""
+    return type_pb2.EdgeEnd(id=item_id)
+
+
+def edge_of(
+    source: str | type_pb2.EdgeEnd,
+    relation: str,
+    target: str | type_pb2.EdgeEnd,
+    *,
+    weight: float | None = None,
+    properties: Mapping[str, Json] | None = None,
+    edge_type: type_pb2.EdgeType.ValueType = type_pb2.EDGE_TYPE_UNSPECIFIED,
+    importance: type_pb2.Importance.ValueType = type_pb2.IMPORTANCE_UNSPECIFIED,
+    valid_from: int | None = None,
+    valid_until: int | None = None,
+) -> type_pb2.Edge:
+    """Return an edge as a caller states it; strings are node names, times microseconds."""
+    return type_pb2.Edge(
+        source=named(source) if isinstance(source, str) else source,
+        relation=relation,
+        target=named(target) if isinstance(target, str) else target,
+        weight=weight,
+        properties=None if properties is None else struct(properties),
+        edge_type=edge_type,
+        importance=importance,
+        valid_from=None if valid_from is None else stamp(valid_from),
+        valid_until=None if valid_until is None else stamp(valid_until),
+    )
+
+
+class Calls:
+    """One caller's calls, each with a request id of its own; replies are unwrapped."""
+
+    def __init__(self, channel: grpc.aio.Channel, space: str) -> None:
+        self.space = space
+        self.graph = graph_pb2_grpc.GraphServiceStub(channel)
+        self.memory = memory_pb2_grpc.MemoryServiceStub(channel)
+        self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
+        self.feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
+        self._numbers = itertools.count(1)
+
+    def request_id(self) -> str:
+        """Return a request id that was not used before by these calls."""
+        return f"r-{id(self)}-{next(self._numbers)}"
+
+    async def put_node(self, name: str, **fields: object) -> type_pb2.Node:
+        """Upsert a node."""
+        node = type_pb2.Node(name=name, **fields)  # type: ignore[arg-type] # a test's own fields
+        reply = await self.graph.UpsertNode(
+            graph_pb2.UpsertNodeRequest(request_id=self.request_id(), node=node)
+        )
+        return reply.node
+
+    async def get_node(self, name: str) -> type_pb2.Node:
+        """Read a node that is there."""
+        reply = await self.graph.GetNode(graph_pb2.GetNodeRequest(name=name))
+        assert reply.status == FOUND
+        return reply.node
+
+    async def update_node(self, node: type_pb2.Node, *mask: str) -> type_pb2.Node:
+        """Update the named fields of a node."""
+        request = graph_pb2.UpdateNodeRequest(
+            request_id=self.request_id(), node=node, update_mask=FieldMask(paths=mask)
+        )
+        return (await self.graph.UpdateNode(request)).node
+
+    async def delete_node(self, node: type_pb2.Node, *, cascade: bool = False) -> int:
+        """Delete a node; return how many edges went with it."""
+        request = graph_pb2.DeleteNodeRequest(
+            request_id=self.request_id(), id=node.id, etag=node.etag, cascade=cascade
+        )
+        return (await self.graph.DeleteNode(request)).deleted_edge_count
+
+    async def upsert(self, edge: type_pb2.Edge, etag: str = "") -> graph_pb2.UpsertEdgeResponse:
+        """Upsert an edge."""
+        return await self.graph.UpsertEdge(
+            graph_pb2.UpsertEdgeRequest(request_id=self.request_id(), edge=edge, etag=etag)
+        )
+
+    async def put_edge(self, *args: object, **fields: object) -> type_pb2.Edge:
+        """Upsert an edge from the arguments of `edge_of`."""
+        return (await self.upsert(edge_of(*args, **fields))).edge  # type: ignore[arg-type]
+
+    async def get_edge(self, edge_id: str, *, peek: bool = True) -> type_pb2.Edge:
+        """Read an edge that is there."""
+        reply = await self.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge_id, peek=peek))
+        assert reply.status == FOUND
+        return reply.edge
+
+    async def get_triple(self, source: str, relation: str, target: str) -> type_pb2.Edge:
+        """Read the edge of a triple that is there."""
+        triple = graph_pb2.Triple(source=named(source), relation=relation, target=named(target))
+        reply = await self.graph.GetEdge(graph_pb2.GetEdgeRequest(triple=triple, peek=True))
+        assert reply.status == FOUND
+        return reply.edge
+
+    async def update_edge(self, edge: type_pb2.Edge, *mask: str) -> type_pb2.Edge:
+        """Update the named fields of an edge."""
+        request = graph_pb2.UpdateEdgeRequest(
+            request_id=self.request_id(), edge=edge, update_mask=FieldMask(paths=mask)
+        )
+        return (await self.graph.UpdateEdge(request)).edge
+
+    async def delete_edge(self, edge: type_pb2.Edge) -> None:
+        """Delete an edge."""
+        await self.graph.DeleteEdge(
+            graph_pb2.DeleteEdgeRequest(request_id=self.request_id(), id=edge.id, etag=edge.etag)
+        )
+
+    async def neighbors(
+        self, start: str | type_pb2.EdgeEnd, **fields: object
+    ) -> graph_pb2.QueryNeighborsResponse:
+        """Ask what surrounds an item, without a trace unless `peek=False`."""
+        end = named(start) if isinstance(start, str) else start
+        options = {"peek": True} | fields
+        return await self.graph.QueryNeighbors(
+            graph_pb2.QueryNeighborsRequest(start=end, **options)  # type: ignore[arg-type]
+        )
+
+    async def paths(self, start: str, end: str, **fields: object) -> graph_pb2.FindPathResponse:
+        """Ask how two nodes hang together, without a trace unless `peek=False`."""
+        options = {"peek": True} | fields
+        return await self.graph.FindPath(
+            graph_pb2.FindPathRequest(start=named(start), end=named(end), **options)  # type: ignore[arg-type]
+        )
+
+    async def export(self) -> list[str]:
+        """Export the space; one string per line."""
+        pieces = self.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+        return [line async for piece in pieces for line in piece.lines]
+
+    async def add(self, content: str, **fields: object) -> type_pb2.Memory:
+        """Add a memory."""
+        memory = type_pb2.Memory(content=content, **fields)  # type: ignore[arg-type]
+        return (await self.add_memory(memory)).memory
+
+    async def add_memory(self, memory: type_pb2.Memory) -> memory_pb2.AddMemoryResponse:
+        """Add a memory as it is."""
+        return await self.memory.AddMemory(
+            memory_pb2.AddMemoryRequest(request_id=self.request_id(), memory=memory)
+        )
+
+    async def batch(
+        self,
+        memories: Iterable[type_pb2.Memory],
+        *,
+        update_existing: bool = False,
+        request_id: str = "",
+    ) -> memory_pb2.BatchAddMemoriesResponse:
+        """Add memories in one batch."""
+        items = [memory_pb2.BatchAddMemoriesRequest(memory=memory) for memory in memories]
+        header = memory_pb2.BatchHeader(
+            request_id=request_id or self.request_id(),
+            update_existing=update_existing,
+            memory_count=len(items),
+        )
+        messages = [memory_pb2.BatchAddMemoriesRequest(header=header), *items]
+        return await self.memory.BatchAddMemories(iter(messages))
+
+    async def get(self, memory_id: str, *, peek: bool = True) -> type_pb2.Memory:
+        """Read a memory that is there."""
+        reply = await self.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id, peek=peek))
+        assert reply.status == FOUND
+        return reply.memory
+
+    async def update(self, memory: type_pb2.Memory, *mask: str) -> type_pb2.Memory:
+        """Update the named fields of a memory."""
+        request = memory_pb2.UpdateMemoryRequest(
+            request_id=self.request_id(), memory=memory, update_mask=FieldMask(paths=mask)
+        )
+        return (await self.memory.UpdateMemory(request)).memory
+
+    async def forget(self, memory: type_pb2.Memory) -> type_pb2.Memory:
+        """Forget a memory."""
+        request = memory_pb2.ForgetMemoryRequest(
+            request_id=self.request_id(), id=memory.id, etag=memory.etag
+        )
+        return (await self.memory.ForgetMemory(request)).memory
+
+    async def restore(self, memory: type_pb2.Memory) -> type_pb2.Memory:
+        """Restore a memory."""
+        request = memory_pb2.RestoreMemoryRequest(
+            request_id=self.request_id(), id=memory.id, etag=memory.etag
+        )
+        return (await self.memory.RestoreMemory(request)).memory
+
+    async def listed(self, **fields: object) -> list[str]:
+        """Return the ids of the first page of memories."""
+        request = memory_pb2.ListMemoriesRequest(**fields)  # type: ignore[arg-type]
+        reply = await self.memory.ListMemories(request)
+        return [memory.id for memory in reply.memories]
+
+    async def relate(
+        self,
+        relation: type_pb2.LineageRelation.ValueType,
+        newer_id: str,
+        older_id: str,
+        context: str = "",
+    ) -> memory_pb2.AddLineageResponse:
+        """State lineage."""
+        return await self.memory.AddLineage(
+            memory_pb2.AddLineageRequest(
+                request_id=self.request_id(),
+                relation=relation,
+                newer_id=newer_id,
+                older_id=older_id,
+                context=context,
+            )
+        )
+
+    async def lineage(self, item_id: str) -> memory_pb2.GetLineageResponse:
+        """Read the chain around an item."""
+        return await self.memory.GetLineage(memory_pb2.GetLineageRequest(id=item_id))
+
+    async def changes(self, after: int = 0) -> list[feed_pb2.Change]:
+        """Return every change of the space after a sequence number, up to its present end."""
+        spaces = (await self.feed.ListSpaces(feed_pb2.ListSpacesRequest())).spaces
+        head = next((space.head_seq for space in spaces if space.space == self.space), 0)
+        cursors = [
+            feed_pb2.SpaceCursor(
+                space=space.space, seq=after if space.space == self.space else 2**60
+            )
+            for space in spaces
+        ]
+        found: list[feed_pb2.Change] = []
+        if after >= head:
+            return found
+        call = self.feed.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
+        async for message in call:
+            found += message.changes
+            if found and found[-1].seq >= head:
+                break
+        call.cancel()
+        return found
+
+    async def states(self, *refs: tuple[str, int]) -> list[feed_pb2.Revision]:
+        """Return memories as they were after a change; 0 = now."""
+        request = feed_pb2.BatchGetRevisionsRequest(
+            space=self.space, refs=[feed_pb2.RevisionRef(id=i, seq=seq) for i, seq in refs]
+        )
+        return list((await self.feed.BatchGetRevisions(request)).revisions)
+
+
+class World:
+    """A running graph, its store's file and its clock."""
+
+    def __init__(self, app: GraphApp, server: Serving, path: Path, clock: Clock) -> None:
+        self.app = app
+        self.server = server
+        self.path = path
+        self.clock = clock
+
+    def calls(
+        self, space: str = "home", principal: str = "agent-1", scopes: frozenset[str] = SCOPES
+    ) -> Calls:
+        """Return the calls of a principal in a space."""
+        caller = Caller(space, principal, scopes, "AGENT")
+        return Calls(self.server.channel(caller), space)
+
+    def parties(self, space: str = "home") -> Parties:
+        """Return new parties of a space."""
+        return Parties(space, self.clock)
+
+
+@asynccontextmanager
+async def world(
+    path: Path,
+    *,
+    clock: Clock | None = None,
+    rules: Rules | None = None,
+    spaces: Sequence[str] = ("home", "other"),
+) -> AsyncIterator[World]:
+    """Run a graph over a store file; every one of `spaces` may enrol with `SECRET`."""
+    clock = clock or Clock()
+    enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
+    app = build(path, clock=clock, rules=rules, enrolment=enrolment)
+    await app.start()
+    try:
+        async with serving(app.registrations, translate=app.translate, ready=app.ready) as server:
+            yield World(app, server, path, clock)
+    finally:
+        await app.close()
+
+
+async def refused(call: Awaitable[object]) -> Failure:
+    """Return the failure that a call ends with, as it came over the wire."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    return from_rpc_error(caught.value)
+
+
+async def reason(call: Awaitable[object]) -> str:
+    """Return the reason that a call is refused for."""
+    return (await refused(call)).reason
+
+
+class Parties:
+    """The agent, the human and governance of a space, with their keys."""
+
+    def __init__(self, space: str, clock: Clock) -> None:
+        self.space = space
+        self._clock = clock
+        self.agent = signing.Signer("agent-1", signing.generate_key())
+        self.human = signing.Signer("anna", signing.generate_key())
+        self.governance = signing.generate_key()
+        self._numbers = itertools.count(1)
+
+    def genesis(self, space: str = "") -> bytes:
+        """Return the genesis record that both slots signed."""
+        return signing.sign_genesis(
+            space=space or self.space,
+            agent=self.agent,
+            human=self.human,
+            governance_key=signing.public_bytes(self.governance),
+        )
+
+    async def enrol(self, calls: Calls, secret: str = SECRET) -> str:
+        """Write the genesis; return its digest."""
+        request = governed_pb2.EnrolPrincipalsRequest(
+            request_id=calls.request_id(), enrolment_secret=secret, genesis=self.genesis()
+        )
+        return (await calls.governed.EnrolPrincipals(request)).genesis_digest
+
+    def expiry(self, seconds: float = 3600) -> datetime:
+        """Return a time by the graph's clock."""
+        epoch = datetime(1970, 1, 1, tzinfo=UTC)
+        return epoch + timedelta(microseconds=self._clock()) + timedelta(seconds=seconds)
+
+    def grant(
+        self,
+        action: governed_pb2.GovernedAction,
+        etags: Mapping[str, str],
+        *,
+        space: str = "",
+        slots: Sequence[str] = (signing.AGENT, signing.HUMAN),
+        expire_time: datetime | None = None,
+        consent_expire_time: datetime | None = None,
+        consented: governed_pb2.GovernedAction | None = None,
+        governance: Ed25519PrivateKey | None = None,
+    ) -> bytes:
+        """Return a grant for an action, with the consents of `slots`; all else can be bent."""
+        digest = signing.action_digest(action)
+        proposal = f"p-{next(self._numbers)}"
+        signers = {signing.AGENT: self.agent, signing.HUMAN: self.human}
+        consents = {
+            slot: signing.sign_consent(
+                slot=slot,
+                signer=signers[slot],
+                space=space or self.space,
+                proposal_id=proposal,
+                revision=1,
+                action_digest=signing.action_digest(consented or action),
+                etags=etags,
+                policy_digest=POLICY,
+                expire_time=consent_expire_time or self.expiry(),
+            )
+            for slot in slots
+        }
+        return signing.sign_grant(
+            governance=governance or self.governance,
+            space=space or self.space,
+            decision_id=proposal,
+            proposal_id=proposal,
+            revision=1,
+            action_digest=digest,
+            etags=etags,
+            policy_digest=POLICY,
+            consents=consents,
+            expire_time=expire_time or self.expiry(),
+        )
+
+    async def apply(
+        self,
+        calls: Calls,
+        action: governed_pb2.GovernedAction,
+        etags: Mapping[str, str] | None = None,
+        grant: bytes = b"",
+    ) -> governed_pb2.ApplyGovernedChangeResponse:
+        """Apply an action under a grant of both parties."""
+        return await calls.governed.ApplyGovernedChange(
+            governed_pb2.ApplyGovernedChangeRequest(
+                request_id=calls.request_id(),
+                action=action,
+                grant=grant or self.grant(action, etags or {}),
+            )
+        )
+
+    async def constitutive_edge(
+        self, calls: Calls, source: str = "Me", relation: str = "VALUES", target: str = "Honesty"
+    ) -> type_pb2.Edge:
+        """Return a new constitutive edge, made with consent."""
+        action = governed_pb2.GovernedAction()
+        action.upsert_edge.request_id = calls.request_id()
+        action.upsert_edge.edge.CopyFrom(
+            edge_of(source, relation, target, weight=0.9, edge_type=CONSTITUTIVE)
+        )
+        return (await self.apply(calls, action)).edge
+
+    async def constitutive_memory(
+        self, calls: Calls, memory_id: str = "who-i-am", content: str = "I keep my promises."
+    ) -> type_pb2.Memory:
+        """Return a new constitutive memory, made with consent."""
+        action = governed_pb2.GovernedAction()
+        action.add_memory.request_id = calls.request_id()
+        action.add_memory.memory.CopyFrom(
+            type_pb2.Memory(id=memory_id, content=content, edge_type=CONSTITUTIVE)
+        )
+        return (await self.apply(calls, action)).memory

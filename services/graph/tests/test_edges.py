@@ -1,0 +1,330 @@
+"""Edges: addressed by triple and stated time, typed, merged by upserts."""
+
+import pytest
+from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.json_format import MessageToDict
+from graph_world import (
+    CONSTITUTIVE,
+    DAY,
+    DESCRIPTIVE,
+    NOT_FOUND,
+    RESOLUTION,
+    SECOND,
+    START,
+    SUPERSEDES,
+    Calls,
+    World,
+    by_id,
+    edge_of,
+    micros,
+    named,
+    reason,
+    refused,
+    struct,
+)
+
+
+async def test_missing_end_nodes_are_made(home: Calls) -> None:
+    """G2 G3 An upsert makes what it needs; weight is 1 and the type descriptive by default."""
+    edge = await home.put_edge("Ann", "KNOWS", "Bob")
+
+    assert (edge.source.name, edge.target.name) == ("Ann", "Bob")
+    assert {(await home.get_node(name)).label for name in ("Ann", "Bob")} == {"Entity"}
+    assert (edge.weight, edge.edge_type) == (1.0, DESCRIPTIVE)
+    assert edge.entrenchment == type_pb2.ENTRENCHMENT_DEFAULT
+    assert not edge.HasField("valid_from")
+    assert edge.standing.effective_valid_from == edge.create_time
+    assert list(edge.standing.head_ids) == [edge.id]
+
+
+async def test_an_upsert_merges_into_the_current_edge(home: Calls) -> None:
+    """G2 What is left out stays; a null removes a property; the reply shows the stored edge."""
+    first = await home.put_edge("Ann", "KNOWS", "Bob", weight=0.4, properties={"a": 1, "b": 2})
+    reply = await home.upsert(edge_of("Ann", "KNOWS", "Bob", properties={"a": None, "c": 3}))
+
+    assert (reply.created, reply.edge.id, reply.edge.weight) == (False, first.id, 0.4)
+    assert MessageToDict(reply.edge.properties) == {"b": 2.0, "c": 3.0}
+    assert (await home.put_edge("Ann", "KNOWS", "Bob", weight=0.0)).weight == 0.0
+    assert await home.get_edge(first.id) == await home.get_triple("Ann", "KNOWS", "Bob")
+
+
+async def test_two_relations_between_the_same_nodes_are_two_edges(home: Calls) -> None:
+    """G2 And every query shows both."""
+    edges = [await home.put_edge("Ann", relation, "Bob") for relation in ("KNOWS", "LIKES")]
+    wanted = {edge.id for edge in edges}
+    listed = await home.graph.ListEdges(graph_pb2.ListEdgesRequest())
+    paths = await home.paths("Ann", "Bob")
+
+    assert len(wanted) == 2
+    assert {n.edge.id for n in (await home.neighbors("Ann")).neighbors} == wanted
+    assert {edge.id for edge in listed.edges} == wanted
+    assert {path.edges[0].id for path in paths.paths} == wanted
+    assert len([line for line in await home.export() if '"kind":"edge"' in line]) == 2
+
+
+async def test_a_stated_valid_from_addresses_the_edge_of_that_time(home: Calls) -> None:
+    """G2 The same time is the same edge, another time another; none means the current one."""
+    old, new = START - 20 * DAY, START - 10 * DAY
+    first = await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn", valid_from=old, weight=0.1))
+    second = await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn", valid_from=new, weight=0.2))
+    again = await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn", valid_from=old, weight=0.3))
+    current = await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn", weight=0.4))
+
+    assert [reply.created for reply in (first, second, again, current)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert again.edge.id == first.edge.id
+    assert current.edge.id == second.edge.id
+    assert again.edge.standing.is_superseded
+    assert list(again.edge.standing.head_ids) == [second.edge.id]
+    assert micros(again.edge.standing.effective_valid_until) == new
+    assert (await home.get_triple("Ann", "LIVES_IN", "Bonn")).id == second.edge.id
+
+
+async def test_the_create_time_of_an_edge_addresses_it_too(home: Calls) -> None:
+    """G2 An edge that states no valid_from is valid from its create time."""
+    edge = await home.put_edge("Ann", "KNOWS", "Bob")
+    reply = await home.upsert(edge_of("Ann", "KNOWS", "Bob", valid_from=micros(edge.create_time)))
+
+    assert (reply.created, reply.edge) == (False, edge)
+
+
+async def test_a_value_may_return(live: World, home: Calls) -> None:
+    """G2 T2 A, then B, then A again: a replaced edge is not current, so a new one is made."""
+    first = await home.put_edge("Ann", "LIVES_IN", "Bonn")
+    live.clock.pass_(DAY)
+    other = await home.put_edge("Ann", "LIVES_IN", "Rome")
+    await home.relate(SUPERSEDES, other.id, first.id)
+    live.clock.pass_(DAY)
+    back = await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn"))
+    await home.relate(SUPERSEDES, back.edge.id, other.id)
+    shown = {n.edge.id for n in (await home.neighbors("Ann")).neighbors}
+    history = await home.neighbors("Ann", include_superseded=True)
+
+    assert back.created
+    assert shown == {back.edge.id}
+    assert {n.edge.id for n in history.neighbors} == {first.id, other.id, back.edge.id}
+    assert list((await home.get_edge(first.id)).standing.head_ids) == [back.edge.id]
+    assert (await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn"))).edge.id == back.edge.id
+
+
+async def test_an_ended_edge_is_not_current(live: World, home: Calls) -> None:
+    """G2 After its stated end an upsert begins a new edge, once."""
+    ended = await home.put_edge("Ann", "WORKS_AT", "Acme", valid_until=START + DAY)
+    live.clock.pass_(2 * DAY)
+    new = await home.upsert(edge_of("Ann", "WORKS_AT", "Acme"))
+    again = await home.upsert(edge_of("Ann", "WORKS_AT", "Acme"))
+
+    assert (new.created, again.created) == (True, False)
+    assert new.edge.id != ended.id
+    assert (await home.get_triple("Ann", "WORKS_AT", "Acme")).id == new.edge.id
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"valid_from": START, "valid_until": START},
+        {"valid_from": START, "valid_until": START - 1},
+        {"valid_until": START - DAY},
+    ],
+)
+async def test_an_interval_that_ends_before_it_begins_is_refused(
+    home: Calls, times: dict[str, int]
+) -> None:
+    """G2 Also against the create time, which is the default begin."""
+    failure = await refused(home.upsert(edge_of("Ann", "KNOWS", "Bob", **times)))  # type: ignore[arg-type]
+
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert [violation.field for violation in failure.violations] == ["edge.valid_until"]
+
+
+async def test_a_future_edge_waits(live: World, home: Calls) -> None:
+    """G2 T2 It neither is current nor takes over before its time."""
+    now = await home.put_edge("Ann", "LIVES_IN", "Bonn")
+    later = await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START + DAY)
+    standing = (await home.get_edge(now.id)).standing
+
+    assert not standing.is_superseded
+    assert micros(standing.superseded_from) == START + DAY
+    assert list(standing.head_ids) == [now.id]
+    assert (await home.get_triple("Ann", "LIVES_IN", "Bonn")).id == now.id
+    assert [n.edge.id for n in (await home.neighbors("Ann")).neighbors] == [now.id]
+    live.clock.pass_(DAY)
+    assert [n.edge.id for n in (await home.neighbors("Ann")).neighbors] == [later.id]
+    assert (await home.get_edge(now.id)).standing.is_superseded
+
+
+async def test_get_by_triple_prefers_the_current_edge_else_the_latest(
+    live: World, home: Calls
+) -> None:
+    """G13 Future alone, then ended: still an answer."""
+    future = await home.put_edge(
+        "Ann", "IN", "Rome", valid_from=START + DAY, valid_until=START + 2 * DAY
+    )
+    assert (await home.get_triple("Ann", "IN", "Rome")).id == future.id
+
+    live.clock.pass_(5 * DAY)
+    assert (await home.get_triple("Ann", "IN", "Rome")).id == future.id
+
+
+async def test_a_resolution_is_made_by_lineage_only(home: Calls) -> None:
+    """G3 The type RESOLUTION is refused by name; an unknown type too."""
+    failure = await refused(home.upsert(edge_of("A", "R", "B", edge_type=RESOLUTION)))
+    unknown = edge_of("A", "R", "B")
+    unknown.edge_type = 9  # type: ignore[assignment] # a number the contract does not know
+    other = await refused(home.upsert(unknown))
+
+    assert failure.reason == "ERROR_REASON_RESERVED_NAME"
+    assert [violation.field for violation in failure.violations] == ["edge.edge_type"]
+    assert other.reason == "ERROR_REASON_FIELD_INVALID"
+    assert [violation.field for violation in other.violations] == ["edge.edge_type"]
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        *("SUPERSEDES", "supersedes", "Deprecates", "aMENDS", "CONTRADICTS", " SUPERSEDES "),
+        *("concord:principal", "Concord:x"),
+    ],
+)
+async def test_reserved_relations_are_refused_in_any_case(home: Calls, relation: str) -> None:
+    """G4 Lineage is made with AddLineage or a link; concord:... by genesis."""
+    assert await reason(home.put_edge("A", relation, "B")) == "ERROR_REASON_RESERVED_NAME"
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan"), float("inf")])
+async def test_a_weight_is_between_zero_and_one(home: Calls, weight: float) -> None:
+    """G2 Anything else is refused, not a number included."""
+    failure = await refused(home.put_edge("A", "R", "B", weight=weight))
+
+    assert [violation.field for violation in failure.violations] == ["edge.weight"]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+async def test_properties_hold_finite_numbers(home: Calls, number: float) -> None:
+    """G15 What JSON cannot say is refused: nothing half-written, and exports go on."""
+    await home.put_node("Safe")
+    failure = await refused(home.put_edge("A", "R", "B", properties={"deep": {"n": [number]}}))
+
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert [line for line in await home.export() if '"kind":"node"' in line] == [
+        '{"kind":"node","label":"Entity","name":"Safe"}'
+    ]
+
+
+async def test_update_repoints_and_refuses_an_occupied_place(home: Calls) -> None:
+    """G2 An edge moves with its id; not onto another edge of the same triple and time."""
+    edge = await home.put_edge("A", "R", "B", valid_from=START - DAY)
+    taken = await home.put_edge("A", "R", "C", valid_from=START - DAY)
+    edge.target.CopyFrom(named("C"))
+    failure = await refused(home.update_edge(edge, "target"))
+    edge.target.CopyFrom(named("D"))
+    moved = await home.update_edge(edge, "target")
+
+    assert (failure.reason, failure.metadata) == ("ERROR_REASON_ITEM_EXISTS", {"item_id": taken.id})
+    assert (moved.id, moved.target.name) == (edge.id, "D")
+    assert not (await home.neighbors("B")).neighbors
+
+
+async def test_moving_an_edge_tells_of_those_that_it_leaves(home: Calls) -> None:
+    """T2 Edges whose standing follows from a move get an event."""
+    old = await home.put_edge("A", "R", "B", valid_from=START - 3 * DAY)
+    new = await home.put_edge("A", "R", "B", valid_from=START - DAY)
+    seq = (await home.changes())[-1].seq
+    new.target.CopyFrom(named("C"))
+    await home.update_edge(new, "target")
+    told = [c.item_id for c in await home.changes(after=seq) if c.type == 5]
+
+    assert told == [old.id]
+    assert not (await home.get_edge(old.id)).standing.is_superseded
+
+
+async def test_an_edge_may_end_at_a_memory(home: Calls) -> None:
+    """G2 By id; a forgotten one, another space's, or a name beside it is refused."""
+    memory = await home.add("Ann plays chess")
+    edge = await home.put_edge(by_id(memory.id), "ABOUT", "Ann")
+    forgotten = await home.forget(await home.add("gone"))
+    both = type_pb2.EdgeEnd(id=(await home.get_node("Ann")).id, name="Bob")
+
+    assert edge.source.kind == type_pb2.ITEM_KIND_MEMORY
+    assert (
+        await reason(home.put_edge(by_id(forgotten.id), "R", "A")) == "ERROR_REASON_ITEM_NOT_FOUND"
+    )
+    assert await reason(home.put_edge(by_id("nowhere"), "R", "A")) == "ERROR_REASON_ITEM_NOT_FOUND"
+    assert await reason(home.put_edge(both, "R", "A")) == "ERROR_REASON_FIELD_INVALID"
+    assert await reason(home.put_edge(type_pb2.EdgeEnd(), "R", "A")) == "ERROR_REASON_FIELD_INVALID"
+
+
+async def test_a_refused_upsert_leaves_no_end_node(home: Calls) -> None:
+    """G2 Nothing half-written."""
+    edge = edge_of("New", "R", "Also new", valid_from=START, valid_until=START)
+    await refused(home.upsert(edge))
+    reply = await home.graph.GetNode(graph_pb2.GetNodeRequest(name="New"))
+
+    assert reply.status == NOT_FOUND
+    assert await home.changes() == []
+
+
+async def test_a_deleted_edge_is_gone_and_its_predecessor_current(home: Calls) -> None:
+    """T2 Deleting the newer edge makes the older one current again."""
+    old = await home.put_edge("A", "R", "B", valid_from=START - 2 * DAY)
+    new = await home.put_edge("A", "R", "B", valid_from=START - DAY)
+    await home.delete_edge(new)
+
+    assert (await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=new.id))).status == NOT_FOUND
+    assert await reason(home.delete_edge(new)) == "ERROR_REASON_ITEM_NOT_FOUND"
+    assert (await home.get_triple("A", "R", "B")).id == old.id
+    assert not (await home.get_edge(old.id)).standing.is_superseded
+
+
+async def test_a_stale_edge_etag_is_refused(home: Calls) -> None:
+    """G2 Update, delete and an upsert that brings one."""
+    stale = await home.put_edge("A", "R", "B")
+    await home.put_edge("A", "R", "B", weight=0.5)
+
+    for call in (
+        home.update_edge(stale, "weight"),
+        home.delete_edge(stale),
+        home.upsert(edge_of("A", "R", "B"), etag=stale.etag),
+        home.upsert(edge_of("A", "R", "Z"), etag=stale.etag),
+    ):
+        assert await reason(call) == "ERROR_REASON_ETAG_MISMATCH"
+
+
+async def test_edges_are_listed_in_pages_and_filtered(live: World, home: Calls) -> None:
+    """G9 G11 Each filter narrows; a list never counts as reading."""
+    first = await home.put_edge("A", "R1", "B", properties={"n": 1, "participants": ["Ann", "Zoë"]})
+    live.clock.pass_(SECOND)
+    second = await home.put_edge("A", "R2", "B", importance=type_pb2.IMPORTANCE_LOW)
+    third = await home.put_edge("A", "R3", "B", properties={"n": "1", "flag": True})
+    cases = [
+        (graph_pb2.EdgeFilter(relations=["R1", "R3"]), [first, third]),
+        (graph_pb2.EdgeFilter(properties=struct({"n": 1})), [first]),
+        (graph_pb2.EdgeFilter(properties=struct({"n": "1"})), [third]),
+        (graph_pb2.EdgeFilter(properties=struct({"flag": True})), [third]),
+        (graph_pb2.EdgeFilter(properties=struct({"flag": 1})), []),
+        (graph_pb2.EdgeFilter(participants=["Zoe\u0308"]), [first]),
+        (graph_pb2.EdgeFilter(importances=[type_pb2.IMPORTANCE_LOW]), [second]),
+        (graph_pb2.EdgeFilter(edge_types=[CONSTITUTIVE]), []),
+        (graph_pb2.EdgeFilter(modified_since=second.modify_time), [second, third]),
+        (graph_pb2.EdgeFilter(modified_before=second.modify_time), [first]),
+    ]
+
+    for filter_, wanted in cases:
+        reply = await home.graph.ListEdges(graph_pb2.ListEdgesRequest(filter=filter_))
+        assert [edge.id for edge in reply.edges] == sorted(edge.id for edge in wanted), filter_
+    nested = graph_pb2.EdgeFilter(properties=struct({"n": None}))
+    bad = home.graph.ListEdges(graph_pb2.ListEdgesRequest(filter=nested))
+    assert await reason(bad) == "ERROR_REASON_FIELD_INVALID"
+    seen: list[str] = []
+    token = ""
+    for _ in range(3):
+        page = await home.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=1, page_token=token))
+        seen += [edge.id for edge in page.edges]
+        token = page.next_page_token
+    assert (seen, token) == (sorted(e.id for e in (first, second, third)), "")
+    assert {e.access.access_count for e in reply.edges} <= {0}
