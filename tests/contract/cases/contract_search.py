@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
+from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord_chassis.testing import Serving, serving
 from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
 from concord_search.ports import EmbeddingModel, Vector, Vectors
-from contract_live import Live, frozen_clock, graph_app, graph_live, member
+from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
 
 DIMENSION = 64
 SERVICES = ("concord.search.v1.SearchService", "concord.search.v1.IndexService")
@@ -82,20 +83,21 @@ async def _serving(app: SearchApp, live: Live, graph: Serving) -> AsyncIterator[
             app.registrations, translate=app.translate, ready=app.ready, issuer=graph.issuer
         ) as search:
             both = Live({**live.servings, **dict.fromkeys(SERVICES, search)})
-            for space in ("a", "b"):
-                await followed(both, space)
+            heads = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+            for head in heads.spaces:
+                await followed(both, head.space, head.head_seq)
             yield both
     finally:
         await app.close()
 
 
-async def followed(live: Live, space: str) -> None:
-    """Wait until the index of a space has followed to the end."""
+async def followed(live: Live, space: str, seq: int) -> None:
+    """Wait until the index of a space has followed so far."""
     until = time.monotonic() + 20
     while True:
         request = search_pb2.GetIndexStatusRequest()
         status = await live.tell(member(space), "GetIndexStatus", request)
-        if status.following and status.applied_seq == status.head_seq:
+        if status.following and status.applied_seq >= seq:
             return
         assert time.monotonic() < until, f"the index does not follow: {status}"
         await asyncio.sleep(0.01)
