@@ -66,7 +66,7 @@ def _options(services: Sequence[ServiceDescriptor]) -> list[tuple[str, int | str
         ("grpc.enable_http_proxy", 0),  # our services are never behind the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
         ("grpc.max_reconnect_backoff_ms", 2_000),
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),

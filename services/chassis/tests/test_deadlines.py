@@ -44,28 +44,41 @@ async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
     assert servicer.interrupted == ["a"]
 
 
+# On a busy machine a call may not arrive within the first of these.
+PATIENCE = (0.04, 0.4, 4.0)
+
+
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_callers_deadline_ends_the_work_and_is_logged_as_such(shape: str) -> None:
     """Style 7: nobody works for a caller who is gone."""
     log = io.StringIO()
     servicer = ProbeServicer(_forever)
     async with serving([registration(servicer)], log=json_lines("test", stream=log)) as live:
-        call = getattr(Stub(live.channel(READER, cap=0.04)), shape)(Request(act="a"))
-        failure = await failure_of(call if shape == "ask" else call.read())
-        await until(lambda: '"call"' in log.getvalue())
+        for seconds in PATIENCE:
+            call = getattr(Stub(live.channel(READER)), shape)(Request(act="a"), timeout=seconds)
+            failure = await failure_of(call if shape == "ask" else call.read())
+            assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+            if servicer.seen:
+                break
+        await until(lambda: servicer.interrupted == ["a"])
+        await until(lambda: "DEADLINE_EXCEEDED" in log.getvalue())
 
-    lines = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
-    assert servicer.interrupted == ["a"]
-    assert [line["code"] for line in lines if line["event"] == "call"] == ["DEADLINE_EXCEEDED"]
+    codes = [line["code"] for line in _calls(log)]
+    assert set(codes) == {"DEADLINE_EXCEEDED"}
+
+
+def _calls(log: io.StringIO) -> list[dict[str, str]]:
+    lines = (json.loads(line) for line in log.getvalue().splitlines())
+    return [line for line in lines if line["event"] == "call"]
 
 
 async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
     """Issue 3: work that nobody waits for is not begun."""
     issuer = new_issuer()
+    pause = 0.0
 
     def slow_clock() -> float:
-        time.sleep(0.05)  # the token's check uses up the caller's 20 ms
+        time.sleep(pause)  # the token's check uses up more than the caller's time
         return time.time()
 
     servicer = ProbeServicer()
@@ -79,11 +92,15 @@ async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
     ) as live:
         channel = live.channel(READER)
         await Stub(channel).ask(Request(act="connect"))
-        call = Stub(channel).ask(Request(act="late"), timeout=0.02)
-        failure = await failure_of(call)
-        await until(lambda: log.getvalue().count('"call"') == 2)
+        for seconds in PATIENCE:
+            pause = seconds * 1.2
+            failure = await failure_of(Stub(channel).ask(Request(act="late"), timeout=seconds))
+            assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+            await asyncio.sleep(0.02)
+            if len(_calls(log)) > 1:
+                break
 
-    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert [line["reason"] for line in _calls(log)] == ["", "ERROR_REASON_DEADLINE_EXCEEDED"]
     assert servicer.seen == ["connect"]
 
 
