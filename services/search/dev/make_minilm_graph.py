@@ -12,6 +12,7 @@ import json
 import struct
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -62,8 +63,8 @@ class GraphWriter:
             "i_" + "_".join(map(str, values)).replace("-", "m"), np.array(values, dtype=np.int64)
         )
 
-    def add(self, op: str, *inputs: str, **attributes: object) -> str:
-        """Appends one operator and names its only output."""
+    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
+        """Appends one operator and names its only output; attributes are of any ONNX type."""
         output = f"{op.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, inputs, [output], **attributes))
         return output

@@ -47,7 +47,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
         offset=offset,
         now=now,
         peek=request.peek,
-        stac=stac.Wanted(
+        told=stac.Wanted(
             max_lines=request.stac.max_lines or stac.MAX_LINES,
             show_why=not request.stac.hide_why,
             show_next=not request.stac.hide_next,

@@ -38,7 +38,7 @@ class SearchQuery:
     offset: int = 0
     now: Micros | None = None
     peek: bool = False
-    stac: stac.Wanted = field(default_factory=stac.Wanted)
+    told: stac.Wanted = field(default_factory=stac.Wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ class Search:
                 breakdowns,
                 domain=best[0].memory.state.domain if best else "",
                 why=best[0].relevance_reason if best else "",
-                wanted=query.stac,
+                wanted=query.told,
                 limits=limits,
             ),
             epoch=followed.epoch,

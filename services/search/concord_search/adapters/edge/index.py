@@ -53,6 +53,7 @@ class EdgeIndex:
         self._writer = Workers(1, "index-writer")
         self._readers = Workers(READERS, "index-reader")
         self._lock: int | None = None
+        self._ended = False
 
     async def open(self) -> None:
         """Opens every part. Raises `IndexLocked`, `ModelMismatch` or `IndexCorrupt`."""
@@ -150,7 +151,10 @@ class EdgeIndex:
         return self._part(space).id_of(item)
 
     async def close(self) -> None:
-        """Writes everything out and lets go of the directory."""
+        """Writes everything out and lets go of the directory. A second call does nothing."""
+        if self._ended:
+            return
+        self._ended = True
         self._readers.close()
         await self._writer.run(self._close)
         self._writer.close()

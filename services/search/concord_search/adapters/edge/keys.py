@@ -77,7 +77,13 @@ def read_key(path: Path) -> SpaceKey:
     try:
         secret = path.read_bytes()
     except OSError as error:
-        raise IndexCorrupt(f"{path} cannot be read") from error
+        raise _no_key(path) from error
     if len(secret) != KEY_BYTES:
-        raise IndexCorrupt(f"{path} is not a key")
+        raise _no_key(path)
     return SpaceKey(secret)
+
+
+def _no_key(path: Path) -> IndexCorrupt:
+    return IndexCorrupt(
+        f"{path} is not readable as a key. Delete {path.parent}: it is rebuilt from graph."
+    )

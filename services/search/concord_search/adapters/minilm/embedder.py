@@ -32,16 +32,16 @@ REMEMBERED_QUERIES = 256
 class MiniLm:
     """The embedder port over ONNX Runtime.
 
-    Texts go in batches of like length, one batch at a time; queries pass by on a thread of their
-    own. `threads` bounds the processors that one batch uses.
+    Texts go in batches of like length, one batch at a time whoever asks; queries pass by on a
+    thread of their own. `threads` bounds the processors that one batch uses.
     """
 
     def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
         self._files = files
         self._threads = threads
         self._loaded: _Loaded | None = None
-        self._workers = Workers(2, "minilm")
-        self._turn = asyncio.Lock()
+        self._texts = Workers(1, "minilm-texts")
+        self._queries = Workers(1, "minilm-queries")
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
 
     async def open(self) -> None:
@@ -60,19 +60,18 @@ class MiniLm:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, shape (n, 384)."""
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-        encoded = await self._workers.run(self._encode, texts)
+        encoded = await self._texts.run(self._encode, texts)
         order = sorted(range(len(texts)), key=lambda at: len(encoded[at].ids))
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            async with self._turn:
-                result[rows] = await self._workers.run(self._run, [encoded[row] for row in rows])
+            result[rows] = await self._texts.run(self._run, [encoded[row] for row in rows])
         return result
 
     async def embed_query(self, text: str) -> Vector:
         """The vector of a query; a text asked lately costs nothing."""
         known = self._remembered.get(text)
         if known is None:
-            known = (await self._workers.run(self._embed_one, text))[0]
+            known = (await self._queries.run(self._embed_one, text))[0]
             known.flags.writeable = False
         self._remembered[text] = known
         self._remembered.move_to_end(text)
@@ -104,7 +103,8 @@ class MiniLm:
 
     async def close(self) -> None:
         """Waits for what runs and frees the model."""
-        await asyncio.to_thread(self._workers.close)
+        for workers in (self._texts, self._queries):
+            await asyncio.to_thread(workers.close)
         self._loaded = None
 
 

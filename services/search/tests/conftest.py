@@ -1,0 +1,76 @@
+"""Fixtures of search's tests; what they are made of stands in `search_lab`, beside this file."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.ports import Embedder
+from search_lab import (
+    SPACE,
+    Lab,
+    MakeState,
+    OpenLab,
+    Running,
+    Shared,
+    WordEmbedder,
+    plain_state,
+    run,
+)
+
+
+@pytest.fixture
+def words() -> WordEmbedder:
+    """An embedder that knows words and no meaning."""
+    return WordEmbedder()
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Iterator[Embedder]:
+    """The real model, loaded once."""
+    model = MiniLm()
+    asyncio.run(model.open())
+    yield Shared(model)
+    asyncio.run(model.close())
+
+
+@pytest.fixture
+def make_state() -> MakeState:
+    """Makes a state; what is not said is ordinary."""
+    return plain_state
+
+
+@pytest.fixture
+async def open_lab(words: WordEmbedder) -> AsyncIterator[OpenLab]:
+    """Opens labs over a directory, with an empty default space; closes them in the end."""
+    opened: list[EdgeIndex] = []
+
+    async def open_one(root: Path, **options: bool) -> Lab:
+        index = EdgeIndex(root, words.model, **options)
+        await index.open()
+        opened.append(index)
+        await index.begin(SPACE, "epoch-1")
+        return Lab(index, words)
+
+    yield open_one
+    for index in opened:
+        await index.close()
+
+
+@pytest.fixture
+async def lab(tmp_path: Path, open_lab: OpenLab) -> Lab:
+    """A lab over an empty directory."""
+    return await open_lab(tmp_path / "index")
+
+
+@pytest.fixture
+async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[Running]:
+    """Graph and search over an empty data directory, with the real model."""
+    async with run(tmp_path, minilm) as system:
+        yield system

@@ -1,0 +1,206 @@
+"""The published formula: signals, weights, what drops out, and how it is explained."""
+
+from dataclasses import replace
+from math import exp, log
+
+import numpy as np
+import pytest
+from concord_search.domain.candidates import Candidates
+from concord_search.domain.errors import SettingsInvalid
+from concord_search.domain.instants import DAY
+from concord_search.domain.ranking import Ranking
+from concord_search.domain.signals import Asked, Weights
+from hypothesis import given
+from hypothesis import strategies as some
+
+NOW = 1_760_000_000_000_000
+EVERYTHING = Asked(now=NOW, has_domain=True, has_concepts=True, has_words=True)
+
+
+def candidates(count: int = 1, **columns: object) -> Candidates:
+    """Candidates that are ordinary but for the columns given."""
+    ones = np.ones(count)
+    zeros = np.zeros(count, dtype=np.int64)
+    plain: dict[str, object] = {
+        "items": [f"item-{at}" for at in range(count)],
+        "seqs": zeros + 1,
+        "cosine": ones * 0.5,
+        "lexical": ones,
+        "fusion": ones,
+        "domain_match": ones,
+        "shared_concepts": zeros + 1,
+        "all_concepts": zeros + 2,
+        "importance": ones * 0.6,
+        "access_count": zeros,
+        "last_access": zeros + NOW,
+        "created": zeros + NOW,
+        "is_head": zeros.astype(np.bool_),
+    }
+    given_columns = {
+        name: np.asarray(value) if name != "items" else value for name, value in columns.items()
+    }
+    return Candidates(**(plain | given_columns))  # type: ignore[arg-type] # columns by name
+
+
+def test_the_composite_is_the_weighted_mean_of_the_signals_that_spoke() -> None:
+    """S3 weights of signals with data are normalised to sum 1."""
+    ranking = Ranking(candidates(), EVERYTHING, Weights())
+
+    authority, temporal = 0.6 * 0.6, 1.0
+    total = 0.30 + 0.20 + 0.15 + 0.10 + 0.10 + 0.20
+    expected = (
+        0.30 * 0.5 + 0.20 * 0.5 + 0.15 * 1 + 0.10 * authority + 0.10 * temporal + 0.20 * 1
+    ) / total
+    assert ranking.composite[0] == pytest.approx(expected)
+
+
+def test_authority_and_temporal_follow_their_formulas() -> None:
+    """S3 authority = .6 importance + .4 min(1, ln(1+access)/ln 50); temporal decays by days."""
+    found = candidates(
+        importance=[1.0], access_count=[14], last_access=[NOW - 3 * DAY], created=[NOW - 30 * DAY]
+    )
+
+    breakdown = Ranking(found, EVERYTHING, Weights()).breakdown(0)
+
+    assert breakdown.score("authority") == pytest.approx(0.6 + 0.4 * log(15) / log(50))
+    assert breakdown.score("temporal") == pytest.approx(0.6 * exp(-0.15) + 0.4 * exp(-0.21))
+
+
+def test_many_reads_do_not_lift_authority_above_one() -> None:
+    """S3 the share of reads is capped at 1."""
+    found = candidates(importance=[1.0], access_count=[10**9])
+
+    assert Ranking(found, EVERYTHING, Weights()).breakdown(0).score("authority") == 1.0
+
+
+def test_a_read_in_the_future_counts_as_now() -> None:
+    """S3, G7 clocks that differ do not push a score above 1."""
+    found = candidates(last_access=[NOW + DAY], created=[NOW + DAY])
+
+    assert Ranking(found, EVERYTHING, Weights()).breakdown(0).score("temporal") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        (replace(EVERYTHING, has_domain=False), "domain_match"),
+        (replace(EVERYTHING, has_concepts=False), "concept_overlap"),
+        (replace(EVERYTHING, has_words=False), "lexical"),
+        (EVERYTHING, "coactivation"),
+        (EVERYTHING, "context"),
+        (EVERYTHING, "head_of_chain"),
+    ],
+)
+def test_a_signal_without_data_drops_out_and_says_so(asked: Asked, name: str) -> None:
+    """S3 the explanation names every signal that had no data, with why."""
+    breakdown = Ranking(candidates(), asked, Weights()).breakdown(0)
+
+    dropped = dict(breakdown.dropped)
+    assert name in dropped
+    assert dropped[name]
+    assert sum(part.weight for part in breakdown.parts) == pytest.approx(1.0)
+
+
+def test_lexical_is_a_share_of_the_best_candidate() -> None:
+    """S3 lexical is scaled to [0,1] over the candidates."""
+    ranking = Ranking(candidates(3, lexical=[0.0, 4.0, 8.0]), EVERYTHING, Weights())
+
+    assert [ranking.breakdown(row).score("lexical") for row in range(3)] == [0.0, 0.5, 1.0]
+
+
+def test_a_negative_cosine_counts_as_nothing() -> None:
+    """S3 a signal's score lies in [0,1]; the raw cosine is reported elsewhere."""
+    ranking = Ranking(candidates(cosine=[-0.4]), EVERYTHING, Weights())
+
+    assert ranking.breakdown(0).score("vector_similarity") == 0.0
+
+
+def test_the_head_of_a_chain_is_lifted_above_its_equal() -> None:
+    """T4 the head of a chain is boosted, and its explanation says by how much."""
+    ranking = Ranking(candidates(2, is_head=[False, True]), EVERYTHING, Weights())
+
+    assert ranking.order.tolist() == [1, 0]
+    assert ranking.breakdown(1).score("head_of_chain") == 1.0
+
+
+def test_equals_are_ordered_by_name() -> None:
+    """S3 equal scores give the same order every time."""
+    found = candidates(3, items=["c", "a", "b"])
+
+    assert Ranking(found, EVERYTHING, Weights()).order.tolist() == [1, 2, 0]
+
+
+share = some.floats(0, 1)
+
+
+@given(
+    cosine=some.floats(-1, 1),
+    lexical=some.floats(0, 50),
+    shared=some.integers(0, 5),
+    importance=share,
+    reads=some.integers(0, 10**6),
+    age=some.integers(0, 4000 * DAY),
+    head=some.booleans(),
+    asked=some.builds(
+        Asked,
+        now=some.just(NOW),
+        has_domain=some.booleans(),
+        has_concepts=some.booleans(),
+        has_words=some.booleans(),
+    ),
+)
+def test_contributions_sum_to_a_composite_in_range(  # noqa: PLR0917 - hypothesis names them
+    cosine: float,
+    lexical: float,
+    shared: int,
+    importance: float,
+    reads: int,
+    age: int,
+    head: bool,
+    asked: Asked,
+) -> None:
+    """S3, S4 whatever the data: contributions sum to the composite, which lies in [0,1]."""
+    found = candidates(
+        cosine=[cosine],
+        lexical=[lexical],
+        shared_concepts=[shared],
+        all_concepts=[5],
+        importance=[importance],
+        access_count=[reads],
+        last_access=[NOW - age],
+        created=[NOW - age],
+        is_head=[head],
+    )
+
+    breakdown = Ranking(found, asked, Weights()).breakdown(0)
+
+    assert sum(part.contribution for part in breakdown.parts) == pytest.approx(breakdown.composite)
+    assert -1e-9 <= breakdown.composite <= 1 + 1e-9
+    assert all(0 <= part.score <= 1 for part in breakdown.parts)
+
+
+@pytest.mark.parametrize("weights", [{"authority": -0.1}, {"temporal": float("nan")}])
+def test_weights_that_cannot_rank_are_refused(weights: dict[str, float]) -> None:
+    """S3 weights are validated at start."""
+    with pytest.raises(SettingsInvalid, match=next(iter(weights))):
+        Weights(**weights)
+
+
+def test_meaning_and_words_cannot_both_weigh_nothing() -> None:
+    """S3 something must compare the query with the memory."""
+    with pytest.raises(SettingsInvalid):
+        Weights(vector_similarity=0, lexical=0)
+
+
+def test_a_weight_of_zero_takes_a_signal_out() -> None:
+    """S3 weights are configuration, and each is used."""
+    breakdown = Ranking(candidates(), EVERYTHING, Weights(authority=0)).breakdown(0)
+
+    assert "authority" in dict(breakdown.dropped)
+
+
+def test_no_candidates_give_an_empty_ranking() -> None:
+    """S3 nothing found is no error."""
+    ranking = Ranking(candidates(0), EVERYTHING, Weights())
+
+    assert len(ranking.order) == 0
