@@ -84,7 +84,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.ListNodesResponse:
         """List nodes by name."""
         size = request.page_size or DEFAULT_LIST_PAGE
-        after = page_cursor(request) or ""
+        after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
         nodes = await self._queries.nodes(caller().space, label, after, size + 1)
         more = len(nodes) > size
@@ -148,7 +148,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.ListEdgesResponse:
         """List edges by id."""
         size = request.page_size or DEFAULT_LIST_PAGE
-        after = page_cursor(request) or ""
+        after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
         shown = await self._queries.edges(caller().space, filter_, after, size + 1)
         more = len(shown) > size
@@ -161,7 +161,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.QueryNeighborsRequest, context: Context
     ) -> graph_pb2.QueryNeighborsResponse:
         """Walk from an item."""
-        cursor = page_cursor(request)
+        cursor = page_cursor(request, (int, (float, int, str)))
         pinned, after = (cursor[0], tuple(cursor[1])) if cursor else (None, None)
         page = await self._queries.neighbors(
             caller().space,

@@ -138,7 +138,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     ) -> memory_pb2.ListMemoriesResponse:
         """List memories, newest first."""
         size = request.page_size or DEFAULT_PAGE
-        cursor = page_cursor(request)
+        cursor = page_cursor(request, (int, str))
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
         filter_ = incoming.memory_filter(request)
         shown = await self._queries.memories(caller().space, filter_, before, size + 1)
@@ -156,7 +156,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     ) -> memory_pb2.GetMemoryHistoryResponse:
         """List the versions of a memory."""
         size = request.page_size or DEFAULT_PAGE
-        before = page_cursor(request) or 2**62
+        before = page_cursor(request, int) or 2**62
         found = await self._queries.history(caller().space, request.id, before, size + 1)
         more = len(found) > size
         return memory_pb2.GetMemoryHistoryResponse(
