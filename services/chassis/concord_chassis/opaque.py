@@ -6,8 +6,9 @@ checksum against damage is enough, and no key has to be shared between replicas.
 
 import hashlib
 import json
+import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from google.protobuf.message import Message
@@ -16,6 +17,10 @@ from concord_chassis.failure import Failure, FieldViolation
 
 _CHECK_BYTES = 8
 _PAGE_FIELDS = ("page_token", "page_size")
+_INT64 = 2**63
+
+Shape: TypeAlias = type[str] | type[int] | type[float] | tuple["Shape", ...]
+"""A text, a whole number of 64 bits, a finite number, or a list of so many of such."""
 
 
 class Damaged(ValueError):
@@ -45,19 +50,23 @@ def page_token(query: Message, cursor: Any) -> str:
     return seal(json.dumps([_query_digest(query), cursor], separators=(",", ":")).encode())
 
 
-def page_cursor(query: Message) -> Any:
+def page_cursor(query: Message, shape: Shape | None = None) -> Any:
     """Return the cursor in the query's `page_token`; None on the first page.
 
-    Raises `Failure` (PAGE_TOKEN_INVALID) for a damaged token or one of another query.
+    `shape` is what a cursor of this method looks like: a checksum is no signature, so anybody can
+    make a token with another one.
+
+    Raises `Failure` (PAGE_TOKEN_INVALID) for a damaged token, one of another query, or one whose
+    cursor has another shape.
     """
     text: str = getattr(query, "page_token")  # noqa: B009 - a field of every paged request
     if not text:
         return None
     try:
         digest, cursor = json.loads(unseal(text))
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         digest, cursor = "", None
-    if digest != _query_digest(query):
+    if digest != _query_digest(query) or not (shape is None or _fits(cursor, shape)):
         raise Failure(
             grpc.StatusCode.INVALID_ARGUMENT,
             "ERROR_REASON_PAGE_TOKEN_INVALID",
@@ -65,6 +74,18 @@ def page_cursor(query: Message) -> Any:
             violations=[FieldViolation("page_token", "was not made by this query")],
         )
     return cursor
+
+
+def _fits(value: Any, shape: Shape) -> bool:
+    if isinstance(shape, tuple):
+        return (
+            isinstance(value, list) and len(value) == len(shape) and all(map(_fits, value, shape))
+        )
+    if shape is int:
+        return type(value) is int and -_INT64 <= value < _INT64
+    if shape is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    return isinstance(value, str)
 
 
 def _query_digest(query: Message) -> str:
