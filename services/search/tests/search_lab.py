@@ -1,5 +1,6 @@
 """What search's tests stand on: states, an embedder of words, an index, the real graph."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -163,6 +164,13 @@ class Lab:
 
 OpenLab = Callable[..., Awaitable[Lab]]
 """Opens a lab over a directory."""
+
+
+async def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Polls until something is so. Raises `TimeoutError`."""
+    async with asyncio.timeout(seconds):
+        while not true():  # noqa: ASYNC110 - what is waited for tells nobody
+            await asyncio.sleep(0.01)
 
 
 @dataclass

@@ -1,0 +1,150 @@
+"""Filters inside the engine mean what `admits` says, for random memories and filters."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
+from concord_search.domain.instants import NEVER
+from concord_search.domain.memory import MemoryState, Origin
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+from search_lab import NOW, SPACE, Lab, MakeState, WordEmbedder, plain_state
+
+TAGS = ("red", "green", "blue")
+DOMAINS = ("", "work", "work.hr", "work.hr.pay", "workshop", "home.hr")
+CONCEPTS = ("fox", "whale", "owl")
+NAMES = ("Ann", "Bob", "notes.md")
+INSTANTS = tuple(NOW + at for at in (-30, -20, -10, 0, 10, 20, 30))
+
+instant = some.sampled_from(INSTANTS)
+open_instant = some.sampled_from((*INSTANTS, NEVER, NEVER))
+tags = some.lists(some.sampled_from(TAGS), unique=True, max_size=2).map(tuple)
+origins = some.lists(
+    some.builds(
+        Origin,
+        speaker=some.sampled_from(NAMES),
+        file=some.sampled_from(("", "notes.md")),
+        trust=some.integers(1, 3),
+    ),
+    max_size=2,
+).map(tuple)
+said = some.fixed_dictionaries(
+    {
+        "kind": some.integers(1, 7),
+        "edge_type": some.integers(1, 2),
+        "importance": some.integers(1, 3),
+        "concepts": some.lists(some.sampled_from(CONCEPTS), unique=True).map(tuple),
+        "domain": some.sampled_from(DOMAINS),
+        "category": some.sampled_from(("", "x", "y")),
+        "tags": tags,
+        "session_id": some.sampled_from(("", "s1", "s2")),
+        "origins": origins,
+        "created": instant,
+        "valid_from": instant,
+        "stated_until": open_instant,
+        "superseded_from": open_instant,
+        "record_from": instant,
+    }
+)
+maybe_instant = some.none() | instant
+plain_filter = some.builds(
+    MemoryFilter,
+    kinds=some.lists(some.integers(1, 7), max_size=3).map(tuple),
+    tags_any=tags,
+    tags_all=some.lists(some.sampled_from(TAGS), max_size=1).map(tuple),
+    tags_none=some.lists(some.sampled_from(TAGS), max_size=1).map(tuple),
+    domain=some.sampled_from(("", "", "", "work", "work.hr", "home")),
+    concepts=some.lists(some.sampled_from(CONCEPTS), max_size=1).map(tuple),
+    source=some.sampled_from(("", "", "", *NAMES)),
+    min_trust=some.sampled_from((0, 0, 1, 2, 3)),
+    session_id=some.sampled_from(("", "", "", "s1")),
+    edge_types=some.sampled_from(((), (), (1,), (2,), (1, 2))),
+    importances=some.sampled_from(((), (), (1, 2), (3,))),
+    created_since=maybe_instant,
+    created_before=some.none(),
+    valid_since=some.none() | some.none() | instant,
+    valid_before=some.none() | some.none() | instant,
+    category=some.sampled_from(("", "", "", "x")),
+)
+one_part = some.one_of(
+    some.builds(MemoryFilter, kinds=some.lists(some.integers(1, 7), min_size=1).map(tuple)),
+    some.builds(MemoryFilter, tags_any=some.just(("red", "green"))),
+    some.builds(MemoryFilter, domain=some.just("work")),
+    some.builds(MemoryFilter, valid_before=instant),
+    some.builds(MemoryFilter, created_before=instant, tags_none=some.just(("blue",))),
+)
+parts = some.lists(one_part, max_size=2).map(tuple)
+nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=parts)
+
+
+@given(
+    each_said=some.lists(said, min_size=1, max_size=12),
+    filters=some.lists(plain_filter | nested_filter, min_size=1, max_size=25),
+)
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_engine_finds_exactly_what_is_admitted(
+    tmp_path_factory: pytest.TempPathFactory,
+    each_said: list[dict[str, object]],
+    filters: list[MemoryFilter],
+) -> None:
+    """S2, T3, T4 every filter, and/or/not, in each mode, pushed into every branch."""
+    states = [
+        plain_state(f"m{at}", at + 1, "fox whale owl", **values)
+        for at, values in enumerate(each_said)
+    ]
+    asyncio.run(_compare(tmp_path_factory.mktemp("index"), states, filters))
+
+
+async def _compare(root: Path, states: list[MemoryState], filters: list[MemoryFilter]) -> None:
+    embedder = WordEmbedder()
+    index = EdgeIndex(root, embedder.model)
+    await index.open()
+    try:
+        await index.begin(SPACE, "e")
+        lab = Lab(index, embedder)
+        await lab.write(*states)
+        for wanted in filters:
+            for mode in Superseded:
+                scope = Scope(NOW, mode, wanted)
+                expected = {state.id for state in states if admits(scope, state)}
+                found = await lab.ask("fox", superseded=mode, wanted=wanted)
+                assert set(lab.ids(found)) == expected, (mode, wanted)
+                near = await index.near(SPACE, embedder.vector("fox"), scope, 50, -1.0)
+                assert {each.id for each in near} == expected
+    finally:
+        await index.close()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (MemoryFilter(domain="work"), {"pay", "work"}),
+        (MemoryFilter(domain="work.hr"), {"pay"}),
+        (MemoryFilter(domain="wor"), set()),
+        (MemoryFilter(source="Ann"), {"pay"}),
+        (MemoryFilter(source="notes.md"), {"pay"}),
+        (MemoryFilter(min_trust=2), {"pay"}),
+        (MemoryFilter(none_of=(MemoryFilter(domain="work"),)), {"shop"}),
+        (MemoryFilter(any_of=(MemoryFilter(domain="work.hr"), MemoryFilter(tags_any=("t",)))),
+         {"pay", "shop"}),
+    ],
+)  # fmt: skip
+async def test_filters_read_as_they_are_written(
+    lab: Lab, make_state: MakeState, wanted: MemoryFilter, expected: set[str]
+) -> None:
+    """S2 a domain stands for those below it, a source for speaker or file, trust for at least."""
+    states = [
+        make_state("pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 2),)),
+        make_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),)),
+        make_state("shop", 3, domain="workshop", tags=("t",)),
+    ]
+    await lab.write(*states)
+
+    found = await lab.ask("memory", wanted=wanted)
+
+    assert set(lab.ids(found)) == expected
+    assert {state.id for state in states if matches(wanted, state)} == expected

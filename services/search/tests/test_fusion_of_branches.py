@@ -1,0 +1,95 @@
+"""Our fusion of the engine's branches is the engine's own fusion."""
+
+from typing import cast
+
+import numpy as np
+import pytest
+import qdrant_edge as qdrant
+from concord_search.adapters.edge.engine import DENSE, WORDS, Words
+from concord_search.domain.fusion import fused, normalised
+from concord_search.domain.signals import Weights
+from search_lab import SPACE, Lab, MakeState
+
+WORDS_OF_TEXTS = ["red", "blue", "green", "fox", "whale", "owl", "river", "stone", "glass", "paper"]
+
+
+async def test_it_equals_the_engines_own_fusion(lab: Lab, make_state: MakeState) -> None:
+    """S1 score-distribution fusion of dense and BM25, as the engine computes it in one query."""
+    rng = np.random.default_rng(7)
+    states = [
+        make_state(f"m{at}", at + 1, " ".join(rng.choice(WORDS_OF_TEXTS, size=5)))
+        for at in range(60)
+    ]
+    await lab.write(*states)
+    query = "red fox by the river"
+
+    found = (await lab.ask(query, branch_limit=20)).candidates
+
+    theirs = engine_fusion(lab, query, 20)
+    ours = dict(zip(found.seqs.tolist(), found.fusion.tolist(), strict=True))
+    assert ours.keys() == theirs.keys()
+    assert [ours[seq] for seq in theirs] == pytest.approx(list(theirs.values()), abs=1e-5)
+    assert sorted(ours.values(), reverse=True) == list(ours.values())
+
+
+def engine_fusion(lab: Lab, query: str, limit: int) -> dict[int, float]:
+    """Seq to score by the engine's nested prefetch and fusion."""
+    shard = lab.index._parts[SPACE]._shard._engine
+    branches = [
+        qdrant.Prefetch(limit, qdrant.Query.Nearest(vector, using=name))
+        for vector, name in (
+            (lab.embedder.vector(query).tolist(), DENSE),
+            (Words().of_query(query), WORDS),
+        )
+    ]
+    fusion = cast(qdrant.Fusion, qdrant.Fusion.Dbsf())
+    hits = shard.query(
+        qdrant.QueryRequest(
+            limit=2 * limit, prefetches=branches, query=fusion, with_payload=["seq"]
+        )
+    )
+    return {(hit.payload or {})["seq"]: hit.score for hit in hits}
+
+
+async def test_every_candidate_has_both_raw_scores(lab: Lab, make_state: MakeState) -> None:
+    """S3 raw similarity is reported unblended, also for what only words found."""
+    states = [
+        make_state(f"m{at}", at + 1, f"fox number {at} {'whale' * (at % 2)}") for at in range(9)
+    ]
+    await lab.write(*states)
+
+    found = (await lab.ask("fox whale", branch_limit=3)).candidates
+
+    vectors = {state.seq: lab.embedder.vector(state.content) for state in states}
+    query = lab.embedder.vector("fox whale")
+    expected = [float(vectors[seq] @ query) for seq in found.seqs.tolist()]
+    assert found.cosine.tolist() == pytest.approx(expected, abs=2e-3)
+    assert (found.lexical > 0).all()
+
+
+@pytest.mark.parametrize("scores", [[], [3.0], [2.0, 2.0, 2.0]])
+def test_scores_without_spread_count_half(scores: list[float]) -> None:
+    """S1 one hit, or equals, say nothing about their distribution."""
+    assert normalised(np.array(scores)).tolist() == [0.5] * len(scores)
+
+
+def test_what_a_branch_did_not_find_adds_nothing() -> None:
+    """S1 a candidate of one branch has that branch's share alone."""
+    total = fused(3, [(np.array([0]), np.array([9.0])), (np.array([0, 2]), np.array([1.0, 1.0]))])
+
+    assert total.tolist() == [1.0, 0.0, 0.5]
+
+
+def test_the_default_weights_are_the_published_ones() -> None:
+    """S3 the first six as the spec says, lexical as services/decisions/0003 says."""
+    assert dict(Weights().items()) == {
+        "vector_similarity": 0.30,
+        "concept_overlap": 0.20,
+        "domain_match": 0.15,
+        "coactivation": 0.15,
+        "authority": 0.10,
+        "temporal": 0.10,
+        "lexical": 0.20,
+        "context": 0.20,
+        "head_of_chain": 0.05,
+    }
