@@ -72,7 +72,7 @@ def channel(addresses: str) -> grpc.aio.Channel:
             ("grpc.keepalive_timeout_ms", 10_000),
             # A service that restarts is found again in a second, not after gRPC's two minutes.
             ("grpc.initial_reconnect_backoff_ms", 100),
-            ("grpc.min_reconnect_backoff_ms", 100),
+            ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
             ("grpc.max_reconnect_backoff_ms", 1_000),
         ],
     )

@@ -1,5 +1,6 @@
 """Waiting until search has seen a write."""
 
+import contextlib
 import time
 from collections.abc import Iterator
 
@@ -41,6 +42,15 @@ def follow(client: Client, token: str, *, patience: float = PATIENCE) -> Iterato
         yield newest - first, max(status.head_seq, newest) - first
     done = _status(client).applied_seq - first
     yield done, done
+
+
+def settle(client: Client, token: str) -> None:
+    """Waits up to `LOOK` seconds for search to see the write `token`, so that a search finds it.
+
+    A write does not fail because search does: whatever keeps it from answering is let pass.
+    """
+    with contextlib.suppress(Refused):
+        _has_seen(client, token)
 
 
 def _status(client: Client) -> search_pb2.GetIndexStatusResponse:

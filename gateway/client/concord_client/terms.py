@@ -73,7 +73,7 @@ def options() -> list[tuple[str, int | str]]:
         ("grpc.enable_http_proxy", 0),  # the address is meant, not the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a new client does not inherit a backoff
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
         ("grpc.max_reconnect_backoff_ms", 2_000),
     ]
 

@@ -1,11 +1,10 @@
 """Many memories in few calls: batches that are written whole, and a list of what was refused."""
 
-import hashlib
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 
 import grpc
 from concord.graph.v1 import memory_pb2
@@ -69,6 +68,7 @@ class Upload:
         self._update = update_existing
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
         self._run = secrets.token_hex(8)
+        self._numbers = count(1)
 
     def send(
         self, memories: MemoryServiceStub, outcomes: Iterable[Draft | Defect]
@@ -151,11 +151,8 @@ class Upload:
         self.token = reply.token or self.token
 
     def _messages(self, items: Sequence[_Item]) -> Iterator[memory_pb2.BatchAddMemoriesRequest]:
-        digest = hashlib.sha256()
-        for item in items:
-            digest.update(item.index.to_bytes(8, "big"))
         header = memory_pb2.BatchHeader(
-            request_id=f"import-{self._run}-{digest.hexdigest()[:32]}",
+            request_id=f"import-{self._run}-{next(self._numbers)}",
             update_existing=self._update,
             memory_count=len(items),
         )

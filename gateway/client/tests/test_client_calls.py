@@ -1,8 +1,11 @@
 """What the clients add to a call, and what they make of a refusal: against a live server."""
 
 import asyncio
+import select
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -280,3 +283,30 @@ async def test_an_asynchronous_call_can_be_cancelled(target: Target) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+
+
+def relay(source: socket.socket, sink: socket.socket) -> None:
+    """Hands on what comes until either side leaves, and then tells the other."""
+    with suppress(OSError):
+        while data := source.recv(65_536):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_server_that_is_slow_to_greet_is_waited_for(target: Target) -> None:
+    """W4 A busy machine may take longer than a moment to answer a new connection."""
+    port = int(target.url.rpartition(":")[2])
+    with socket.create_server(("127.0.0.1", 0)) as door, ThreadPoolExecutor(2) as threads:
+
+        def let_in() -> None:
+            with door.accept()[0] as outside:
+                select.select([door], [], [], 0.3)  # nobody else comes: this is only the wait
+                with socket.create_connection(("127.0.0.1", port)) as inside:
+                    there = threads.submit(relay, outside, inside)
+                    relay(inside, outside)
+                    there.result()
+
+        served = threads.submit(let_in)
+        with Client(Target(f"127.0.0.1:{door.getsockname()[1]}", KEY)) as client:
+            assert client.memory.AddMemory(add("a")).created
+        served.result()

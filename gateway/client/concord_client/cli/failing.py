@@ -23,10 +23,13 @@ def complaint(error: Exception) -> str:
     from concord_client.refusal import Refused, Unreachable
 
     if isinstance(error, Unreachable):
-        return f"{error.reason}: Concord does not answer. Start it with `concord up`."
+        return (
+            f"{error.reason}: Concord does not answer ({error.message}). "
+            "Start it with `concord up`."
+        )
     if not isinstance(error, Refused):
         return str(error)
     violations = [f"  {each.field}: {each.description}" for each in error.violations]
-    if error.reason == "ERROR_REASON_INTERNAL":
+    if error.reason == "ERROR_REASON_INTERNAL" and error.request_id:
         return f"{error.reason}: Concord failed; its log says why (request {error.request_id})."
     return "\n".join([str(error), *violations])

@@ -66,10 +66,22 @@ def outcomes(path: Path) -> "Iterator[Draft | Defect]":
 def _send(client: "Client", upload: "Upload", path: Path) -> None:
     from concord_client.cli.progress import bar
 
-    total = sum(1 for _ in outcomes(path))
-    with bar("Remembering", total) as advance:
+    with bar("Remembering", _count(path)) as advance:
         for done in upload.send(client.memory, outcomes(path)):
             advance(done)
+
+
+def _count(path: Path) -> int:
+    """How many outcomes reading `path` will yield."""
+    from concord_client.importers.folder import markdown_files
+
+    if path.is_dir():
+        return sum(1 for _ in markdown_files(path))
+    try:
+        with path.open("rb") as file:
+            return sum(1 for line in file if line.strip())
+    except OSError:
+        return 1  # the one defect that says why
 
 
 def _await_index(client: "Client", token: str) -> None:

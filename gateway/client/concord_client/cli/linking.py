@@ -89,9 +89,11 @@ def _lineage_request(source: str, relation: str, target: str, context: str) -> "
 
 def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
     from concord_client.cli.item_page import statement
+    from concord_client.freshness import settle
 
     with session.client() as client:
         reply = client.memory.AddLineage(request)
+        settle(client, reply.token)
     if session.as_json:
         session.reply(reply)
     else:

@@ -57,6 +57,8 @@ def add(
     from concord.graph.v1.memory_pb2 import AddMemoryRequest
     from concord.type.v1 import type_pb2
 
+    from concord_client.freshness import settle
+
     links = {
         "Supersedes": supersedes,
         "Deprecates": deprecates,
@@ -81,6 +83,7 @@ def add(
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
         reply = client.memory.AddMemory(AddMemoryRequest(memory=memory))
+        settle(client, reply.token)
     if session.as_json:
         session.reply(reply)
     else:
