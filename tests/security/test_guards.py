@@ -36,6 +36,7 @@ from guard_switches import (
     triggers,
     without_etags,
 )
+from index_probes import an_old_event_comes_late
 
 UNBOUND = Rules(breach=lambda *_: None)
 CODE = grpc.StatusCode
@@ -282,6 +283,17 @@ async def test_without_a_guard_its_harm_is_done(
     guard = GUARDS[name]
     async with deployed(template, tmp_path, guard.off) as live:
         assert await guard.probe(live, template) == guard.harm
+
+
+async def test_the_index_keeps_the_newer_of_two_states(tmp_path: Path) -> None:
+    """S10: a change that comes late never overwrites what is newer; unguarded, it does."""
+    (tmp_path / "off").mkdir()
+
+    assert await an_old_event_comes_late(tmp_path, revision_guard=True) == ""
+    assert (
+        await an_old_event_comes_late(tmp_path / "off", revision_guard=False)
+        == "an old event overwrote a newer state"
+    )
 
 
 def _copied(table: str, where: str, changed: str) -> tuple[str, ...]:

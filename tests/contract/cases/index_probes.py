@@ -1,0 +1,58 @@
+"""What the revision guard of search's index holds back: a change that comes late."""
+
+from pathlib import Path
+
+from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded
+from concord_search.domain.instants import NEVER
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import Batch
+from contract_live import NOW
+from contract_search import WordVectors
+
+
+def state(seq: int, content: str) -> MemoryState:
+    """Return a state of one memory."""
+    return MemoryState(
+        id="m",
+        seq=seq,
+        content=content,
+        kind=1,
+        edge_type=1,
+        importance=2,
+        concepts=(),
+        domain="",
+        category="",
+        tags=(),
+        session_id="",
+        origins=(),
+        record_from=NOW + seq,
+        created=NOW,
+        valid_from=NOW,
+        stated_until=NEVER,
+        superseded_from=NEVER,
+        predecessors=0,
+        heads=("m",),
+        access_count=0,
+        last_access=NOW,
+        forgotten=False,
+    )
+
+
+async def an_old_event_comes_late(folder: Path, *, revision_guard: bool) -> str:
+    """Apply a memory's second state and then its first; return the harm, "" when there is none."""
+    embedder = WordVectors()
+    index = EdgeIndex(folder / "index", embedder.model, revision_guard=revision_guard)
+    await index.open()
+    try:
+        await index.begin("a", "epoch")
+        for each in (state(2, "Ada likes coffee"), state(1, "Ada likes tea")):
+            vector = await embedder.embed_query(each.content)
+            batch = Batch(applied_seq=2, latest=NOW + 2, states=[(each, vector)])
+            await index.apply("a", batch)
+        asked = await embedder.embed_query("coffee")
+        scope = Scope(NOW + 9, Superseded.EXCLUDE, MemoryFilter())
+        found = [each.seq for each in await index.near("a", asked, scope, 9, -1.0)]
+        return "" if found == [2] else "an old event overwrote a newer state"
+    finally:
+        await index.close()
