@@ -11,16 +11,15 @@ from concord_graph.usecases.commands import Commands, Done, Work
 
 async def execute(commands: Commands, request: Message, work: Work, *, shown: int = 1) -> Done:
     """Run the work of a unary write request."""
-    return await execute_as(
-        commands, request, request.SerializeToString(deterministic=True), work, shown=shown
-    )
+    method = request.DESCRIPTOR.name.removesuffix("Request")
+    compared = request.SerializeToString(deterministic=True)
+    return await execute_as(commands, method, request, compared, work, shown=shown)
 
 
 async def execute_as(
-    commands: Commands, header: Message, compared: bytes, work: Work, *, shown: int
+    commands: Commands, method: str, header: Message, compared: bytes, work: Work, *, shown: int
 ) -> Done:
-    """Run work whose request id stands in `header` and whose request is `compared`."""
+    """Run a method's work whose request id stands in `header` and whose request is `compared`."""
     who = caller()
-    method = header.DESCRIPTOR.name.removesuffix("Request")
     author = incoming.author(who, header, method)
     return await commands.run(who.space, author, compared, work, shown=shown)

@@ -67,6 +67,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         try:
             done = await execute_as(
                 self._commands,
+                "BatchAddMemories",
                 header,
                 compared,
                 lambda writer: self._actions.memories.add_many(

@@ -1,0 +1,122 @@
+"""Reading leaves a count and a time, off the reply's path, and nothing else."""
+
+import sqlite3
+from pathlib import Path
+
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, world
+
+
+async def test_each_read_counts_every_edge_of_its_reply(live: World, home: Calls) -> None:
+    """G6 GetEdge, QueryNeighbors and FindPath; the reply shows the data from before."""
+    near = await home.put_edge("A", "R", "B")
+    far = await home.put_edge("B", "R", "C")
+    live.clock.pass_(SECOND)
+    first = await home.get_edge(near.id, peek=False)
+    await home.neighbors("A", peek=False, depth=2)
+    await home.paths("A", "C", peek=False)
+    triple = graph_pb2.Triple(source=named("A"), relation="R", target=named("B"))
+    await home.graph.GetEdge(graph_pb2.GetEdgeRequest(triple=triple))
+
+    assert (first.access.access_count, micros(first.access.last_access_time)) == (
+        0,
+        micros(near.create_time),
+    )
+    counts = [(await home.get_edge(edge.id)).access.access_count for edge in (near, far)]
+    assert counts == [4, 2]
+    assert micros((await home.get_edge(far.id)).access.last_access_time) == START + SECOND
+
+
+async def test_a_page_counts_only_what_it_shows(home: Calls) -> None:
+    """G6 Edges walked but not in the reply are not read."""
+    await home.put_edge("A", "R", "B")
+    await home.put_edge("A", "R", "C")
+    page = await home.neighbors("A", peek=False, page_size=1)
+    everything = await home.neighbors("A")
+
+    counts = {n.edge.id: n.edge.access.access_count for n in everything.neighbors}
+    shown = page.neighbors[0].edge.id
+    assert {item: count for item, count in counts.items() if count} == {shown: 1}
+
+
+async def test_memories_count_when_read_by_id_or_hydrated_for_a_reader(home: Calls) -> None:
+    """G6 GetMemory and search's one hydration count; lists, history and lineage do not."""
+    memory = await home.add("text", id="m", external_id="key")
+    await home.get("m", peek=False)
+    await home.memory.GetMemory(memory_pb2.GetMemoryRequest(external_id="key"))
+    await home.listed()
+    await home.lineage("m")
+    await home.memory.GetMemoryHistory(memory_pb2.GetMemoryHistoryRequest(id="m"))
+    await home.states(("m", 0))
+    counted = feed_pb2.BatchGetRevisionsRequest(
+        space="home", refs=[feed_pb2.RevisionRef(id="m")], count_as_read=True
+    )
+    await home.feed.BatchGetRevisions(counted)
+    read = await home.get("m")
+
+    assert read.access.access_count == 3
+    assert (read.etag, read.modify_time) == (memory.etag, memory.modify_time)
+
+
+async def test_peeking_leaves_no_trace(home: Calls, live: World) -> None:
+    """G6 Neither count nor time."""
+    edge = await home.put_edge("A", "R", "B")
+    memory = await home.add("text")
+    live.clock.pass_(DAY)
+    await home.get_edge(edge.id)
+    await home.neighbors("A")
+    await home.paths("A", "B")
+    await home.get(memory.id)
+
+    assert (await home.get_edge(edge.id)).access == edge.access
+    assert (await home.get(memory.id)).access == memory.access
+
+
+async def test_reads_answer_while_the_store_cannot_be_written(live: World, home: Calls) -> None:
+    """G6 Counting is off the reply's path: a held write lock delays no read, and none is lost."""
+    edge = await home.put_edge("A", "R", "B")
+    blocker = sqlite3.connect(live.path, isolation_level=None)
+    try:
+        blocker.execute("BEGIN IMMEDIATE")
+        for _ in range(20):
+            await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge.id), timeout=2)
+        seen = (await home.get_edge(edge.id)).access.access_count
+    finally:
+        blocker.close()
+
+    assert seen == 20
+
+
+async def test_closing_flushes_what_was_read(tmp_path: Path) -> None:
+    """G6 Never lost on a clean shutdown; canonical form and etag do not change."""
+    path, clock = tmp_path / "graph.db", Clock()
+    async with world(path, clock=clock) as live:
+        home = live.calls()
+        edge = await home.put_edge("A", "R", "B")
+        memory = await home.add("text")
+        state = await home.export()
+        for _ in range(3):
+            await home.get_edge(edge.id, peek=False)
+        clock.pass_(DAY)
+        await home.get(memory.id, peek=False)
+    async with world(path, clock=clock) as live:
+        home = live.calls()
+        again, remembered = await home.get_edge(edge.id), await home.get(memory.id)
+
+        assert (again.access.access_count, again.etag) == (3, edge.etag)
+        assert micros(again.access.last_access_time) == START
+        assert remembered.access.access_count == 1
+        assert micros(remembered.access.last_access_time) == START + DAY
+        assert await home.export() == state
+
+
+async def test_a_miss_and_another_space_count_nothing(live: World, home: Calls) -> None:
+    """G6 G13 Reading what is not there touches nobody."""
+    memory = await home.add("text", id="m")
+    other = live.calls("other")
+    for calls, key in ((home, "nowhere"), (other, "m")):
+        reply = await calls.memory.GetMemory(memory_pb2.GetMemoryRequest(id=key))
+        assert reply.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+    assert (await home.get("m")).access == memory.access

@@ -1,0 +1,298 @@
+"""The only door: a genesis, then grants that carry both consents, each used once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+import pytest_asyncio
+from concord.graph.v1 import feed_pb2, governed_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_client import signing
+from graph_world import (
+    CONSTITUTIVE,
+    NOT_FOUND,
+    SECRET,
+    Calls,
+    Parties,
+    World,
+    edge_of,
+    reason,
+    refused,
+)
+
+REFUSED = feed_pb2.CHANGE_TYPE_REFUSED
+
+
+@dataclass
+class Door:
+    """A space after its genesis."""
+
+    live: World
+    calls: Calls
+    parties: Parties
+
+    def action(self, memory_id: str = "core") -> governed_pb2.GovernedAction:
+        """Return the action that adds a constitutive memory."""
+        action = governed_pb2.GovernedAction()
+        action.add_memory.request_id = f"add-{memory_id}"
+        action.add_memory.memory.CopyFrom(
+            type_pb2.Memory(id=memory_id, content="I am.", edge_type=CONSTITUTIVE)
+        )
+        return action
+
+
+@pytest_asyncio.fixture
+async def door(live: World, home: Calls) -> Door:
+    """A space after its genesis."""
+    parties = live.parties()
+    await parties.enrol(home)
+    return Door(live, home, parties)
+
+
+async def test_genesis_is_written_once_as_constitutive_edges(live: World, home: Calls) -> None:
+    """V5 Both slots' principals and keys stand in the graph; the digest is the record's."""
+    parties = live.parties()
+    genesis = parties.genesis()
+    request = governed_pb2.EnrolPrincipalsRequest(
+        request_id="1", enrolment_secret=SECRET, genesis=genesis
+    )
+    reply = await home.governed.EnrolPrincipals(request)
+    again = await home.governed.EnrolPrincipals(request)
+    edges = (await home.neighbors("concord:space")).neighbors
+
+    assert reply.genesis_digest == signing.genesis_digest(genesis)
+    assert again == reply
+    assert {n.edge.edge_type for n in edges} == {CONSTITUTIVE}
+    assert {n.edge.properties["slot"] for n in edges if "slot" in n.edge.properties} == {
+        "AGENT",
+        "HUMAN",
+    }
+    assert await reason(parties.enrol(home)) == "ERROR_REASON_GENESIS_EXISTS"
+
+
+async def test_a_wrong_secret_is_refused_and_recorded(live: World, home: Calls) -> None:
+    """V5 A1 Also another space's genesis record, and a space that nobody may enrol."""
+    parties = live.parties()
+    foreign = governed_pb2.EnrolPrincipalsRequest(
+        request_id="1", enrolment_secret=SECRET, genesis=parties.genesis("other")
+    )
+    unknown = live.calls("unlisted")
+
+    assert await reason(parties.enrol(home, "guess")) == "ERROR_REASON_ENROLMENT_SECRET_INVALID"
+    assert await reason(parties.enrol(unknown)) == "ERROR_REASON_ENROLMENT_SECRET_INVALID"
+    failure = await refused(home.governed.EnrolPrincipals(foreign))
+    assert (failure.reason, failure.metadata) == (
+        "ERROR_REASON_GENESIS_INVALID",
+        {"check": "space"},
+    )
+    assert [change.type for change in await home.changes()] == [REFUSED, REFUSED]
+    assert [change.type for change in await unknown.changes()] == [REFUSED]
+    await parties.enrol(home)
+
+
+async def test_a_granted_change_is_applied_once(door: Door) -> None:
+    """V6 The same request is a replay; the same grant under another request id is burnt."""
+    action = door.action()
+    grant = door.parties.grant(action, {})
+    request = governed_pb2.ApplyGovernedChangeRequest(request_id="1", action=action, grant=grant)
+    first = await door.calls.governed.ApplyGovernedChange(request)
+    replay = await door.calls.governed.ApplyGovernedChange(request)
+    request.request_id = "2"
+    burnt = await refused(door.calls.governed.ApplyGovernedChange(request))
+
+    assert first.memory.edge_type == CONSTITUTIVE
+    assert replay == first
+    assert (burnt.reason, burnt.metadata) == ("ERROR_REASON_GRANT_INVALID", {"check": "nonce"})
+
+
+Bend = Callable[[Door, governed_pb2.GovernedAction], bytes]
+
+
+def _by_strangers(door: Door, action: governed_pb2.GovernedAction) -> bytes:
+    strangers = door.live.parties()
+    return strangers.grant(action, {}, governance=door.parties.governance)
+
+
+FORGERIES: dict[str, tuple[Bend, str, dict[str, str]]] = {
+    "truncated": (
+        lambda door, action: door.parties.grant(action, {})[:-9],
+        "GRANT_INVALID",
+        {"check": "envelope"},
+    ),
+    "governance is somebody else": (
+        lambda door, action: door.parties.grant(action, {}, governance=signing.generate_key()),
+        "GRANT_INVALID",
+        {"check": "governance_signature"},
+    ),
+    "the agent signs as governance": (
+        lambda door, action: door.parties.grant(action, {}, governance=door.parties.agent.key),
+        "GRANT_INVALID",
+        {"check": "governance_signature"},
+    ),
+    "another space's": (
+        lambda door, action: door.parties.grant(action, {}, space="other"),
+        "GRANT_INVALID",
+        {"check": "space"},
+    ),
+    "another action's": (
+        lambda door, _: door.parties.grant(door.action("else"), {}),
+        "GRANT_INVALID",
+        {"check": "action_digest"},
+    ),
+    "expired by graph's clock": (
+        lambda door, action: door.parties.grant(action, {}, expire_time=door.parties.expiry(0)),
+        "GRANT_INVALID",
+        {"check": "expiry"},
+    ),
+    "an etag that is not there": (
+        lambda door, action: door.parties.grant(action, {"nowhere": "e"}),
+        "GRANT_INVALID",
+        {"check": "etags"},
+    ),
+    "no consent of the human": (
+        lambda door, action: door.parties.grant(action, {}, slots=[signing.AGENT]),
+        "CONSENT_INVALID",
+        {"slot": "HUMAN", "check": "missing"},
+    ),
+    "no consent of the agent": (
+        lambda door, action: door.parties.grant(action, {}, slots=[signing.HUMAN]),
+        "CONSENT_INVALID",
+        {"slot": "AGENT", "check": "missing"},
+    ),
+    "consents to something else": (
+        lambda door, action: door.parties.grant(action, {}, consented=door.action("else")),
+        "CONSENT_INVALID",
+        {"slot": "AGENT", "check": "action_digest"},
+    ),
+    "an expired consent": (
+        lambda door, action: door.parties.grant(
+            action, {}, consent_expire_time=door.parties.expiry(-1)
+        ),
+        "CONSENT_INVALID",
+        {"slot": "AGENT", "check": "expiry"},
+    ),
+    "strangers' consents": (
+        _by_strangers,
+        "CONSENT_INVALID",
+        {"slot": "AGENT", "check": "signature"},
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+async def test_what_does_not_verify_changes_nothing(door: Door, forgery: str) -> None:
+    """V6 A1 Each failed check is told, recorded, and leaves no trace: its nonce stays unburnt."""
+    bend, why, metadata = FORGERIES[forgery]
+    action = door.action()
+    before = await door.calls.export()
+    failure = await refused(door.parties.apply(door.calls, action, grant=bend(door, action)))
+    reply = await door.calls.memory.GetMemory(memory_pb2.GetMemoryRequest(id="core"))
+    rows = [change for change in await door.calls.changes() if change.type == REFUSED]
+
+    assert (failure.reason, failure.metadata) == (f"ERROR_REASON_{why}", metadata)
+    assert reply.status == NOT_FOUND
+    assert await door.calls.export() == before
+    assert len(rows) == 1
+    assert (await door.parties.apply(door.calls, action)).memory.id == "core"
+
+
+async def test_a_change_after_the_consent_voids_the_grant(door: Door) -> None:
+    """V6 The etags that both parties saw must be the store's, in the same transaction."""
+    memory = await door.calls.add("Not yet me", id="self")
+    action = governed_pb2.GovernedAction()
+    action.update_memory.request_id = "promote"
+    action.update_memory.memory.CopyFrom(memory)
+    action.update_memory.memory.edge_type = CONSTITUTIVE
+    action.update_memory.update_mask.paths.append("edge_type")
+    grant = door.parties.grant(action, {"self": memory.etag})
+    memory.content = "Somebody else"
+    changed = await door.calls.update(memory, "content")
+    stale = await refused(door.parties.apply(door.calls, action, grant=grant))
+    action.update_memory.memory.etag = changed.etag
+    unnamed = await refused(door.parties.apply(door.calls, action))
+
+    assert (stale.reason, stale.metadata) == ("ERROR_REASON_GRANT_INVALID", {"check": "etags"})
+    assert unnamed.metadata == {"check": "etags"}
+    assert (await door.calls.get("self")).edge_type != CONSTITUTIVE
+    done = await door.parties.apply(door.calls, action, {"self": changed.etag})
+    assert done.memory.edge_type == CONSTITUTIVE
+
+
+async def test_an_item_that_must_not_exist_voids_the_grant_once_it_does(door: Door) -> None:
+    """V6 The empty etag means: there is none."""
+    action = door.action()
+    grant = door.parties.grant(action, {"core": ""})
+    await door.calls.add("Squatter", id="core")
+    failure = await refused(door.parties.apply(door.calls, action, grant=grant))
+
+    assert failure.metadata == {"check": "etags"}
+
+
+async def test_a_granted_action_that_fails_burns_nothing(door: Door) -> None:
+    """V6 Effect and nonce commit together, or neither does."""
+    await door.calls.add("Squatter", id="core")
+    action = door.action()
+    grant = door.parties.grant(action, {})
+    failure = await refused(door.parties.apply(door.calls, action, grant=grant))
+    squatter = await door.calls.get("core")
+    squatter.content = "I am."
+    squatter.edge_type = type_pb2.EDGE_TYPE_DESCRIPTIVE
+    await door.calls.update(squatter, "content")
+    again = await refused(door.parties.apply(door.calls, action, grant=grant))
+
+    assert failure.reason == "ERROR_REASON_ITEM_EXISTS"
+    assert again.reason == "ERROR_REASON_ITEM_EXISTS"
+
+
+async def test_every_kind_of_change_goes_through_the_door(door: Door) -> None:
+    """V6 G4 What is refused alone is done with consent: change, demote, cascade."""
+    edge = await door.parties.constitutive_edge(door.calls)
+    update = governed_pb2.GovernedAction()
+    update.update_edge.request_id = "re-weight"
+    update.update_edge.edge.CopyFrom(edge)
+    update.update_edge.edge.weight = 0.2
+    update.update_edge.update_mask.paths.append("weight")
+    edge = (await door.parties.apply(door.calls, update, {edge.id: edge.etag})).edge
+    upsert = governed_pb2.GovernedAction()
+    upsert.upsert_edge.request_id = "add"
+    upsert.upsert_edge.edge.CopyFrom(edge_of("Me", "VALUES", "Courage", edge_type=CONSTITUTIVE))
+    courage = (await door.parties.apply(door.calls, upsert)).edge
+    node = await door.calls.get_node("Honesty")
+    rename = governed_pb2.GovernedAction()
+    rename.update_node.request_id = "rename"
+    rename.update_node.node.CopyFrom(node)
+    rename.update_node.node.name = "Truth"
+    rename.update_node.update_mask.paths.append("name")
+    node = (await door.parties.apply(door.calls, rename, {node.id: node.etag})).node
+    delete = governed_pb2.GovernedAction()
+    delete.delete_node.request_id = "delete"
+    delete.delete_node.id, delete.delete_node.etag = node.id, node.etag
+    delete.delete_node.cascade = True
+    half = await refused(door.parties.apply(door.calls, delete, {node.id: node.etag}))
+    etags = {node.id: node.etag, edge.id: edge.etag}
+    gone = await door.parties.apply(door.calls, delete, etags)
+
+    assert (edge.weight, node.name) == (0.2, "Truth")
+    assert half.metadata == {"check": "etags"}
+    assert gone.WhichOneof("item") is None
+    assert [n.edge.id for n in (await door.calls.neighbors("Me")).neighbors] == [courage.id]
+
+
+async def test_a_grant_opens_one_space_only(door: Door) -> None:
+    """V6 G13 Another space neither has the genesis nor takes the grant."""
+    other = door.live.calls("other")
+    action = door.action()
+    failure = await refused(door.parties.apply(other, action, grant=door.parties.grant(action, {})))
+
+    assert failure.reason == "ERROR_REASON_GENESIS_MISSING"
+
+
+async def test_reserved_relations_stay_genesis_own_even_with_a_grant(door: Door) -> None:
+    """V5 Nobody becomes a principal by a consented upsert."""
+    action = governed_pb2.GovernedAction()
+    action.upsert_edge.request_id = "1"
+    action.upsert_edge.edge.CopyFrom(
+        edge_of("Mallory", "concord:principal", "Mallory", edge_type=CONSTITUTIVE)
+    )
+
+    assert await reason(door.parties.apply(door.calls, action)) == "ERROR_REASON_RESERVED_NAME"

@@ -1,0 +1,267 @@
+"""What surrounds an item: breadth first, filtered in the store, ranked, in pages."""
+
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
+from graph_world import (
+    CONSTITUTIVE,
+    DAY,
+    NOT_FOUND,
+    RESOLUTION,
+    SECOND,
+    SUPERSEDES,
+    Calls,
+    World,
+    by_id,
+    named,
+    reason,
+    struct,
+)
+
+OUT = type_pb2.DIRECTION_OUTGOING
+IN = type_pb2.DIRECTION_INCOMING
+BOTH = type_pb2.DIRECTION_BOTH
+
+
+async def links(home: Calls, *pairs: str) -> dict[str, str]:
+    """Make an edge for each "ab" (a to b); return their ids by pair."""
+    return {pair: (await home.put_edge(pair[0], "R", pair[1])).id for pair in pairs}
+
+
+def found(reply: graph_pb2.QueryNeighborsResponse) -> dict[str, int]:
+    """Return each edge's distance by its ends' names."""
+    return {n.edge.source.name + n.edge.target.name: n.distance for n in reply.neighbors}
+
+
+@pytest.mark.parametrize(
+    ("direction", "depth", "wanted"),
+    [
+        (OUT, 1, {"ab": 1}),
+        (OUT, 2, {"ab": 1, "bc": 2}),
+        (OUT, 5, {"ab": 1, "bc": 2, "ca": 3}),
+        (IN, 1, {"ca": 1, "da": 1}),
+        (IN, 2, {"ca": 1, "da": 1, "bc": 2}),
+        (IN, 5, {"ca": 1, "da": 1, "bc": 2, "ab": 3}),
+        (BOTH, 1, {"ab": 1, "ca": 1, "da": 1}),
+        (BOTH, 2, {"ab": 1, "ca": 1, "da": 1, "bc": 2, "de": 2}),
+        (0, 0, {"ab": 1, "ca": 1, "da": 1}),
+        (BOTH, 3, {"ab": 1, "ca": 1, "da": 1, "bc": 2, "de": 2, "fe": 3}),
+    ],
+)
+async def test_breadth_first_each_way_with_cycles(
+    home: Calls, direction: int, depth: int, wanted: dict[str, int]
+) -> None:
+    """G9 Every edge once, at its smallest distance; both ways mix at every hop; cycles end."""
+    await links(home, "ab", "bc", "ca", "da", "de", "fe")
+    reply = await home.neighbors("a", direction=direction, depth=depth)
+
+    assert found(reply) == wanted
+    assert reply.visited_edge_count == len(wanted)
+    assert not reply.truncated
+
+
+async def test_each_edge_carries_its_path_and_what_lies_beyond(home: Calls) -> None:
+    """G9 The path leads from the start, itself last; loops lead to themselves."""
+    ids = await links(home, "ab", "cb", "cd", "dd")
+    reply = await home.neighbors("a", depth=4)
+    by_edge = {n.edge.id: n for n in reply.neighbors}
+
+    assert list(by_edge[ids["cd"]].path) == [ids["ab"], ids["cb"], ids["cd"]]
+    assert by_edge[ids["cb"]].neighbor.name == "c"
+    assert by_edge[ids["dd"]].neighbor.name == "d"
+    assert by_edge[ids["ab"]].neighbor.kind == type_pb2.ITEM_KIND_NODE
+    assert [n.neighbor.name for n in (await home.neighbors("c", direction=IN)).neighbors] == []
+
+
+async def test_sorted_by_relevance_then_distance_then_id(live: World, home: Calls) -> None:
+    """G9 Whatever the order they were made in."""
+    low = await home.put_edge("a", "LOW", "b", importance=type_pb2.IMPORTANCE_LOW)
+    high = await home.put_edge("b", "HIGH", "c", importance=type_pb2.IMPORTANCE_HIGH)
+    also = await home.put_edge("a", "ALSO", "c", importance=type_pb2.IMPORTANCE_HIGH)
+    twin = await home.put_edge("a", "TWIN", "c", importance=type_pb2.IMPORTANCE_HIGH)
+    live.clock.pass_(50 * DAY)
+    reply = await home.neighbors("a", depth=2)
+    scores = [n.edge.relevance_score for n in reply.neighbors]
+
+    assert [n.edge.id for n in reply.neighbors] == [*sorted([also.id, twin.id]), high.id, low.id]
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_filters_come_before_the_limit(home: Calls) -> None:
+    """G9 G11 A page of one finds the only match among many, also behind others; walks obey too."""
+    for number in range(30):
+        await home.put_edge("a", "NOISE", f"n{number}")
+    wanted = await home.put_edge("a", "R", "b", properties={"n": 7, "participants": ["Zoë"]})
+    await home.put_edge("b", "NOISE", "c")
+    filters = [
+        graph_pb2.EdgeFilter(relations=["R"]),
+        graph_pb2.EdgeFilter(properties=struct({"n": 7})),
+        graph_pb2.EdgeFilter(participants=["Zoë"]),
+    ]
+
+    for filter_ in filters:
+        reply = await home.neighbors("a", depth=3, page_size=1, filter=filter_)
+        assert [n.edge.id for n in reply.neighbors] == [wanted.id]
+        assert (reply.visited_edge_count, reply.next_page_token) == (1, "")
+
+
+async def test_resolutions_are_shown_on_request(home: Calls) -> None:
+    """G9 T1 The record stands between edges; superseded edges on request too."""
+    old, new = await home.put_edge("a", "IS", "b"), await home.put_edge("a", "IS", "c")
+    record = (await home.relate(SUPERSEDES, new.id, old.id, "corrected")).edge
+    plain = await home.neighbors(by_id(new.id))
+    asked = await home.neighbors(by_id(new.id), include_resolutions=True)
+    typed = await home.neighbors(
+        by_id(new.id), filter=graph_pb2.EdgeFilter(edge_types=[RESOLUTION])
+    )
+
+    assert [n.edge.id for n in plain.neighbors] == []
+    assert (
+        [n.edge.id for n in asked.neighbors] == [record.id] == [n.edge.id for n in typed.neighbors]
+    )
+    assert record.properties["context"] == "corrected"
+    assert asked.neighbors[0].neighbor.kind == type_pb2.ITEM_KIND_EDGE
+    assert found(await home.neighbors("a")) == {"ac": 1}
+    assert found(await home.neighbors("a", include_superseded=True)) == {"ab": 1, "ac": 1}
+
+
+async def test_pages_pin_their_instant_while_reads_are_counted(live: World, home: Calls) -> None:
+    """G9 Pages that count as read, hours apart, show every edge once, in one order."""
+    edges = [await home.put_edge("a", f"R{n}", f"b{n}", importance=1 + n % 3) for n in range(23)]
+    live.clock.pass_(30 * DAY)
+    everything = await home.neighbors("a", page_size=200)
+    seen: list[str] = []
+    token = ""
+    while True:
+        page = await home.neighbors("a", page_size=5, page_token=token, peek=False)
+        seen += [n.edge.id for n in page.neighbors]
+        token = page.next_page_token
+        live.clock.pass_(3600 * SECOND)
+        if not token:
+            break
+
+    assert seen == [n.edge.id for n in everything.neighbors]
+    assert sorted(seen) == sorted(edge.id for edge in edges)
+
+
+async def test_a_token_of_another_query_is_refused(home: Calls) -> None:
+    """G9 Bound to the query; a damaged one too. The page size may change."""
+    for target in "bcd":
+        await home.put_edge("a", "R", target)
+    token = (await home.neighbors("a", page_size=1)).next_page_token
+
+    for bad in (
+        home.neighbors("b", page_token=token),
+        home.neighbors("a", depth=2, page_token=token),
+        home.neighbors("a", page_token=token[:-1]),
+        home.neighbors("a", page_token="nonsense"),
+    ):
+        assert await reason(bad) == "ERROR_REASON_PAGE_TOKEN_INVALID"
+    assert len((await home.neighbors("a", page_size=2, page_token=token)).neighbors) == 2
+
+
+async def test_an_unknown_start_is_an_answer(live: World, home: Calls) -> None:
+    """G9 G13 Empty, and it says so; another space's looks the same."""
+    await home.put_edge("a", "R", "b")
+    node = await home.get_node("a")
+    memory = await home.add("gone")
+    await home.forget(memory)
+    both = type_pb2.EdgeEnd(id=node.id, name="b")
+
+    for calls, start in (
+        (home, named("zzz")),
+        (home, by_id("zzz")),
+        (home, by_id(memory.id)),
+        (home, both),
+        (live.calls("other"), named("a")),
+        (live.calls("other"), by_id(node.id)),
+    ):
+        reply = await calls.neighbors(start)
+        assert (reply.status, len(reply.neighbors)) == (NOT_FOUND, 0)
+    assert await reason(home.neighbors(type_pb2.EdgeEnd())) == "ERROR_REASON_FIELD_INVALID"
+
+
+async def test_what_a_forgotten_memory_holds_rests(home: Calls) -> None:
+    """G9 M4 Its edges leave walks and return with it; ghosts are shown as what they are."""
+    memory = await home.add("About [[memory:nowhere]]", id="m")
+    await home.put_edge(by_id("m"), "ABOUT", "a")
+    (ghost,) = (
+        await home.neighbors(
+            by_id("m"),
+            direction=OUT,
+            depth=1,
+            filter=graph_pb2.EdgeFilter(relations=["RELATED_TO"]),
+        )
+    ).neighbors
+    forgotten = await home.forget(memory)
+    gone = await home.neighbors("a")
+    await home.restore(forgotten)
+
+    assert ghost.neighbor.id == "nowhere"
+    assert not gone.neighbors
+    assert len((await home.neighbors("a")).neighbors) == 1
+
+
+def grow_hub(path: Path, count: int, *, base: str) -> None:
+    """Give a node `count` more edges, straight into the store's file, to nowhere in particular."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+            " INSERT INTO edge SELECT e.space, 'hub-' || n.i, 1, e.seq, e.record_from,"
+            " e.record_until, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', 'leaf-' || n.i,"
+            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0"
+            " FROM edge e, n WHERE e.id = :base AND e.record_until > 9e18",
+            {"count": count, "base": base},
+        )
+        db.commit()
+
+
+async def test_a_walk_is_cut_at_ten_thousand_edges_and_says_so(live: World, home: Calls) -> None:
+    """G9 Exactly 10,000 is whole, one more is cut; filters narrow before the cut."""
+    edge = await home.put_edge("hub", "ONLY", "leaf")
+    grow_hub(live.path, 9_999, base=edge.id)
+    whole = await home.neighbors("hub", page_size=1)
+    await home.put_edge("hub", "MORE", "other")
+    cut = await home.neighbors("hub", page_size=1)
+    narrowed = await home.neighbors("hub", filter=graph_pb2.EdgeFilter(relations=["MORE"]))
+
+    assert (whole.truncated, whole.visited_edge_count) == (False, 10_000)
+    assert (cut.truncated, cut.visited_edge_count) == (True, 10_000)
+    assert (narrowed.truncated, narrowed.visited_edge_count) == (False, 1)
+    assert cut.next_page_token
+
+
+async def test_what_has_been_changed_often_is_not_dearer_to_walk(live: World, home: Calls) -> None:
+    """G9 A page costs what the current edges cost, not what their history does."""
+    edge = await home.put_edge("a", "R", "b")
+    with closing(sqlite3.connect(live.path)) as db:
+        db.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)"
+            " INSERT INTO edge SELECT e.space, e.id, 1 + n.i, e.seq, e.record_from,"
+            " e.record_from, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', e.target_id,"
+            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0"
+            " FROM edge e, n WHERE e.id = ?",
+            (edge.id,),
+        )
+        db.commit()
+    began = time.monotonic()
+    for _ in range(50):
+        await home.neighbors("a", depth=2)
+
+    assert time.monotonic() - began < 5
+
+
+async def test_constitutive_edges_can_be_asked_for_alone(live: World, home: Calls) -> None:
+    """G9 The edge type is a filter."""
+    parties = live.parties()
+    await parties.enrol(home)
+    edge = await parties.constitutive_edge(home)
+    await home.put_edge("Me", "LIKES", "Tea")
+    only = graph_pb2.EdgeFilter(edge_types=[CONSTITUTIVE])
+
+    assert [n.edge.id for n in (await home.neighbors("Me", filter=only)).neighbors] == [edge.id]

@@ -1,0 +1,133 @@
+"""Relevance and default importance: the published numbers, in the domain and as served."""
+
+import math
+
+import pytest
+from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
+from concord_graph.domain.items import Access, EdgeType, Importance
+from concord_graph.domain.relevance import default_importance, relevance
+from graph_world import DAY, SUPERSEDES, Calls, World, by_id
+from hypothesis import given
+from hypothesis import strategies as st
+
+LOW, MEDIUM, HIGH = Importance.LOW, Importance.MEDIUM, Importance.HIGH
+D, C = EdgeType.DESCRIPTIVE, EdgeType.CONSTITUTIVE
+
+
+@pytest.mark.parametrize(
+    ("edge_type", "importance", "days", "count", "expected"),
+    [
+        (D, MEDIUM, 100, 0, 0.368),
+        (D, MEDIUM, 100, 10, 0.745),
+        (D, HIGH, 100, 0, 0.607),
+        (D, LOW, 100, 0, 0.368),
+        (D, HIGH, 100, 10, 0.745),
+        (D, MEDIUM, 0, 0, 1.0),
+        (D, MEDIUM, -5, 3, 1.0),
+        (D, MEDIUM, 0.5, 0, 0.995),
+        (D, MEDIUM, 1e6, 0, 0.0),
+        (C, LOW, 10_000, 0, 1.0),
+        (EdgeType.RESOLUTION, MEDIUM, 100, 0, 0.368),
+    ],
+)
+def test_the_numbers_of_the_specification(
+    edge_type: EdgeType, importance: Importance, days: float, count: int, expected: float
+) -> None:
+    """G7 exp(-d/S) with S = 100 (1 + ln(1 + count)), floored by importance."""
+    now = 10**18
+    access = Access(now - round(days * DAY), count)
+
+    assert relevance(edge_type, importance, access, now) == pytest.approx(expected, abs=5e-4)
+
+
+@given(
+    st.integers(-(10**15), 10**17),
+    st.integers(0, 10**9),
+    st.sampled_from([LOW, MEDIUM, HIGH]),
+)
+def test_relevance_stays_in_bounds_and_follows_its_formula(
+    age: int, count: int, importance: Importance
+) -> None:
+    """G7 In [0, 1]; more reads and higher importance never lower it."""
+    now = 10**18
+    score = relevance(D, importance, Access(now - age, count), now)
+    floor = {LOW: 0, MEDIUM: 100, HIGH: 200}[importance]
+    strength = max(floor, 100 * (1 + math.log(1 + count)))
+
+    assert 0 <= score <= 1
+    assert score == pytest.approx(min(1.0, math.exp(-max(0, age) / DAY / strength)), abs=1e-9)
+    assert score <= relevance(D, importance, Access(now - age, count + 1), now) + 1e-12
+    assert score <= relevance(D, HIGH, Access(now - age, count), now)
+
+
+@pytest.mark.parametrize(
+    ("stated", "edge_type", "near", "days", "expected"),
+    [
+        (LOW, D, True, 0, LOW),
+        (HIGH, D, False, 400, HIGH),
+        (Importance.UNSET, D, True, 400, HIGH),
+        (Importance.UNSET, EdgeType.RESOLUTION, False, 400, HIGH),
+        (Importance.UNSET, D, False, 90, MEDIUM),
+        (Importance.UNSET, D, False, 90.1, LOW),
+        (Importance.UNSET, D, False, 0, MEDIUM),
+    ],
+)
+def test_the_default_rule_of_importance(
+    stated: Importance, edge_type: EdgeType, near: bool, days: float, expected: Importance
+) -> None:
+    """G8 As set; else near something constitutive or a resolution, then unread, then medium."""
+    now = 10**18
+    found = default_importance(
+        stated,
+        edge_type=edge_type,
+        near_constitutive=near,
+        access=Access(now - round(days * DAY), 0),
+        now=now,
+    )
+
+    assert found == expected
+
+
+async def test_relevance_as_served(live: World, home: Calls) -> None:
+    """G7 G8 The very numbers come with edges, memories and lists; never stored."""
+    edge = await home.put_edge("A", "R", "B", importance=type_pb2.IMPORTANCE_MEDIUM)
+    memory = await home.add("text", importance=type_pb2.IMPORTANCE_HIGH)
+    live.clock.pass_(100 * DAY)
+    listed = await home.graph.ListEdges(graph_pb2.ListEdgesRequest())
+    (neighbor,) = (await home.neighbors("A")).neighbors
+
+    assert (await home.get_edge(edge.id)).relevance_score == pytest.approx(0.368, abs=5e-4)
+    assert listed.edges[0].relevance_score == pytest.approx(0.368, abs=5e-4)
+    assert neighbor.edge.relevance_score == pytest.approx(0.368, abs=5e-4)
+    assert (await home.get(memory.id)).relevance_score == pytest.approx(0.607, abs=5e-4)
+    assert (await home.get_edge(edge.id)).etag == edge.etag
+
+
+async def test_importance_as_served(live: World, home: Calls) -> None:
+    """G8 Near something constitutive is high; so is a resolution; unread for 91 days is low."""
+    parties = live.parties()
+    await parties.enrol(home)
+    await parties.constitutive_edge(home)
+    near = await home.put_edge("Me", "LIKES", "Tea")
+    far = await home.put_edge("Tea", "GROWS_IN", "China")
+    note, loose = await home.add("About me"), await home.add("About nothing")
+    await home.put_edge(by_id(note.id), "ABOUT", "Me")
+    old, new = await home.put_edge("X", "R", "Y"), await home.put_edge("X", "R", "Z")
+    resolution = (await home.relate(SUPERSEDES, new.id, old.id)).edge
+    live.clock.pass_(91 * DAY)
+
+    for edge, importance in (
+        (near, type_pb2.IMPORTANCE_HIGH),
+        (far, type_pb2.IMPORTANCE_LOW),
+        (resolution, type_pb2.IMPORTANCE_HIGH),
+    ):
+        assert (await home.get_edge(edge.id)).importance == importance
+    assert (await home.get(note.id)).importance == type_pb2.IMPORTANCE_HIGH
+    assert (await home.get(loose.id)).importance == type_pb2.IMPORTANCE_LOW
+    for revision, importance in zip(
+        await home.states((note.id, 0), (loose.id, 0)),
+        (type_pb2.IMPORTANCE_HIGH, type_pb2.IMPORTANCE_LOW),
+        strict=True,
+    ):
+        assert revision.memory.importance == importance
