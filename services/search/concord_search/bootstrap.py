@@ -15,7 +15,6 @@ from prometheus_client import CollectorRegistry, Gauge
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
 from concord_search.config import IndexConfig
 from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder
@@ -149,6 +148,9 @@ def build(
 def _embedder(config: IndexConfig, log: Logger) -> Embedder:
     if config.embedder == "minilm":
         return MiniLm(threads=config.embedder_threads)
+    # Loading the openai package takes a third of a second, which a start without it need not pay.
+    from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
+
     endpoint = Endpoint(
         base_url=config.openai_url,
         model=config.openai_model,
