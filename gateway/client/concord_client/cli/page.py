@@ -70,8 +70,11 @@ def lines(*parts: Text) -> Text:
 
 
 def text(content: str, style: str = "") -> Text:
-    """Stored text as it is: no markup is read from it, and control characters show as U+FFFD."""
-    return Text(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", content), style=style)
+    """Stored text as it is: no markup is read from it, and control characters show as U+FFFD.
+
+    What is appended to it has a style of its own.
+    """
+    return Text().append(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", content), style or None)
 
 
 def fields(pairs: Sequence[tuple[str, str]]) -> Table:
