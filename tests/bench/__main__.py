@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from tests.bench import add, gateway_hop, ingest, neighbors, retrieval, rpc, searching
+from tests.bench import add, gateway_hop, ingest, neighbors, residence, retrieval, rpc, searching
 from tests.bench.run import Bench, Run
 from tests.bench.table import HEAD, Row, line, summary
 from tests.bench.timing import caller
@@ -21,6 +21,7 @@ BENCHES: Mapping[str, Bench] = {
     "ingest": ingest.bench,
     "neighbors": neighbors.bench,
     "search": searching.bench,
+    "residence": residence.bench,
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
 }

@@ -1,0 +1,69 @@
+"""What a missed bar looks like, and that the command runs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench.table import Bar, Row, line, summary
+
+
+def row(ratio: float, bar: Bar | None = None) -> Row:
+    """A row whose ratio is judged."""
+    return Row("thing", "ms", (ratio, 9.0), floor=(1.0, 2.0), ratio=ratio, bar=bar)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "bar", "verdict"),
+    [
+        (3.0, Bar(3.0), "met"),
+        (3.01, Bar(3.0), "NOT MET"),
+        (0.8, Bar(0.8, at_most=False), "met"),
+        (0.79, Bar(0.8, at_most=False), "NOT MET"),
+        (5.0, None, "-"),
+    ],
+)
+def test_a_row_says_whether_its_bar_is_met(ratio: float, bar: Bar | None, verdict: str) -> None:
+    """Must hold, bench: ratios are judged against the design's bars."""
+    assert line(row(ratio, bar)).endswith(verdict)
+
+
+def test_a_missed_bar_is_said_loudly_at_the_end() -> None:
+    """Must hold, bench: what is missed is repeated after the table, what is met is not."""
+    said = summary([row(4.0, Bar(3.0)), row(2.0, Bar(3.0))])
+
+    assert said.splitlines() == ["!!! 1 BAR(S) NOT MET !!!", "  thing: ratio 4.00, bar <= 3"]
+
+
+def test_the_command_measures_and_writes_json(tmp_path: Path) -> None:
+    """Must hold, bench: `make bench ARGS="NAME --quick --json FILE"` prints and keeps the rows."""
+    ended = bench("rpc", "retrieval", "--quick", "--json", str(tmp_path / "rows.json"))
+
+    assert ended.returncode == 0, ended.stderr
+    assert "empty RPC through every stage" in ended.stdout
+    assert "SKIPPED: no data at /nowhere/locomo" in ended.stdout
+    rows = json.loads((tmp_path / "rows.json").read_text("utf-8"))
+    assert [len(each["figure"]) for each in rows] == [2, 2]
+
+
+def test_an_unknown_name_is_a_usage_error() -> None:
+    """Must hold, bench: a name that is no benchmark's is told, nothing is measured."""
+    ended = bench("nonsense")
+
+    assert ended.returncode == 2
+    assert "no benchmark called nonsense" in ended.stderr
+
+
+def bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """`python -m tests.bench`, without evaluation data."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.bench", *arguments],
+        cwd=Path(__file__).parents[2],
+        env={"CONCORD_EVALUATION_DATA": "/nowhere", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
