@@ -3,8 +3,9 @@
 The descriptors say which methods there are; one without cases fails here by its name.
 """
 
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import grpc
@@ -99,7 +100,7 @@ async def test_ids_of_another_space(
 @SHARED
 @pytest.mark.parametrize("method", WRITES)
 async def test_replay(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
-    """M5, design 3: the same request once more changes nothing and gets the same reply."""
+    """M5, G14, design 3: the same request once more changes nothing and gets the same reply."""
     contract = contract_of(method)
     assert contract.other is not None
     home = template.a
@@ -113,6 +114,14 @@ async def test_replay(method: str, template: Template, kept: Live, tmp_path: Pat
         assert written == await heads(live)
     assert without_access(first.reply) == without_access(again.reply)
     meets(Refused(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED"), other)
+    assert methods_on_record(tmp_path / "graph.db") == {METHODS[method].name}
+
+
+def methods_on_record(store: Path) -> set[str]:
+    """G14: return through which methods the cases' request id wrote, by the store's own record."""
+    with closing(sqlite3.connect(store)) as db:
+        found = db.execute("SELECT DISTINCT method FROM change WHERE request_id = 'r'")
+        return {method for (method,) in found.fetchall()}
 
 
 @asynccontextmanager
