@@ -170,6 +170,8 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     )
     for furnisher in (_with_nodes_and_edges, _with_memories, _with_what_defines, _with_pages):
         home = await furnisher(live, home)
+    await live.tell(who, "GetEdge", graph_pb2.GetEdgeRequest(id=home.edge_id))
+    await live.tell(who, "GetMemory", memory_pb2.GetMemoryRequest(id=home.old_id))
     return replace(
         home,
         genesis=home.parties.genesis(home.fresh_space),

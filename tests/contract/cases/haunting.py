@@ -10,7 +10,11 @@ OTHER = 99
 # What the other space says of the items that it shares ids with, by table and column. There all
 # is constitutive, nothing is forgotten, and every edge holds from a little later.
 _OTHERWISE = {
-    "node": {"label": "'Ghost'", "properties": """'{"whose":"the other"}'""", "vector_id": "'v'"},
+    "node": {
+        "name": "'other ' || name",
+        "label": "'Ghost'",
+        "properties": """'{"whose":"the other"}'""",
+    },
     "edge": {
         "weight": "0.01",
         "edge_type": "2",
