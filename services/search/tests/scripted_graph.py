@@ -1,0 +1,100 @@
+"""A small graph in memory behind the graph port, whose answers a test can spoil."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from concord_search.domain.changes import ChangeKind
+from concord_search.domain.errors import GraphUnavailable
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import Change, Changes, Hydrated, SpaceHead
+from search_lab import START
+
+Spoiler = Callable[[str], None]
+"""Raises for an item whose state cannot be read."""
+
+
+@dataclass
+class ScriptedGraph:
+    """Changes by space, with the states they made; None stands for an erased memory.
+
+    `down` makes every call fail; `spoil` may fail the reading of one item.
+    """
+
+    epoch: str = "epoch-1"
+    log: dict[str, list[tuple[Change, MemoryState | None]]] = field(default_factory=dict)
+    down: bool = False
+    spoil: Spoiler = lambda _: None
+    connections: int = 0
+    hydrated: int = 0
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def say(self, space: str, state: MemoryState, kind: int = ChangeKind.CREATED) -> None:
+        """Records a change that made a state."""
+        at = START + state.seq * 1_000_000
+        change = Change(state.seq, at, state.id, is_memory=True, kind=int(kind))
+        self.log.setdefault(space, []).append((change, replace(state, record_from=at)))
+        self.news.set()
+
+    def erase(self, space: str, item_id: str, seq: int) -> None:
+        """Records that a memory is gone, everywhere."""
+        erased = [(c, None if c.item_id == item_id else s) for c, s in self.log[space]]
+        change = Change(seq, START + seq * 1_000_000, item_id, is_memory=True, kind=3)
+        self.log[space] = [*erased, (change, None)]
+        self.news.set()
+
+    def fail(self) -> None:
+        """Goes down, ending every stream."""
+        self.down = True
+        self.news.set()
+
+    def _head(self, space: str) -> int:
+        return max((change.seq for change, _ in self.log[space]), default=0)
+
+    def _check(self) -> None:
+        if self.down:
+            raise GraphUnavailable("scripted to be down")
+
+    async def heads(self) -> Sequence[SpaceHead]:
+        self._check()
+        return [SpaceHead(space, self.epoch, self._head(space)) for space in self.log]
+
+    async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
+        self._check()
+        self.connections += 1
+        sent = dict(applied)
+        while True:
+            self.news.clear()
+            for space in list(self.log):
+                new = [c for c, _ in self.log[space] if c.seq > sent.get(space, 0)]
+                if new:
+                    sent[space] = new[-1].seq
+                    yield Changes(space, self.epoch, self._head(space), new)
+            await self.news.wait()
+            self._check()
+
+    async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
+        self._check()
+        self.hydrated += len(changes)
+        for change in changes:
+            self.spoil(change.item_id)
+        states = {(c.item_id, c.seq): s for c, s in self.log[space]}
+        found = [states[change.item_id, change.seq] for change in changes]
+        return [None if state is None else Hydrated(state, state) for state in found]
+
+    async def current(
+        self,
+        space: str,
+        ids: Sequence[str],
+        *,
+        count_as_read: bool,  # noqa: ARG002 - reads are not kept
+    ) -> Sequence[Hydrated | None]:
+        self._check()
+        newest = {change.item_id: state for change, state in self.log.get(space, [])}
+        return [
+            None if (state := newest.get(each)) is None else Hydrated(state, state) for each in ids
+        ]
+
+    async def chain(self, space: str, item_id: str) -> Collection[str]:  # noqa: ARG002
+        self._check()
+        return [item_id]

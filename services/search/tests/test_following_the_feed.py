@@ -1,0 +1,353 @@
+"""The follower: order, resumption, lost connections, poison, and slow or broken embedders."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+from concord_search.domain.changes import ChangeKind
+from concord_search.domain.errors import (
+    EmbeddingRefused,
+    EmbeddingUnavailable,
+    FreshnessTokenInvalid,
+    GraphRefused,
+    IndexStale,
+)
+from concord_search.ports import IndexState, Vectors
+from concord_search.usecases.follow import SLICE, Follow
+from concord_search.usecases.progress import Demand, Progress
+from scripted_graph import ScriptedGraph
+from search_lab import QUIET, SPACE, Lab, MakeState, WordEmbedder, until
+
+
+class MoodyEmbedder(WordEmbedder):
+    """Embeds words, unless its mood says otherwise."""
+
+    def __init__(self) -> None:
+        self.asked: list[Sequence[str]] = []
+        self.mood: Callable[[Sequence[str]], None] = lambda _: None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked.append(texts)
+        self.mood(texts)
+        return await super().embed(texts)
+
+
+@dataclass
+class Following:
+    """A follower at work between a scripted graph and a real index."""
+
+    graph: ScriptedGraph
+    lab: Lab
+    embedder: MoodyEmbedder
+    progress: Progress
+    task: "asyncio.Task[None]"
+
+    def follow(self) -> None:
+        """Starts a follower, as a restart would."""
+        self.progress = Progress()
+        follow = Follow(
+            graph=self.graph,
+            index=self.lab.index,
+            embedder=self.embedder,
+            progress=self.progress,
+            log=QUIET,
+        )
+        self.task = asyncio.create_task(follow.run())
+
+    async def stop(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+    async def reached(self, seq: int, space: str = SPACE) -> IndexState:
+        await until(lambda: self.progress.of(space).applied_seq >= seq)
+        return (await self.lab.index.states())[space]
+
+
+@pytest.fixture
+async def at_work(lab: Lab) -> AsyncIterator[Following]:
+    """A follower of an empty graph."""
+    graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
+    idle = asyncio.create_task(asyncio.sleep(0))
+    following = Following(graph, lab, embedder, Progress(), idle)
+    following.follow()
+    yield following
+    await following.stop()
+
+
+async def test_changes_are_applied_as_they_come(at_work: Following, make_state: MakeState) -> None:
+    """S10 the index follows the feed: what was there, and what comes."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+    at_work.graph.say(SPACE, make_state("a", 2, "blue whale"), ChangeKind.UPDATED)
+
+    state = await at_work.reached(2)
+
+    assert (state.applied_seq, state.memories, state.parked_count) == (2, 1, 0)
+    assert (await at_work.lab.ask("whale")).candidates.seqs.tolist() == [2]
+
+
+async def test_it_resumes_where_it_stopped(at_work: Following, make_state: MakeState) -> None:
+    """S10 it resumes from its own applied_seq and asks for nothing twice."""
+    for seq in range(1, 11):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+    await at_work.reached(10)
+    await at_work.stop()
+    at_work.graph.say(SPACE, make_state("m11", 11))
+    before = at_work.graph.hydrated
+
+    at_work.follow()
+    state = await at_work.reached(11)
+
+    assert state.memories == 11
+    assert at_work.graph.hydrated == before + 1
+
+
+async def test_it_reconnects_when_graph_comes_back(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 a lost feed is told, and followed again."""
+    at_work.graph.say(SPACE, make_state("a", 1))
+    await at_work.reached(1)
+    at_work.graph.fail()
+    await until(lambda: not at_work.progress.following)
+    at_work.graph.down = False
+    at_work.graph.say(SPACE, make_state("b", 2))
+
+    await at_work.reached(2)
+
+    assert at_work.progress.following
+    assert at_work.graph.connections == 2
+
+
+async def test_every_kind_of_change_does_what_it_says(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10, M4, G6 created, updated, deleted, restored, standing, touched, refused."""
+    graph = at_work.graph
+    graph.say(SPACE, make_state("a", 1, "red fox"))
+    graph.say(SPACE, make_state("a", 2, "red fox", access_count=3), ChangeKind.TOUCHED)
+    graph.say(SPACE, make_state("b", 3, "red owl"))
+    graph.say(SPACE, make_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
+    graph.say(SPACE, make_state("c", 5, "red hen"))
+    graph.say(SPACE, make_state("c", 6, "red hen", forgotten=True), ChangeKind.DELETED)
+    graph.say(SPACE, make_state("c", 7, "red hen"), ChangeKind.RESTORED)
+    graph.say(SPACE, make_state("d", 8, "red cat"))
+    graph.say(SPACE, make_state("d", 9, "red cat", superseded_from=1), ChangeKind.STANDING_CHANGED)
+    graph.say(SPACE, make_state("e", 10, "red eel"))
+    graph.erase(SPACE, "e", 11)
+    graph.say(SPACE, make_state("a", 12, "red fox"), ChangeKind.REFUSED)
+
+    state = await at_work.reached(12)
+    found = await at_work.lab.ask("red")
+
+    assert sorted(at_work.lab.ids(found)) == ["a", "c"]
+    assert found.candidates.access_count[at_work.lab.ids(found).index("a")] == 3
+    assert (state.memories, state.parked_count) == (3, 0)
+
+
+async def test_an_unchanged_text_is_not_embedded_again(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 a change of standing reuses the vector."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+    at_work.graph.say(
+        SPACE, make_state("a", 2, "red fox", predecessors=1), ChangeKind.STANDING_CHANGED
+    )
+    await at_work.reached(2)
+
+    assert [list(texts) for texts in at_work.embedder.asked] == [["red fox"]]
+    assert (await at_work.lab.ask("fox")).candidates.is_head.tolist() == [True]
+
+
+async def test_a_poison_row_is_parked_and_the_feed_goes_on(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10, design 5: one row cannot stop the others; it is counted and shown without content."""
+
+    def spoil(item_id: str) -> None:
+        if item_id == "m13":
+            raise GraphRefused("graph refuses (INTERNAL)")
+
+    at_work.graph.spoil = spoil
+    for seq in range(1, 31):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+
+    state = await at_work.reached(30)
+
+    assert state.memories == 29
+    assert state.parked_count == 1
+    assert [(p.seq, p.item_id) for p in state.parked] == [(13, "m13")]
+    assert state.parked[0].reason == "graph refuses (INTERNAL)"
+
+
+async def test_a_bug_in_a_row_is_parked_by_its_kind_alone(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """Design 5: a parked change's reason holds no content."""
+
+    def mood(texts: Sequence[str]) -> None:
+        if any("poison" in text for text in texts):
+            raise ValueError(f"cannot take {texts}")
+
+    at_work.embedder.mood = mood
+    at_work.graph.say(SPACE, make_state("a", 1, "a poison text"))
+    at_work.graph.say(SPACE, make_state("b", 2, "a good text"))
+
+    state = await at_work.reached(2)
+
+    assert [(p.seq, p.reason) for p in state.parked] == [(1, "ValueError")]
+    assert state.memories == 1
+
+
+async def test_a_text_the_embedder_refuses_is_parked(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """Issue 4: what no retry would help is set aside, what a retry may help is not."""
+
+    def mood(texts: Sequence[str]) -> None:
+        if "bad" in texts:
+            raise EmbeddingRefused("HTTP 400")
+
+    at_work.embedder.mood = mood
+    for seq, text in enumerate(("good", "bad", "fine"), start=1):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, text))
+
+    state = await at_work.reached(3)
+
+    assert [(p.item_id, p.reason) for p in state.parked] == [("m2", "HTTP 400")]
+
+
+async def test_a_parked_row_counts_once(at_work: Following, make_state: MakeState) -> None:
+    """S10 replaying the feed does not park a change twice."""
+
+    def spoil(item_id: str) -> None:
+        raise GraphRefused(f"no {item_id}")
+
+    at_work.graph.spoil = spoil
+    at_work.graph.say(SPACE, make_state("a", 1))
+    await at_work.reached(1)
+    await at_work.stop()
+    await at_work.lab.index.begin(SPACE, "epoch-1")
+    at_work.follow()
+
+    state = await at_work.reached(1)
+
+    assert state.parked_count == 1
+
+
+async def test_an_embedder_that_is_away_is_waited_for(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """Issue 4: nothing is parked because the endpoint was down."""
+    away = 2
+
+    def mood(_: Sequence[str]) -> None:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise EmbeddingUnavailable("away")
+
+    at_work.embedder.mood = mood
+    at_work.graph.say(SPACE, make_state("a", 1))
+
+    state = await at_work.reached(1)
+
+    assert (state.memories, state.parked_count) == (1, 0)
+
+
+async def test_spaces_do_not_wait_for_one_another(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10, G13 a space whose texts cannot be embedded now holds up no other."""
+
+    def mood(texts: Sequence[str]) -> None:
+        if "stuck" in texts:
+            raise EmbeddingUnavailable("away")
+
+    at_work.embedder.mood = mood
+    at_work.graph.say("stuck", make_state("a", 1, "stuck"))
+    at_work.graph.say(SPACE, make_state("b", 1, "fine"))
+
+    await at_work.reached(1)
+
+    assert at_work.progress.of("stuck").applied_seq == 0
+    assert at_work.progress.lag()["stuck"] == 1
+
+
+async def test_a_restored_store_is_followed_from_its_beginning(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 when the epoch changes, what was derived is void."""
+    at_work.graph.say(SPACE, make_state("old", 5))
+    await at_work.reached(5)
+    at_work.graph.fail()
+    await until(lambda: not at_work.progress.following)
+    at_work.graph.epoch, at_work.graph.log = "epoch-2", {SPACE: []}
+    at_work.graph.say(SPACE, make_state("new", 1, "red fox"))
+    at_work.graph.down = False
+
+    await until(lambda: at_work.progress.of(SPACE).epoch == "epoch-2")
+    state = await at_work.reached(1)
+
+    assert (state.epoch, state.memories) == ("epoch-2", 1)
+    with pytest.raises(FreshnessTokenInvalid, match="restored"):
+        await at_work.progress.wait(SPACE, Demand(SPACE, "epoch-1", 5), 0.01)
+
+
+async def test_a_space_that_left_the_store_leaves_the_index(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 no orphan in the index."""
+    at_work.graph.say("other", make_state("a", 1))
+    await at_work.reached(1, "other")
+    await at_work.stop()
+    at_work.graph.log.pop("other")
+    at_work.graph.epoch = "epoch-2"
+    at_work.follow()
+    await until(lambda: at_work.progress.following)
+
+    assert (await at_work.lab.index.states())["other"].memories == 0
+
+
+async def test_many_changes_go_in_slices(at_work: Following, make_state: MakeState) -> None:
+    """S10 a backlog is applied in slices, each found as soon as it is written."""
+    for seq in range(1, 2 * SLICE + 11):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+
+    state = await at_work.reached(2 * SLICE + 10)
+
+    assert state.memories == 2 * SLICE + 10
+    assert max(len(texts) for texts in at_work.embedder.asked) <= SLICE
+
+
+async def test_waiting_ends_when_the_change_is_applied(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 at least as fresh as: the read waits, and no longer than needed."""
+    await until(lambda: at_work.progress.of(SPACE).epoch != "")
+    demand = Demand(SPACE, "epoch-1", 2)
+    waiting = asyncio.create_task(at_work.progress.wait(SPACE, demand, 10.0))
+    at_work.graph.say(SPACE, make_state("a", 1))
+    await at_work.reached(1)
+    still_waiting = not waiting.done()
+    at_work.graph.say(SPACE, make_state("b", 2))
+    await waiting
+
+    assert still_waiting
+    await at_work.progress.wait(SPACE, demand, 0.0)
+
+
+async def test_waiting_ends_at_the_deadline(at_work: Following) -> None:
+    """S10 not fresh in time is told with how far the index is."""
+    with pytest.raises(IndexStale, match="applied 0 of 9"):
+        await at_work.progress.wait(SPACE, Demand(SPACE, "epoch-1", 9), 0.02)
+
+
+async def test_a_token_of_another_space_is_refused(at_work: Following) -> None:
+    """G13 a token names a space and is good for that alone."""
+    with pytest.raises(FreshnessTokenInvalid, match="another space"):
+        await at_work.progress.wait(SPACE, Demand("other", "epoch-1", 1), 0.02)

@@ -1,0 +1,135 @@
+"""Settings: read from a mapping, validated at start, each of them used."""
+
+from pathlib import Path
+
+import pytest
+from concord_chassis.config import ConfigError, load
+from concord_chassis.testing import new_issuer
+from concord_search import bootstrap
+from concord_search.config import PREFIX, IndexConfig, SearchConfig, read_private_key
+from concord_search.domain.signals import Weights
+from concord_search.domain.stac import Thresholds
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from search_lab import QUIET
+
+GIVEN = {
+    "SEARCH_LISTEN": "127.0.0.1:7612",
+    "SEARCH_ISSUER_KEYS": "gateway=/keys/gateway.pub",
+    "SEARCH_KEY_FILE": "/keys/search.pem",
+    "SEARCH_GRAPH_ADDRESS": "unix:/run/graph.sock",
+    "SEARCH_INDEX_PATH": "/data/index",
+}
+OPENAI = {
+    "SEARCH_EMBEDDER": "openai",
+    "SEARCH_OPENAI_URL": "http://127.0.0.1:1/v1",
+    "SEARCH_OPENAI_MODEL": "m",
+    "SEARCH_OPENAI_DIMENSION": "8",
+    "SEARCH_OPENAI_KEY": "sk-secret",
+}
+
+
+def read(**changed: str) -> SearchConfig:
+    """Reads the settings with some changed."""
+    return load(SearchConfig, {**GIVEN, **changed}, PREFIX)
+
+
+def test_what_is_needed_is_enough() -> None:
+    """Style 8: no default for an address, a path or a key; everything else has one."""
+    config = read()
+
+    assert config.listen == ["127.0.0.1:7612"]
+    assert config.issuer_keys == {"gateway": Path("/keys/gateway.pub")}
+    assert config.formula().weights == Weights()
+    assert config.formula().thresholds == Thresholds()
+
+
+@pytest.mark.parametrize("missing", GIVEN)
+def test_a_missing_key_is_named(missing: str) -> None:
+    """Style 8: a missing key fails at start, by name."""
+    rest = {name: value for name, value in GIVEN.items() if name != missing}
+
+    with pytest.raises(ConfigError, match=missing):
+        load(SearchConfig, rest, PREFIX)
+
+
+def test_weights_and_thresholds_are_settings() -> None:
+    """S3, S5 weights and thresholds are configuration."""
+    formula = read(
+        SEARCH_WEIGHTS="lexical=0.5, context=0", SEARCH_THRESHOLDS="band_high=0.7"
+    ).formula()
+
+    assert (formula.weights.lexical, formula.weights.context) == (0.5, 0.0)
+    assert formula.weights.vector_similarity == Weights().vector_similarity
+    assert formula.thresholds.band_high == 0.7
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"SEARCH_WEIGHTS": "lexical=-1"},
+        {"SEARCH_WEIGHTS": "charm=1"},
+        {"SEARCH_WEIGHTS": "lexical=much"},
+        {"SEARCH_WEIGHTS": "lexical=0,vector_similarity=0"},
+        {"SEARCH_THRESHOLDS": "band_high=0.1"},
+        {"SEARCH_THRESHOLDS": "ask_vector=2"},
+        {"SEARCH_EMBEDDER": "other"},
+        {"SEARCH_EMBEDDER": "openai"},
+        {**OPENAI, "SEARCH_OPENAI_DIMENSION": "0"},
+        {"SEARCH_EMBEDDER_THREADS": "0"},
+    ],
+)
+def test_what_cannot_work_fails_at_start(changed: dict[str, str]) -> None:
+    """S3, S5 weights and thresholds are validated at start, as is everything else."""
+    with pytest.raises(ConfigError):
+        read(**changed)
+
+
+async def test_the_embedder_is_a_setting() -> None:
+    """Issue 4: an endpoint takes the built-in model's place."""
+    config = read(**OPENAI, SEARCH_OPENAI_REVISION="7")
+    built_in = bootstrap._embedder(read(), QUIET)
+    chosen = bootstrap._embedder(config, QUIET)
+    await built_in.close()
+    await chosen.close()
+
+    assert built_in.model.model_id == "all-MiniLM-L6-v2"
+    assert (chosen.model.model_id, chosen.model.dimension, chosen.model.revision) == ("m", 8, "7")
+
+
+def test_a_key_is_never_shown() -> None:
+    """Style 8: no secret in a representation or an error."""
+    assert "sk-secret" not in repr(read(**OPENAI))
+    with pytest.raises(ConfigError) as refused:
+        read(**{**OPENAI, "SEARCH_OPENAI_TIMEOUT": "sk-secret"})
+    assert "sk-secret" not in str(refused.value)
+
+
+def test_the_own_key_is_read_or_refused_by_name(tmp_path: Path) -> None:
+    """Style 8: the file is named, its content is not."""
+
+    def pem(key: Ed25519PrivateKey | X25519PrivateKey) -> bytes:
+        return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+    good, wrong, broken = (tmp_path / name for name in ("good.pem", "wrong.pem", "broken.pem"))
+    key = Ed25519PrivateKey.generate()
+    good.write_bytes(pem(key))
+    wrong.write_bytes(pem(X25519PrivateKey.generate()))
+    broken.write_bytes(b"nothing")
+
+    assert read_private_key(good).public_key() == key.public_key()
+    for path in (wrong, broken, tmp_path / "absent.pem"):
+        with pytest.raises(ConfigError, match=path.name):
+            read_private_key(path)
+
+
+async def test_nothing_is_opened_before_start(tmp_path: Path) -> None:
+    """Style 7: building reads and writes nothing."""
+    config = IndexConfig(graph_address="unix:/nowhere", index_path=tmp_path / "index")
+    app = bootstrap.build(config, new_issuer(), log=QUIET)
+
+    existed = config.index_path.exists()
+    await app.close()
+
+    assert not existed

@@ -1,0 +1,455 @@
+"""Search through gRPC, over the real graph, the real index and the real model."""
+
+import grpc
+import pytest
+from concord.graph.v1 import feed_pb2, memory_pb2
+from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.failure import Failure, from_rpc_error
+from concord_chassis.identity import Caller
+from concord_chassis.opaque import seal, unseal
+from search_lab import SCOPES, Running, until
+
+Memory = type_pb2.Memory
+DOG = Memory(id="dog", content="My dog is called Rex and likes long walks.", tags=["pet"])
+OFFICE = Memory(id="office", content="The office is in Berlin, near the river.", domain="work.it")
+PAY = Memory(id="pay", content="Salaries are paid on the last day of the month.", domain="work.hr")
+NEW_DOG = Memory(
+    id="dog-2", content="My dog is called Bello now.\nSupersedes: [[memory:dog]]", tags=["pet"]
+)
+
+
+async def search(
+    running: Running, query: str, *, space: str = "default", fresh: str = "", **said: object
+) -> search_pb2.SearchResponse:
+    """Searches at least as fresh as `fresh`, when given."""
+    request = search_pb2.SearchRequest(query=query, **said)  # type: ignore[arg-type] # by name
+    request.consistency.at_least_as_fresh = fresh
+    return await running.searching(space).Search(request)
+
+
+def ids(reply: search_pb2.SearchResponse) -> list[str]:
+    """The results' memories, in order."""
+    return [result.memory.id for result in reply.results]
+
+
+async def refused(
+    running: Running, query: str, *, space: str = "default", fresh: str = "", **said: object
+) -> Failure:
+    """The failure that a search ends with."""
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await search(running, query, space=space, fresh=fresh, **said)
+    return from_rpc_error(error.value)
+
+
+async def test_a_write_is_found_by_the_search_that_carries_its_token(running: Running) -> None:
+    """S10, design 3: freshness is an argument and a token, never a sleep."""
+    token = await running.add(OFFICE, DOG)
+
+    reply = await search(running, "what is my dog's name?", fresh=token)
+
+    assert ids(reply)[0] == "dog"
+    assert reply.index_token
+    assert reply.results[0].memory.content == DOG.content
+
+
+async def test_each_result_explains_itself(running: Running) -> None:
+    """S3, S4 contributions sum to the composite; the raw cosine stands beside, unblended."""
+    token = await running.add(DOG, OFFICE, PAY)
+
+    reply = await search(running, "Where is the Berlin office?", fresh=token, domain="work.hr")
+
+    assert ids(reply)[0] == "office"
+    for result in reply.results:
+        parts = result.explanation.signals
+        assert sum(part.contribution for part in parts) == pytest.approx(result.composite_score)
+        assert sum(part.weight for part in parts) == pytest.approx(1.0)
+        assert all(part.reason for part in parts)
+        assert result.explanation.relevance_reason.startswith("It surfaced mostly by ")
+        dropped = {each.signal_name: each.reason for each in result.explanation.dropped}
+        assert dropped.keys() == {"coactivation", "context", "head_of_chain"}
+        assert all(dropped.values())
+    top = {part.signal_name: part for part in reply.results[0].explanation.signals}
+    assert top["vector_similarity"].score == pytest.approx(reply.results[0].vector_similarity)
+    assert "berlin" in top["concept_overlap"].reason
+    assert top["domain_match"].score == 0.5
+    assert "never read" in top["authority"].reason
+
+
+async def test_results_come_by_composite(running: Running) -> None:
+    """S3 the composite is the sort key."""
+    token = await running.add(DOG, OFFICE, PAY)
+
+    reply = await search(running, "office dog salary", fresh=token)
+
+    scores = [result.composite_score for result in reply.results]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_the_reply_carries_its_band_lines_and_next_action(running: Running) -> None:
+    """S5 three lines, the top result's band, and a next action."""
+    token = await running.add(DOG)
+
+    reply = await search(running, "my dog's name", fresh=token)
+    short = await search(
+        running, "my dog's name", stac=search_pb2.StacOptions(max_lines=1, hide_why=True)
+    )
+
+    assert reply.confidence == reply.results[0].confidence
+    assert [line.split(":")[0] for line in reply.stac_lines] == ["Why", "Relevance", "Next"]
+    assert reply.next_action != search_pb2.NEXT_ACTION_UNSPECIFIED
+    assert [line.split(":")[0] for line in short.stac_lines] == ["Relevance"]
+
+
+async def test_nothing_found_is_unknown_and_no_error(running: Running) -> None:
+    """S2, S5 unrelated queries may return nothing."""
+    token = await running.add(DOG)
+
+    reply = await search(running, "quantum chromodynamics", fresh=token, min_score=0.99)
+    empty = await search(running, "anything", space="empty")
+
+    for each in (reply, empty):
+        assert ids(each) == []
+        assert each.confidence == search_pb2.CONFIDENCE_BAND_UNKNOWN
+        assert each.next_action == search_pb2.NEXT_ACTION_REFINE
+
+
+async def test_a_replaced_memory_gives_way_to_its_head(running: Running) -> None:
+    """T4 superseded is excluded by default; the head says that it is current."""
+    token = await running.add(DOG, NEW_DOG)
+
+    reply = await search(running, "dog called Rex", fresh=token)
+
+    assert ids(reply) == ["dog-2"]
+    signals = {part.signal_name: part.reason for part in reply.results[0].explanation.signals}
+    assert signals["head_of_chain"] == "current: it replaces 1 older memory"
+
+
+async def test_on_request_replaced_memories_follow_their_head(running: Running) -> None:
+    """T4 superseded ones are listed after their head."""
+    token = await running.add(DOG, NEW_DOG, OFFICE)
+
+    reply = await search(
+        running, "dog called Rex", fresh=token, superseded=search_pb2.SUPERSEDED_MODE_INCLUDE
+    )
+
+    found = ids(reply)
+    assert found.index("dog") == found.index("dog-2") + 1
+
+
+async def test_history_returns_the_whole_chain_by_valid_time(running: Running) -> None:
+    """T4 history mode: the chain of a result, also members that share no word with the query."""
+    newest = Memory(id="cat", content="There is a cat now.\nSupersedes: [[memory:dog-2]]")
+    token = await running.add(DOG, NEW_DOG, newest, OFFICE, PAY)
+
+    reply = await search(
+        running,
+        "Rex likes long walks",
+        fresh=token,
+        superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
+        page_size=1,
+    )
+    rest = await search(
+        running,
+        "Rex likes long walks",
+        fresh=token,
+        superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
+        page_size=1,
+        page_token=reply.next_page_token,
+    )
+
+    assert ids(reply) + ids(rest) == ["dog", "dog-2"]
+    assert rest.next_page_token
+
+
+async def test_deleting_the_newer_memory_makes_the_older_current_again(running: Running) -> None:
+    """T2 derived, never stored by hand."""
+    await running.add(DOG, NEW_DOG)
+    stub = running.memories()
+    got = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="dog-2"))
+    forgotten = await stub.ForgetMemory(
+        memory_pb2.ForgetMemoryRequest(request_id="f", id="dog-2", etag=got.memory.etag)
+    )
+
+    reply = await search(running, "dog called", fresh=forgotten.token)
+
+    assert ids(reply) == ["dog"]
+
+
+async def test_an_update_is_found_by_its_new_words(running: Running) -> None:
+    """M4 update re-embeds and keeps the id."""
+    await running.add(DOG, OFFICE)
+    stub = running.memories()
+    got = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="office"))
+    request = memory_pb2.UpdateMemoryRequest(request_id="u", memory=got.memory)
+    request.memory.content = "The bakery sells fresh bread."
+    request.update_mask.paths.append("content")
+    updated = await stub.UpdateMemory(request)
+
+    reply = await search(running, "where to buy bread?", fresh=updated.token)
+
+    assert ids(reply)[0] == "office"
+    assert reply.results[0].memory.content == "The bakery sells fresh bread."
+
+
+async def test_pages_follow_one_another_without_overlap(running: Running) -> None:
+    """S3 a page token is bound to its query and freezes its now."""
+    memories = [Memory(id=f"m{at}", content=f"note number {at} about rivers") for at in range(7)]
+    token = await running.add(*memories)
+
+    first = await search(running, "rivers", fresh=token, page_size=3)
+    second = await search(
+        running, "rivers", fresh=token, page_size=3, page_token=first.next_page_token
+    )
+    third = await search(
+        running, "rivers", fresh=token, page_size=3, page_token=second.next_page_token
+    )
+
+    found = ids(first) + ids(second) + ids(third)
+    assert sorted(found) == sorted(memory.id for memory in memories)
+    assert third.next_page_token == ""
+
+
+async def test_a_page_token_of_another_query_is_refused(running: Running) -> None:
+    """Must hold: a page token of another query is a typed error."""
+    token = await running.add(DOG, OFFICE)
+    first = await search(running, "dog", fresh=token, page_size=1)
+
+    other = await refused(running, "office", page_size=1, page_token=first.next_page_token)
+    damaged = await refused(running, "dog", page_size=1, page_token="AAAA")
+
+    for failure in (other, damaged):
+        assert failure.code == grpc.StatusCode.INVALID_ARGUMENT
+        assert failure.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (search_pb2.SearchFilter(tags_any=["pet", "x"]), {"dog"}),
+        (search_pb2.SearchFilter(tags_none=["pet"]), {"office", "pay"}),
+        (search_pb2.SearchFilter(domain="work"), {"office", "pay"}),
+        (search_pb2.SearchFilter(kinds=[type_pb2.MEMORY_KIND_PLAN]), set()),
+        (search_pb2.SearchFilter(concepts=["Offices"]), {"office"}),
+        (
+            search_pb2.SearchFilter(
+                any_of=[
+                    search_pb2.SearchFilter(tags_all=["pet"]),
+                    search_pb2.SearchFilter(domain="work.hr"),
+                ]
+            ),
+            {"dog", "pay"},
+        ),
+        (search_pb2.SearchFilter(none_of=[search_pb2.SearchFilter(domain="work")]), {"dog"}),
+    ],
+)
+async def test_filters_apply_before_anything_is_ranked(
+    running: Running, wanted: search_pb2.SearchFilter, expected: set[str]
+) -> None:
+    """S2 filters by tag, domain, kind, concept, with and/or/not."""
+    token = await running.add(DOG, OFFICE, PAY)
+
+    reply = await search(running, "dog office salary", fresh=token, filter=wanted)
+
+    assert set(ids(reply)) == expected
+
+
+def deep(levels: int) -> search_pb2.SearchFilter:
+    """A filter nested so deep."""
+    inner = search_pb2.SearchFilter(domain="work")
+    for _ in range(levels):
+        inner = search_pb2.SearchFilter(all_of=[inner])
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        (search_pb2.SearchFilter(kinds=[type_pb2.MEMORY_KIND_UNSPECIFIED]), "filter.kinds"),
+        (search_pb2.SearchFilter(concepts=[" "]), "filter.concepts"),
+        (search_pb2.SearchFilter(none_of=[search_pb2.SearchFilter()]), "filter.none_of"),
+        (deep(6), "filter.all_of[0].all_of[0].all_of[0].all_of[0].all_of[0].all_of[0]"),
+    ],
+)
+async def test_a_filter_that_cannot_be_applied_is_an_error(
+    running: Running, wanted: search_pb2.SearchFilter, field: str
+) -> None:
+    """S2 a filter is never ignored."""
+    failure = await refused(running, "dog", filter=wanted)
+
+    assert failure.code == grpc.StatusCode.INVALID_ARGUMENT
+    assert failure.reason == "ERROR_REASON_FILTER_UNSUPPORTED"
+    assert [violation.field for violation in failure.violations] == [field]
+
+
+async def test_a_search_counts_as_reading_unless_it_peeks(running: Running) -> None:
+    """G6 the returned page counts, with the access data from before this read."""
+    token = await running.add(DOG, OFFICE)
+
+    peeked = await search(running, "dog", fresh=token, page_size=1, peek=True)
+    first = await search(running, "dog", page_size=1)
+    stub = running.memories()
+    dog = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="dog", peek=True))
+    office = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="office", peek=True))
+
+    assert peeked.results[0].memory.access.access_count == 0
+    assert first.results[0].memory.access.access_count == 0
+    assert (dog.memory.access.access_count, office.memory.access.access_count) == (1, 0)
+
+
+async def test_spaces_never_see_each_other(running: Running) -> None:
+    """G13 two spaces with the same names: search, similar and status stay apart."""
+    token = await running.add(DOG, space="one")
+    other = await running.add(Memory(id="dog", content="A dog called Wolf."), space="two")
+
+    one = await search(running, "dog", space="one", fresh=token)
+    two = await search(running, "dog", space="two", fresh=other)
+    crossed = await refused(running, "dog", space="one", fresh=other)
+    near = await running.searching("three").FindSimilar(
+        search_pb2.FindSimilarRequest(memory_id="dog")
+    )
+
+    assert [result.memory.content for result in one.results] == [DOG.content]
+    assert [result.memory.content for result in two.results] == ["A dog called Wolf."]
+    assert crossed.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
+    assert near.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+
+async def test_a_damaged_token_is_refused(running: Running) -> None:
+    """S10 a freshness token that is none is a typed error."""
+    failure = await refused(running, "dog", fresh="nonsense")
+
+    assert failure.code == grpc.StatusCode.INVALID_ARGUMENT
+    assert failure.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
+
+
+async def test_an_index_that_is_not_fresh_in_time_says_how_far_it_is(running: Running) -> None:
+    """S10 INDEX_STALE names both sequence numbers."""
+    token = await running.add(DOG)
+    reply = await search(running, "dog", fresh=token)
+    ahead = _ahead(reply.index_token, 1_000)
+    request = search_pb2.SearchRequest(query="dog")
+    request.consistency.at_least_as_fresh = ahead
+
+    token = running.search.issuer.mint(Caller("default", "tester", SCOPES, "HUMAN"))
+    without_retries = search_pb2_grpc.SearchServiceStub(running.search.channel_with(token))
+
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await without_retries.Search(request, timeout=0.4)
+
+    failure = from_rpc_error(error.value)
+    assert failure.reason == "ERROR_REASON_INDEX_STALE"
+    assert failure.code == grpc.StatusCode.UNAVAILABLE
+    applied, demanded = (int(failure.metadata[f"{name}_seq"]) for name in ("applied", "demanded"))
+    assert demanded == applied + 1_000
+
+
+def _ahead(token: str, by: int) -> str:
+    fresh = type_pb2.FreshnessToken.FromString(unseal(token))
+    fresh.seq += by
+    return seal(fresh.SerializeToString(deterministic=True))
+
+
+async def test_without_graph_search_is_unavailable_and_never_empty(running: Running) -> None:
+    """Must hold: a dependency that is down is told, not taken for no results."""
+    await running.add(DOG)
+    await search(running, "dog", fresh=await running.add(OFFICE))
+    await running.graph.server.stop(0)
+    await until(lambda: not running.app.progress.following)
+
+    some = await refused(running, "dog")
+    none = await refused(running, "quantum", min_score=0.99)
+    empty_space = await refused(running, "dog", space="empty")
+
+    for failure in (some, none, empty_space):
+        assert failure.code == grpc.StatusCode.UNAVAILABLE
+        assert failure.reason == "ERROR_REASON_UNAVAILABLE"
+
+
+async def test_similar_memories_come_by_cosine(running: Running) -> None:
+    """S1 FindSimilar: near to a memory or a text, the memory itself left out, no read counted."""
+    cat = Memory(id="cat", content="My cat is called Mia and likes long naps.")
+    token = await running.add(DOG, cat, OFFICE)
+    stub = running.searching()
+    fresh = type_pb2.Consistency(at_least_as_fresh=token)
+
+    to_dog = await stub.FindSimilar(
+        search_pb2.FindSimilarRequest(memory_id="dog", consistency=fresh)
+    )
+    to_text = await stub.FindSimilar(
+        search_pb2.FindSimilarRequest(text="a pet that sleeps", min_similarity=0.2, limit=1)
+    )
+    got = await running.memories().GetMemory(memory_pb2.GetMemoryRequest(id="cat", peek=True))
+
+    similarities = [each.similarity for each in to_dog.similar]
+    assert to_dog.status == type_pb2.LOOKUP_STATUS_FOUND
+    assert [each.memory_id for each in to_dog.similar] == ["cat", "office"]
+    assert similarities == sorted(similarities, reverse=True)
+    assert [each.memory_id for each in to_text.similar] == ["cat"]
+    assert got.memory.access.access_count == 0
+
+
+async def test_similar_to_what_is_replaced_or_forgotten(running: Running) -> None:
+    """T4, G13 replaced ones only on request; a forgotten memory is as one that never was."""
+    token = await running.add(DOG, NEW_DOG)
+    stub = running.searching()
+    near = search_pb2.FindSimilarRequest(text="a dog called Rex")
+    near.consistency.at_least_as_fresh = token
+
+    standard = await stub.FindSimilar(near)
+    near.include_superseded = True
+    everything = await stub.FindSimilar(near)
+    unknown = await stub.FindSimilar(search_pb2.FindSimilarRequest(memory_id="nobody"))
+
+    assert [each.memory_id for each in standard.similar] == ["dog-2"]
+    assert {each.memory_id for each in everything.similar} == {"dog", "dog-2"}
+    assert unknown.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+
+async def test_the_status_says_how_far_the_index_is(running: Running) -> None:
+    """S10 applied and head, the model, whether the feed is followed."""
+    token = await running.add(DOG, NEW_DOG)
+    await search(running, "dog", fresh=token)
+
+    status = await running.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())
+    heads = await running.feed().ListSpaces(feed_pb2.ListSpacesRequest())
+
+    assert status.applied_seq == status.head_seq == heads.spaces[0].head_seq
+    assert status.indexed_memories == 2
+    assert (status.parked_changes, list(status.parked)) == (0, [])
+    assert status.following
+    assert (status.model.model_id, status.model.dimension) == ("all-MiniLM-L6-v2", 384)
+    assert len(status.model.revision) == 64
+
+
+@pytest.mark.parametrize("scopes", [frozenset[str](), frozenset({"memory:read"})])
+async def test_searching_needs_its_scope(running: Running, scopes: frozenset[str]) -> None:
+    """Design 5: deny by default."""
+    channel = running.channel(running.search, "default", scopes)
+    stub = search_pb2_grpc.SearchServiceStub(channel)
+
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await stub.Search(search_pb2.SearchRequest(query="dog"))
+
+    assert from_rpc_error(error.value).reason == "ERROR_REASON_PERMISSION_MISSING"
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (search_pb2.SearchRequest(query=""), "query"),
+        (search_pb2.SearchRequest(query="x" * 2_001), "query"),
+        (search_pb2.SearchRequest(query="x", page_size=101), "page_size"),
+        (search_pb2.SearchRequest(query="x", min_score=1.5), "min_score"),
+        (search_pb2.SearchRequest(query="x", min_score=float("nan")), "min_score"),
+    ],
+)
+async def test_a_malformed_query_names_its_field(
+    running: Running, request_: search_pb2.SearchRequest, field: str
+) -> None:
+    """Issue 1: rules of the contract, enforced by the chassis."""
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await running.searching().Search(request_)
+
+    assert [violation.field for violation in from_rpc_error(error.value).violations] == [field]
