@@ -86,9 +86,10 @@ def test_paths_equal_those_of_naive_enumeration(
     """G10 On small random graphs: the same simple paths, in the same order."""
     links = Links(raw)
     walk = Walk(at=Instant(0), outgoing=ways[0], incoming=ways[1])
-    found = asyncio.run(
-        find_paths(cast("Reads", links), "a", "b", walk, max_depth=max_depth, max_paths=max_paths)
+    search = find_paths(
+        cast("Reads", links), "a", "b", walk, max_depth=max_depth, max_paths=max_paths
     )
+    found = asyncio.run(search)
 
     assert [path.edge_ids for path in found.paths] == naive(links, "a", "b", walk, max_depth)[
         :max_paths

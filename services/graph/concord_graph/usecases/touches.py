@@ -35,11 +35,12 @@ class Touches:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="touches")
 
     async def close(self) -> None:
-        """Flush what is left; nothing read before is lost."""
+        """Flush and announce what is left; nothing read before is lost."""
         self._stopping.set()
         if self._task is not None:
             await self._task
         await self.flush()
+        await self._store.announce_touches()
 
     async def flush(self) -> None:
         """Store what was collected. Pending reads stay visible until they are stored."""

@@ -1,0 +1,226 @@
+"""The feed: every change in sequence, replayed and followed, with exact states to hydrate."""
+
+import asyncio
+from pathlib import Path
+
+from concord.graph.v1 import feed_pb2
+from concord.type.v1 import type_pb2
+from graph_world import (
+    SECOND,
+    SUPERSEDES,
+    Calls,
+    World,
+    by_id,
+    micros,
+    reason,
+    stamp,
+    world,
+)
+
+CREATED, UPDATED, DELETED, RESTORED, STANDING, TOUCHED = range(1, 7)
+
+
+async def follow(
+    calls: Calls, wanted: dict[str, int], cursors: dict[str, int] | None = None
+) -> dict[str, list[feed_pb2.Change]]:
+    """Follow until each space has reached a sequence number; return the changes by space."""
+    request = feed_pb2.WatchChangesRequest(
+        cursors=[feed_pb2.SpaceCursor(space=name, seq=seq) for name, seq in (cursors or {}).items()]
+    )
+    found: dict[str, list[feed_pb2.Change]] = {}
+    call = calls.feed.WatchChanges(request, timeout=20)
+    async for message in call:
+        found.setdefault(message.space, []).extend(message.changes)
+        heads = {space: changes[-1].seq for space, changes in found.items() if changes}
+        if all(heads.get(space, 0) >= seq for space, seq in wanted.items()):
+            break
+    call.cancel()
+    return found
+
+
+async def test_each_write_is_told_once_in_sequence(home: Calls) -> None:
+    """S10 Seq from 1 without gaps; item, kind, type, revision and a salted digest; no content."""
+    node = await home.put_node("a")
+    await home.put_node("a", label="L")
+    edge = await home.put_edge("a", "R", "b")
+    memory = await home.add("m", id="m")
+    await home.restore(await home.forget(memory))
+    await home.delete_edge(edge)
+    changes = await home.changes()
+    b = await home.get_node("b")
+
+    assert [change.seq for change in changes] == list(range(1, 9))
+    assert [(c.item_id, c.type, c.revision) for c in changes] == [
+        (node.id, CREATED, 1),
+        (node.id, UPDATED, 2),
+        (b.id, CREATED, 1),
+        (edge.id, CREATED, 1),
+        ("m", CREATED, 1),
+        ("m", DELETED, 2),
+        ("m", RESTORED, 3),
+        (edge.id, DELETED, 2),
+    ]
+    assert changes[4].digest == changes[6].digest != changes[5].digest
+    assert len(changes[0].digest) == 64
+    times = [micros(change.record_time) for change in changes]
+    assert times == sorted(set(times))
+
+
+async def test_digests_of_equal_content_differ(live: World, home: Calls) -> None:
+    """S10 M4 They are salted: nobody learns by comparing them that two memories say the same."""
+    await home.add("same", id="a")
+    await live.calls("other").add("same", id="a")
+    (here,), (there,) = await home.changes(), await live.calls("other").changes()
+
+    assert here.digest != there.digest
+
+
+async def test_a_stream_replays_and_then_follows_all_spaces(live: World, home: Calls) -> None:
+    """S10 What was, then what comes, also in a space that is new; each from its own cursor."""
+    other, new = live.calls("other"), live.calls("new")
+    for number in range(3):
+        await home.put_node(f"h{number}")
+    await other.put_node("o")
+    watching = asyncio.create_task(
+        follow(home, {"home": 4, "other": 2, "new": 1}, {"home": 2, "other": 1})
+    )
+    await asyncio.sleep(0.02)
+    await home.put_node("h3")
+    await other.put_node("o1")
+    await new.put_node("n")
+    found = await watching
+
+    assert {space: [c.seq for c in changes] for space, changes in found.items()} == {
+        "home": [3, 4],
+        "other": [2],
+        "new": [1],
+    }
+
+
+async def test_resuming_under_concurrent_writes_leaves_no_gap(home: Calls) -> None:
+    """S10 A consumer that stops and starts again anywhere sees every change exactly once."""
+    writing = asyncio.create_task(_write(home, 60))
+    seen: list[int] = []
+    while len(seen) < 60:
+        found = await follow(home, {"home": len(seen) + 1}, {"home": len(seen)})
+        seen += [change.seq for change in found["home"]]
+    await writing
+
+    assert seen == list(range(1, 61))
+
+
+async def _write(calls: Calls, count: int) -> None:
+    for start in range(0, count, 6):
+        await asyncio.gather(*(calls.put_node(f"n{start + each}") for each in range(6)))
+
+
+async def test_spaces_and_their_heads(live: World, home: Calls) -> None:
+    """S10 By name, with the store's epoch; the stream names the same."""
+    await home.put_node("a")
+    await live.calls("aaa").put_node("a")
+    reply = await home.feed.ListSpaces(feed_pb2.ListSpacesRequest())
+    call = home.feed.WatchChanges(feed_pb2.WatchChangesRequest())
+    message = await call.read()
+    call.cancel()
+
+    assert [(space.space, space.head_seq) for space in reply.spaces] == [("aaa", 1), ("home", 1)]
+    assert isinstance(message, feed_pb2.WatchChangesResponse)
+    assert {space.epoch for space in reply.spaces} == {message.epoch}
+
+
+async def test_the_feed_needs_its_own_permission(live: World) -> None:
+    """S10 An agent's scopes do not open it."""
+    agent = live.calls(scopes=frozenset({"graph:read", "memory:read"}))
+    call = agent.feed.ListSpaces(feed_pb2.ListSpacesRequest())
+
+    assert await reason(call) == "ERROR_REASON_PERMISSION_MISSING"
+
+
+async def test_a_revision_is_exactly_what_its_change_made(live: World, home: Calls) -> None:
+    """S10 T3 Content, standing and forgetting as of each sequence number; 0 is now."""
+    memory = await home.add("first", id="m", valid_from=stamp(1))
+    live.clock.pass_(SECOND)
+    memory.content = "second"
+    await home.update(memory, "content")
+    live.clock.pass_(SECOND)
+    newer = await home.add("Supersedes: [[memory:m]]", id="n")
+    await home.forget(newer)
+    await home.forget(await home.get("m"))
+    changes = [change for change in await home.changes() if change.item_id == "m"]
+    states = await home.states(*(("m", change.seq) for change in changes))
+
+    assert [change.type for change in changes] == [CREATED, UPDATED, STANDING, STANDING, DELETED]
+    assert [state.memory.content for state in states] == ["first", *["second"] * 4]
+    assert [state.memory.standing.is_superseded for state in states] == [
+        *(False, False, True, False, False),
+    ]
+    assert list(states[2].memory.standing.head_ids) == ["n"]
+    assert [state.memory.HasField("forget_time") for state in states] == [False] * 4 + [True]
+    assert [state.seq for state in states] == [change.seq for change in changes]
+    assert [state.record_time for state in states] == [c.record_time for c in changes]
+    (now,) = await home.states(("m", 0))
+    assert now == states[-1]
+
+
+async def test_between_two_changes_the_earlier_one_holds(home: Calls) -> None:
+    """S10 A sequence number of another item names the newest state not after it."""
+    await home.put_node("before")
+    await home.add("m", id="m")
+    await home.put_node("between")
+    before, at, between, ahead = await home.states(("m", 1), ("m", 2), ("m", 3), ("m", 99))
+
+    assert (before.seq, before.HasField("memory")) == (0, False)
+    assert at == between == ahead
+    assert at.seq == 2
+
+
+async def test_unknown_and_foreign_memories_are_absent(live: World, home: Calls) -> None:
+    """S10 G13 In the order asked, each ref answered."""
+    await home.add("m", id="m")
+    edge = await home.put_edge("a", "R", "b")
+    states = await home.states(("nowhere", 0), ("m", 0), (edge.id, 0), ("nowhere", 5))
+    (foreign,) = await live.calls("other").states(("m", 0))
+
+    assert [(state.id, state.seq) for state in states] == [
+        ("nowhere", 0),
+        ("m", 1),
+        (edge.id, 0),
+        ("nowhere", 0),
+    ]
+    assert foreign == feed_pb2.Revision(id="m")
+
+
+async def test_a_resolution_tells_both_edges(home: Calls) -> None:
+    """S10 T2 The outbox names every item whose derived state a write changed."""
+    old, new = await home.put_edge("a", "R", "b"), await home.put_edge("a", "R", "c")
+    seq = (await home.changes())[-1].seq
+    record = (await home.relate(SUPERSEDES, new.id, old.id)).edge
+    told = {(c.item_id, c.type) for c in await home.changes(after=seq)}
+    seq += 3
+    await home.delete_edge(await home.get_edge(new.id))
+    after = {(c.item_id, c.type) for c in await home.changes(after=seq)}
+
+    assert told == {(record.id, CREATED), (old.id, STANDING), (new.id, STANDING)}
+    assert after == {(new.id, DELETED), (old.id, STANDING)}
+
+
+async def test_reads_of_memories_are_told_by_the_time_it_closes(tmp_path: Path) -> None:
+    """G6 S10 Coalesced: one TOUCHED for many reads; edges' reads are not told."""
+    path = tmp_path / "graph.db"
+    async with world(path) as live:
+        home = live.calls()
+        await home.add("m", id="m")
+        edge = await home.put_edge(by_id("m"), "ABOUT", "a")
+        for _ in range(5):
+            await home.get("m", peek=False)
+            await home.get_edge(edge.id, peek=False)
+        seq = (await home.changes())[-1].seq
+    async with world(path) as live:
+        home = live.calls()
+        (told,) = await home.changes(after=seq)
+        (state,) = await home.states(("m", 0))
+
+        assert (told.item_id, told.type) == ("m", TOUCHED)
+        assert told.item_kind == type_pb2.ITEM_KIND_MEMORY
+        assert state.seq <= seq
+        assert state.memory.access.access_count == 5

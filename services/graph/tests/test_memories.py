@@ -1,0 +1,442 @@
+"""Memories: once each, linked by their content, forgotten softly, with every version kept."""
+
+import itertools
+
+import pytest
+from concord.graph.v1 import memory_pb2
+from concord.type.v1 import type_pb2
+from graph_world import (
+    DAY,
+    DESCRIPTIVE,
+    NOT_FOUND,
+    RESOLUTION,
+    SECOND,
+    START,
+    SUPERSEDES,
+    Calls,
+    World,
+    by_id,
+    micros,
+    reason,
+    refused,
+    stamp,
+)
+
+CREATED = memory_pb2.BATCH_OUTCOME_CREATED
+UNCHANGED = memory_pb2.BATCH_OUTCOME_UNCHANGED
+UPDATED = memory_pb2.BATCH_OUTCOME_UPDATED
+
+
+def full() -> type_pb2.Memory:
+    """Return a memory that states everything."""
+    return type_pb2.Memory(
+        id="work/plan.1",
+        content="Ship on Friday.",
+        kind=type_pb2.MEMORY_KIND_PLAN,
+        concepts=["shipping"],
+        domain="work.release",
+        importance=type_pb2.IMPORTANCE_HIGH,
+        surfaces_when=["*.toml"],
+        sources=[
+            type_pb2.Source(speaker="Ann", turn_ids=["t1"], trust=type_pb2.TRUST_LEVEL_VERIFIED),
+            type_pb2.Source(file="notes.md"),
+        ],
+        external_id="jira-1",
+        category="plans",
+        tags=["q3", "release"],
+        session_id="s-1",
+        valid_from=stamp(START - DAY),
+        valid_until=stamp(START + DAY),
+    )
+
+
+async def test_everything_stated_is_kept(home: Calls) -> None:
+    """M1 A write then its read; the trust of a source is REPORTED by default."""
+    reply = await home.add_memory(full())
+    wanted = full()
+    wanted.sources[1].trust = type_pb2.TRUST_LEVEL_REPORTED
+
+    assert reply.created
+    assert await home.get("work/plan.1") == reply.memory
+    for field, value in wanted.ListFields():
+        assert getattr(reply.memory, field.name) == value, field.name
+    by_key = await home.memory.GetMemory(
+        memory_pb2.GetMemoryRequest(external_id="jira-1", peek=True)
+    )
+    assert by_key.memory == reply.memory
+
+
+async def test_defaults(home: Calls) -> None:
+    """M1 A fact, descriptive, valid from its create time, with an id and concepts of its own."""
+    memory = await home.add("Anna Larsson works at Volvo in Gothenburg.")
+
+    assert memory.kind == type_pb2.MEMORY_KIND_FACT
+    assert memory.edge_type == DESCRIPTIVE
+    assert len(memory.id) == 36
+    assert memory.concepts
+    assert not memory.HasField("valid_from")
+    assert memory.standing.effective_valid_from == memory.create_time
+    assert list(memory.standing.head_ids) == [memory.id]
+
+
+def _too(**fields: object) -> type_pb2.Memory:
+    return type_pb2.Memory(**({"content": "x"} | fields))  # type: ignore[arg-type] # a case's own
+
+
+@pytest.mark.parametrize(
+    ("memory", "field"),
+    [
+        (_too(content=""), "memory.content"),
+        (_too(content="  \n"), "memory.content"),
+        (_too(content="x" * 20_001), "memory.content"),
+        (_too(content="a\0b"), "memory.content"),
+        (_too(id="-x"), "memory.id"),
+        (_too(id="x" * 129), "memory.id"),
+        (_too(concepts=["c"] * 51), "memory.concepts"),
+        (_too(tags=[""]), "memory.tags[0]"),
+        (_too(sources=[type_pb2.Source()] * 21), "memory.sources"),
+        (_too(domain="a..b"), "memory.domain"),
+        (_too(kind=99), "memory.kind"),
+        (_too(edge_type=RESOLUTION), "memory.edge_type"),
+        (_too(valid_from=stamp(START), valid_until=stamp(START)), "memory.valid_until"),
+        (_too(valid_until=stamp(START - DAY)), "memory.valid_until"),
+    ],
+)
+async def test_limits(home: Calls, memory: type_pb2.Memory, field: str) -> None:
+    """M1 Each is refused naming the field, and nothing is written."""
+    failure = await refused(home.add_memory(memory))
+
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert [violation.field for violation in failure.violations] == [field]
+    assert await home.changes() == []
+
+
+async def test_the_longest_content_is_kept_whole(home: Calls) -> None:
+    """M1 20,000 characters, counted as characters."""
+    memory = await home.add("ä" * 20_000)
+
+    assert (await home.get(memory.id)).content == "ä" * 20_000
+
+
+async def test_reserved_ids_are_refused(home: Calls) -> None:
+    """M1 An id of Concord's own pattern breaks the contract's."""
+    assert await reason(home.add("x", id="concord:x")) == "ERROR_REASON_FIELD_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("again", "same"),
+    [
+        (type_pb2.Memory(content="x"), True),
+        (type_pb2.Memory(content="x", tags=["new"]), True),
+        (type_pb2.Memory(content="x", kind=type_pb2.MEMORY_KIND_PLAN), False),
+        (type_pb2.Memory(content="x", sources=[type_pb2.Source(speaker="Bob")]), False),
+        (type_pb2.Memory(content="x "), False),
+    ],
+)
+async def test_equal_content_kind_and_source_are_one_memory(
+    home: Calls, again: type_pb2.Memory, same: bool
+) -> None:
+    """M5 Without a key, what is said by whom decides."""
+    first = await home.add("x")
+    reply = await home.add_memory(again)
+
+    assert (reply.memory.id == first.id, reply.created) == (same, not same)
+
+
+async def test_a_key_decides_before_the_words(home: Calls) -> None:
+    """M5 Same key and content: unchanged. Same key and other content: refused, unless updating."""
+    await home.add("x", external_id="k")
+    same = await home.add_memory(type_pb2.Memory(content="x", external_id="k"))
+    other = type_pb2.Memory(content="y", external_id="k")
+    failure = await refused(home.add_memory(other))
+    new = await home.add_memory(type_pb2.Memory(content="x", external_id="k2"))
+    clash = await refused(home.add("z", id="mine", external_id="k"))
+    updated = await home.batch([other], update_existing=True)
+
+    assert (same.created, new.created) == (False, True)
+    assert (failure.reason, failure.metadata["item_id"]) == (
+        "ERROR_REASON_ITEM_EXISTS",
+        same.memory.id,
+    )
+    assert clash.reason == "ERROR_REASON_ITEM_EXISTS"
+    assert updated.results[0].outcome == UPDATED
+    assert (await home.get(same.memory.id)).content == "y"
+
+
+async def test_a_superseded_text_may_be_said_again(live: World, home: Calls) -> None:
+    """M5 T2 A, then B, then A: a new memory, current."""
+    first = await home.add("The build is green")
+    await home.add(f"The build is red\nSupersedes: [[memory:{first.id}]]", id="red")
+    live.clock.pass_(SECOND)
+    again = await home.add_memory(type_pb2.Memory(content="The build is green"))
+
+    assert again.created
+    assert again.memory.id != first.id
+    assert (await home.add_memory(type_pb2.Memory(content="The build is green"))).created is False
+
+
+async def test_ten_times_the_same_corpus_adds_nothing(home: Calls) -> None:
+    """M5 M6 With and without keys; the second time everything is unchanged."""
+    corpus = [
+        type_pb2.Memory(content="loose"),
+        type_pb2.Memory(id="a", content="A"),
+        type_pb2.Memory(external_id="b", content="B. Supersedes: [[memory:a]]"),
+    ]
+    first = await home.batch(corpus)
+    state, seq = await home.export(), (await home.changes())[-1].seq
+    for _ in range(9):
+        again = await home.batch(corpus, update_existing=True)
+        assert [result.outcome for result in again.results] == [UNCHANGED] * 3
+
+    assert [result.outcome for result in first.results] == [CREATED] * 3
+    assert await home.export() == state
+    assert await home.changes(after=seq) == []
+
+
+async def test_a_batch_is_all_or_nothing_with_its_errors(home: Calls) -> None:
+    """M6 Each item that is wrong is named with its reason; nothing is written."""
+    await home.add("stored", id="stored")
+    reply = await home.batch(
+        [
+            type_pb2.Memory(content="fine"),
+            type_pb2.Memory(id="stored", content="other"),
+            type_pb2.Memory(content="Supersedes: [[memory:]]"),
+            type_pb2.Memory(id="self", content="Supersedes: [[memory:self]]"),
+        ]
+    )
+
+    assert not reply.results
+    assert [
+        (error.index, error.reason.removeprefix("ERROR_REASON_")) for error in reply.errors
+    ] == [
+        (1, "ITEM_EXISTS"),
+        (2, "LINK_MALFORMED"),
+        (3, "LINEAGE_CYCLE"),
+    ]
+    assert await home.listed() == ["stored"]
+
+
+async def test_update_keeps_the_id_and_every_version(live: World, home: Calls) -> None:
+    """M4 Only the named fields; history newest first, with record intervals and who wrote it."""
+    memory = await home.add("first", id="m", tags=["keep"])
+    live.clock.pass_(DAY)
+    memory.content, memory.domain = "second", "ignored"
+    second = await home.update(memory, "content")
+    reply = await home.memory.GetMemoryHistory(memory_pb2.GetMemoryHistoryRequest(id="m"))
+    newest, oldest = reply.versions
+
+    assert (second.content, list(second.tags), second.domain) == ("second", ["keep"], "")
+    assert second.etag != memory.etag
+    assert [version.memory.content for version in reply.versions] == ["second", "first"]
+    assert (newest.revision, oldest.revision) == (2, 1)
+    assert oldest.record_until == newest.record_from
+    assert not newest.HasField("record_until")
+    assert newest.principal == "agent-1"
+    assert second.create_time == oldest.record_from
+
+
+@pytest.mark.parametrize("mask", [["id"], ["nonsense"], ["create_time"], []])
+async def test_a_mask_names_what_can_change(home: Calls, mask: list[str]) -> None:
+    """M4 Anything else is refused."""
+    memory = await home.add("x")
+
+    assert await reason(home.update(memory, *mask)) in {
+        "ERROR_REASON_UPDATE_MASK_INVALID",
+        "ERROR_REASON_FIELD_INVALID",
+    }
+
+
+async def test_concepts_follow_the_content_unless_they_were_given(home: Calls) -> None:
+    """M1 M4 Extracted ones are extracted anew; given ones stay; emptied ones are extracted."""
+    memory = await home.add("Volvo builds cars in Gothenburg", id="m")
+    memory.content = "Ericsson builds radios in Stockholm"
+    before = list(memory.concepts)
+    changed = await home.update(memory, "content")
+    assert list(changed.concepts) != before
+    changed.concepts[:] = ["mine"]
+    given = await home.update(changed, "concepts")
+    given.content = "Saab builds planes"
+    kept = await home.update(given, "content")
+    said = list(kept.concepts)
+    kept.concepts[:] = []
+    emptied = await home.update(kept, "concepts")
+
+    assert said == ["mine"]
+    assert set(emptied.concepts) != {"mine"}
+
+
+async def test_an_external_id_in_use_is_refused(home: Calls) -> None:
+    """M5 One memory per key, a forgotten one's included."""
+    await home.add("x", external_id="k")
+    gone = await home.forget(await home.add("g", external_id="gone"))
+    other = await home.add("y")
+    for key in ("k", "gone"):
+        other.external_id = key
+        assert await reason(home.update(other, "external_id")) == "ERROR_REASON_ITEM_EXISTS"
+
+    assert gone.external_id == "gone"
+
+
+async def test_forgetting_is_soft(live: World, home: Calls) -> None:
+    """M4 Out of lists and walks, still read by id, restored with its lineage."""
+    old = await home.add("old", id="old")
+    new = await home.add("Supersedes: [[memory:old]]", id="new")
+    live.clock.pass_(DAY)
+    forgotten = await home.forget(new)
+
+    assert micros(forgotten.forget_time) == START + DAY
+    assert (await home.get("new")).HasField("forget_time")
+    assert await home.listed() == ["old"]
+    assert not (await home.get("old")).standing.is_superseded
+    for call in (
+        home.forget(forgotten),
+        home.update(forgotten, "content"),
+        home.add("Supersedes: [[memory:old]]", id="new"),
+    ):
+        assert await reason(call) == "ERROR_REASON_ITEM_STATE"
+    assert (await home.batch([type_pb2.Memory(id="new", content="other")])).results[
+        0
+    ].outcome == UNCHANGED
+    back = await home.restore(forgotten)
+    assert not back.HasField("forget_time")
+    assert (await home.get("old")).standing.is_superseded
+    assert await reason(home.restore(back)) == "ERROR_REASON_ITEM_STATE"
+    assert (await home.get("old")).etag == old.etag
+
+
+async def test_what_is_not_there_cannot_be_changed(live: World, home: Calls) -> None:
+    """G13 Another space's memory is as unknown as none."""
+    memory = await home.add("x", id="m")
+    other = live.calls("other")
+
+    for call in (other.update(memory, "content"), other.forget(memory), other.restore(memory)):
+        failure = await refused(call)
+        assert (failure.reason, failure.metadata) == (
+            "ERROR_REASON_ITEM_NOT_FOUND",
+            {"item_id": "m"},
+        )
+    history = memory_pb2.GetMemoryHistoryRequest(id="m")
+    assert not (await other.memory.GetMemoryHistory(history)).versions
+    assert (await other.lineage("m")).status == NOT_FOUND
+    assert (await other.add_memory(type_pb2.Memory(id="m", content="mine"))).created
+
+
+async def test_the_list_filters_and_pages(live: World, home: Calls) -> None:
+    """M1 T4 Newest first; every filter narrows; superseded and ended ones on request."""
+    stated: dict[str, dict[str, object]] = {
+        "fact": {"domain": "work"},
+        "plan": {"kind": type_pb2.MEMORY_KIND_PLAN, "domain": "work.release", "tags": ["q3"]},
+        "odd": {"domain": "workshop", "session_id": "s"},
+        "ended": {"valid_until": stamp(START + SECOND)},
+        "new": {},
+    }
+    for name, fields in stated.items():
+        content = "Supersedes: [[memory:fact]]" if name == "new" else name
+        await home.add(content, id=name, **fields)
+    live.clock.pass_(DAY)
+    kinds = memory_pb2.MemoryFilter(kinds=[type_pb2.MEMORY_KIND_PLAN])
+    cases: list[tuple[dict[str, object], list[str]]] = [
+        ({}, ["new", "odd", "plan"]),
+        ({"include_superseded": True}, ["new", "ended", "odd", "plan", "fact"]),
+        ({"filter": kinds}, ["plan"]),
+        ({"filter": memory_pb2.MemoryFilter(tag="q3")}, ["plan"]),
+        ({"filter": memory_pb2.MemoryFilter(domain="work")}, ["plan"]),
+        ({"filter": memory_pb2.MemoryFilter(session_id="s")}, ["odd"]),
+        ({"filter": memory_pb2.MemoryFilter(edge_type=DESCRIPTIVE), "page_size": 1}, ["new"]),
+    ]
+
+    for options, wanted in cases:
+        assert await home.listed(**options) == wanted, options
+    token, seen = "", []
+    for _ in range(3):
+        page = await home.memory.ListMemories(
+            memory_pb2.ListMemoriesRequest(page_size=1, page_token=token)
+        )
+        seen += [memory.id for memory in page.memories]
+        token = page.next_page_token
+    assert (seen, token) == (["new", "odd", "plan"], "")
+
+
+async def test_links_make_edges_in_the_same_write(home: Calls) -> None:
+    """M3 Case, alias, heading, several targets; negated, quoted and coded ones are none."""
+    content = "\n".join(
+        [
+            "supersedes: [[Memory:a.1|the old]], [[memory:dir/b#top]]",
+            "It does not supersede [[memory:c]].",
+            "`Supersedes: [[memory:d]]`",
+            "Amends: [[memory:e]]",
+        ]
+    )
+    memory = await home.add(content)
+    edges = (await home.neighbors(by_id(memory.id))).neighbors
+
+    assert sorted((n.edge.relation, n.neighbor.id) for n in edges) == [
+        ("AMENDS", "e"),
+        ("RELATED_TO", "c"),
+        ("SUPERSEDES", "a.1"),
+        ("SUPERSEDES", "dir/b"),
+    ]
+    assert {n.neighbor.kind for n in edges} == {type_pb2.ITEM_KIND_MEMORY}
+
+
+async def test_a_rewritten_content_makes_and_ends_its_links(home: Calls) -> None:
+    """M3 M4 Edges that the content made go with it; those stated by a caller stay."""
+    await home.add("a", id="a")
+    await home.add("b", id="b")
+    memory = await home.add("Supersedes: [[memory:a]] and [[memory:b]]", id="new")
+    await home.relate(SUPERSEDES, "new", "b")
+    memory.content = "See [[memory:a]]"
+    await home.update(memory, "content")
+    edges = (await home.neighbors(by_id("new"))).neighbors
+
+    assert sorted((n.edge.relation, n.neighbor.id) for n in edges) == [
+        ("RELATED_TO", "a"),
+        ("SUPERSEDES", "b"),
+    ]
+    assert not (await home.get("a")).standing.is_superseded
+    assert (await home.get("b")).standing.is_superseded
+
+
+async def test_a_link_names_a_memory(home: Calls) -> None:
+    """M3 At a node's or edge's id a plain link is text, and lineage is refused."""
+    edge = await home.put_edge("a", "R", "b")
+    for item_id in (edge.id, edge.source.id):
+        plain = await home.add(f"See [[memory:{item_id}]]")
+        failure = await refused(home.add(f"Supersedes: [[memory:{item_id}]]"))
+
+        assert not (await home.neighbors(by_id(plain.id))).neighbors
+        assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+        assert [violation.field for violation in failure.violations] == ["memory.content"]
+    assert await home.delete_node(await home.get_node("a"), cascade=True) == 1
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations("abc")))
+async def test_arrival_order_does_not_matter(home: Calls, order: tuple[str, ...]) -> None:
+    """M3 T2 A chain whose targets come first, last or between: ghosts turn real, edges intact."""
+    content = {"a": "A", "b": "Supersedes: [[memory:a]]", "c": "Supersedes: [[memory:b]]"}
+    for name in order:
+        await home.add(content[name], id=name)
+    heads = {name: list((await home.get(name)).standing.head_ids) for name in "abc"}
+    chain = await home.lineage("a")
+
+    assert heads == {name: ["c"] for name in "abc"}
+    assert await home.listed() == ["c"]
+    assert {item.id: item.is_head for item in chain.items} == {"a": False, "b": False, "c": True}
+    assert not any(item.is_undeclared for item in chain.items)
+
+
+async def test_a_ghost_is_shown_until_it_turns_real(home: Calls) -> None:
+    """M3 T5 It stands in the chain, undeclared; its arrival is told to its successors."""
+    await home.add("Supersedes: [[memory:later]]", id="new")
+    ghost = (await home.lineage("later")).items
+    seq = (await home.changes())[-1].seq
+    await home.add("I was named before", id="later")
+    told = {(change.item_id, change.type) for change in await home.changes(after=seq)}
+
+    assert [(item.id, item.kind, item.is_undeclared) for item in ghost] == [
+        ("later", type_pb2.ITEM_KIND_GHOST, True),
+        ("new", type_pb2.ITEM_KIND_MEMORY, False),
+    ]
+    assert (await home.get("later")).standing.is_superseded
+    assert told == {("later", 1), ("new", 5)}
+    assert (await home.get("new")).standing.predecessor_count == 1
