@@ -23,7 +23,7 @@ from concord_concepts import extract
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.signing.digest import action_digest
 from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
-from concord_graph.adapters.sqlite.store import SqliteStore, open_store
+from concord_graph.adapters.sqlite.store import BUSY_SECONDS, SqliteStore, open_store
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GrantVerifier
 from concord_graph.servicer.actions import Actions
@@ -115,6 +115,7 @@ def build(
     clock: Clock = system_clock,
     rules: Rules | None = None,
     readers: int = 2,
+    busy_seconds: float = BUSY_SECONDS,
 ) -> GraphApp:
     """Assemble graph over a store file.
 
@@ -124,5 +125,5 @@ def build(
     Raises:
         StoreUnusable: the file cannot serve; the text says what to do.
     """
-    store = open_store(store_path, clock, readers=readers)
+    store = open_store(store_path, clock, readers=readers, busy_seconds=busy_seconds)
     return GraphApp(store, clock, rules or Rules(), enrolment or {})

@@ -59,6 +59,9 @@ PROTECTED = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 Json = str | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 
+_request_numbers = itertools.count(1)
+
+
 class Clock:
     """A clock in microseconds since 1970 that stands still until it is moved."""
 
@@ -136,11 +139,10 @@ class Calls:
         self.memory = memory_pb2_grpc.MemoryServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         self.feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
-        self._numbers = itertools.count(1)
 
     def request_id(self) -> str:
-        """Return a request id that was not used before by these calls."""
-        return f"r-{id(self)}-{next(self._numbers)}"
+        """Return a request id that was not used before."""
+        return f"r-{next(_request_numbers)}"
 
     async def put_node(self, name: str, **fields: object) -> type_pb2.Node:
         """Upsert a node."""
@@ -368,11 +370,12 @@ async def world(
     clock: Clock | None = None,
     rules: Rules | None = None,
     spaces: Sequence[str] = ("home", "other"),
+    busy_seconds: float = 5.0,
 ) -> AsyncIterator[World]:
     """Run a graph over a store file; every one of `spaces` may enrol with `SECRET`."""
     clock = clock or Clock()
     enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
-    app = build(path, clock=clock, rules=rules, enrolment=enrolment)
+    app = build(path, clock=clock, rules=rules, enrolment=enrolment, busy_seconds=busy_seconds)
     await app.start()
     try:
         async with serving(app.registrations, translate=app.translate, ready=app.ready) as server:

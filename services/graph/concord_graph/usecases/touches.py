@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable
 
-from concord_graph.domain.exceptions import Overloaded, StoreUnavailable
+from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GraphStore
 
 FLUSH_SECONDS = 1.0
@@ -40,7 +41,8 @@ class Touches:
         if self._task is not None:
             await self._task
         await self.flush()
-        await self._store.announce_touches()
+        with contextlib.suppress(Overloaded, StoreUnavailable, StoreCorrupt):
+            await self._store.announce_touches()  # else after the next start: the store remembers
 
     async def flush(self) -> None:
         """Store what was collected. Pending reads stay visible until they are stored."""

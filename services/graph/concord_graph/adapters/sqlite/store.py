@@ -24,7 +24,7 @@ from concord_graph.ports import Author, Change, ChangeType, Clock, Reads, SpaceH
 T = TypeVar("T")
 
 SCHEMA_VERSION = "1"
-_BUSY_SECONDS = 5.0
+BUSY_SECONDS = 5.0
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
 _PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -42,8 +42,11 @@ class StoreUnusable(Exception):
 class SqliteStore:
     """Graph's store in one file. Build it with `open_store`."""
 
-    def __init__(self, path: Path, clock: Clock, epoch: str, readers: int) -> None:
+    def __init__(
+        self, path: Path, clock: Clock, epoch: str, *, readers: int, busy_seconds: float
+    ) -> None:
         self._path = path
+        self._busy_seconds = busy_seconds
         self._clock = clock
         self._epoch = epoch
         self._local = threading.local()
@@ -246,7 +249,7 @@ class SqliteStore:
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = _connect(self._path)
+            connection = _connect(self._path, self._busy_seconds)
             self._local.connection = connection
             self._connections.append(connection)
         return connection
@@ -258,15 +261,17 @@ class SqliteStore:
                 waiter.set_result(None)
 
 
-def open_store(path: Path, clock: Clock, *, readers: int = 2) -> SqliteStore:
-    """Open or make a store.
+def open_store(
+    path: Path, clock: Clock, *, readers: int = 2, busy_seconds: float = BUSY_SECONDS
+) -> SqliteStore:
+    """Open or make a store. `busy_seconds` is how long it waits for another process's lock.
 
     Raises:
         StoreUnusable: the file is not a store, is damaged, is of a newer version, or cannot be
             opened; the text says what to do.
     """
     try:
-        connection = _connect(path)
+        connection = _connect(path, busy_seconds)
     except sqlite3.DatabaseError as error:
         raise StoreUnusable(_advice(path, error)) from error
     try:
@@ -275,13 +280,13 @@ def open_store(path: Path, clock: Clock, *, readers: int = 2) -> SqliteStore:
         raise StoreUnusable(_advice(path, error)) from error
     finally:
         connection.close()
-    return SqliteStore(path, clock, epoch, readers)
+    return SqliteStore(path, clock, epoch, readers=readers, busy_seconds=busy_seconds)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path,
-        timeout=_BUSY_SECONDS,
+        timeout=busy_seconds,
         isolation_level=None,
         check_same_thread=False,
         cached_statements=512,

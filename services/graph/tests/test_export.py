@@ -1,0 +1,131 @@
+"""What holds now, as bytes: equal states give equal bytes. And how much there is of it."""
+
+import itertools
+import json
+from pathlib import Path
+
+import rfc8785
+from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
+from graph_world import (
+    AMENDS,
+    CONTRADICTS,
+    DAY,
+    START,
+    SUPERSEDES,
+    Calls,
+    Clock,
+    World,
+    by_id,
+    stamp,
+    world,
+)
+
+CHAIN = [
+    type_pb2.Memory(id="a", content="A", tags=["x"], valid_from=stamp(START - DAY)),
+    type_pb2.Memory(id="b", content="Supersedes: [[memory:a]]"),
+    type_pb2.Memory(external_id="c", content="Amends: [[memory:b]], see [[memory:nowhere]]"),
+    type_pb2.Memory(content="Deprecates: [[memory:b]]", importance=type_pb2.IMPORTANCE_LOW),
+    type_pb2.Memory(id="e", content="Contradicts: [[memory:a]]"),
+]
+
+
+async def test_import_order_leaves_no_trace(tmp_path: Path) -> None:
+    """G15 T2 All 120 orders of a chain of five memories give the same bytes."""
+    async with world(tmp_path / "graph.db") as live:
+        states = set()
+        for number, order in enumerate(itertools.permutations(CHAIN)):
+            calls = live.calls(f"space-{number}")
+            await calls.batch(order)
+            states.add("\n".join(await calls.export()))
+
+        assert len(states) == 1
+
+
+async def test_lines_are_canonical_and_name_no_accident(live: World, home: Calls) -> None:
+    """G15 Sorted; no generated id, revision, defaulted time or access; stated times are there."""
+    memory = await home.add("said", external_id="k")
+    loose = await home.add("loose")
+    edge = await home.put_edge(by_id(memory.id), "ABOUT", "a", weight=0.0)
+    await home.put_edge("a", "IN", "b", valid_from=START - 1, properties={"n": 1.5})
+    await home.relate(SUPERSEDES, memory.id, loose.id)
+    await home.relate(CONTRADICTS, loose.id, memory.id, "look")
+    await home.get(memory.id, peek=False)
+    lines = await home.export()
+    records = [json.loads(line) for line in lines]
+    text = "\n".join(lines)
+
+    for item_id in (memory.id, loose.id, edge.id, edge.target.id, memory.etag):
+        assert item_id not in text
+    kinds = ["memory", "memory", "node", "node", "edge", "edge", "lineage", "lineage"]
+    assert [record["kind"] for record in records] == kinds
+    assert records[4]["valid_from"] == "2027-01-15T07:59:59.999999Z"
+    assert records[4]["properties"] == {"n": 1.5}
+    assert records[5]["source"] == {"external_id": "k"}
+    assert records[5]["weight"] == 0
+    assert [rfc8785.dumps(record).decode() for record in records] == lines
+    live.clock.pass_(99 * DAY)
+    assert await home.export() == lines
+
+
+async def test_what_is_undone_leaves_the_bytes_as_they_were(home: Calls) -> None:
+    """G15 M4 Forget and restore, add and delete, supersede and take back."""
+    a = await home.add("a", id="a")
+    loose = await home.add("Supersedes: [[memory:a]]")
+    await home.put_edge(by_id(loose.id), "ABOUT", "x")
+    before = await home.export()
+    forgotten = await home.forget(loose)
+    without = await home.export()
+    await home.restore(forgotten)
+    made = (await home.relate(AMENDS, "a", "elsewhere")).edge
+    await home.delete_edge(made)
+    a.tags.append("t")
+    changed = await home.update(a, "tags")
+    changed.tags.pop()
+    await home.update(changed, "tags")
+
+    assert await home.export() == before
+    assert [json.loads(line)["kind"] for line in without] == ["memory", "node"]
+
+
+async def test_a_large_export_comes_in_pieces(home: Calls) -> None:
+    """G15 No message is larger than clients take; nothing is lost between them."""
+    for start in range(0, 80, 40):
+        await home.batch(
+            [type_pb2.Memory(content=f"{start + n} " + "ä" * 19_900) for n in range(40)]
+        )
+    pieces = [p async for p in home.graph.ExportSpace(graph_pb2.ExportSpaceRequest())]
+
+    assert len(pieces) > 1
+    assert max(piece.ByteSize() for piece in pieces) < 4 << 20
+    assert sum(len(piece.lines) for piece in pieces) == 80
+
+
+async def test_counts_by_type(live: World, home: Calls) -> None:
+    """G12 Live items by type, deleted apart, this space's only."""
+    empty = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+    await home.put_edge("a", "R", "b")
+    await home.delete_edge(await home.put_edge("a", "R", "c"))
+    await home.add("fact")
+    await home.add("Supersedes: [[memory:ghost]]", kind=type_pb2.MEMORY_KIND_INSIGHT)
+    await home.add("turn", kind=type_pb2.MEMORY_KIND_TURN)
+    await home.forget(await home.add("gone"))
+    await live.calls("other").add("theirs")
+    counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+
+    assert empty == graph_pb2.CountByTypeResponse()
+    assert (counts.nodes, counts.edges, counts.memories) == (3, 2, 2)
+    assert (counts.raw_dialogues, counts.deleted) == (1, 2)
+
+
+async def test_a_store_written_before_opens_with_all_it_had(tmp_path: Path) -> None:
+    """G16 G15 Closing and opening again changes nothing."""
+    path, clock = tmp_path / "graph.db", Clock()
+    async with world(path, clock=clock) as live:
+        await live.calls().batch(CHAIN)
+        before = await live.calls().export()
+        changes = await live.calls().changes()
+    async with world(path, clock=clock) as live:
+        assert await live.calls().export() == before
+        assert await live.calls().changes() == changes
+        assert (await live.calls().put_node("more")).id

@@ -1,0 +1,131 @@
+"""A store that cannot serve says what to do; one that fails later is not taken for a good one."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from concord.graph.v1 import graph_pb2
+from concord_graph.adapters.sqlite.store import StoreUnusable, open_store
+from concord_graph.bootstrap import build
+from graph_world import Calls, Clock, World, refused, world
+
+
+def unusable(path: Path, *, busy_seconds: float = 0.05) -> str:
+    """Return what opening says."""
+    with pytest.raises(StoreUnusable) as caught:
+        open_store(path, Clock(), busy_seconds=busy_seconds)
+    return str(caught.value)
+
+
+async def filled(path: Path) -> None:
+    """Make a store with a few items, all of them in the main file."""
+    async with world(path) as live:
+        for number in range(50):
+            await live.calls().put_edge(f"a{number}", "R", f"b{number}")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_what_is_no_database(tmp_path: Path) -> None:
+    """Must hold: a sentence that says what to do."""
+    path = tmp_path / "graph.db"
+    path.write_text("hello, this is a letter and no database at all\n" * 50)
+
+    assert "is damaged: move it away and restore a copy" in unusable(path)
+
+
+async def test_a_damaged_file(tmp_path: Path) -> None:
+    """Must hold: found at start, before anything is served from it."""
+    path = tmp_path / "graph.db"
+    await filled(path)
+    data = bytearray(path.read_bytes())
+    data[8192 : len(data) - 4096] = b"\xa5" * (len(data) - 12288)
+    path.write_bytes(data)
+
+    assert "is damaged: move it away and restore a copy" in unusable(path)
+
+
+def test_another_programs_database(tmp_path: Path) -> None:
+    """Must hold: it is left as it is."""
+    path = tmp_path / "graph.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE songs (title TEXT)")
+
+    assert "is another program's database: choose another directory" in unusable(path)
+    with closing(sqlite3.connect(path)) as db:
+        assert [row[0] for row in db.execute("SELECT name FROM sqlite_master")] == ["songs"]
+
+
+async def test_a_newer_schema(tmp_path: Path) -> None:
+    """G16 Must hold: which one it has, which one this program knows."""
+    path = tmp_path / "graph.db"
+    await filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
+        db.commit()
+
+    text = unusable(path)
+    assert "has schema 99, this program knows 1" in text
+    assert "run the version of Concord that wrote it" in text
+
+
+def test_a_missing_directory(tmp_path: Path) -> None:
+    """Must hold: it is not made by guessing."""
+    text = unusable(tmp_path / "nowhere" / "graph.db")
+
+    assert "cannot open" in text
+    assert "check that it exists, is yours and is not in use" in text
+
+
+async def test_a_locked_file(tmp_path: Path) -> None:
+    """Must hold: another process holds it; the wait is bounded."""
+    path = tmp_path / "graph.db"
+    await filled(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+
+        assert "is not in use" in unusable(path)
+    await build(path).close()
+
+
+def test_a_path_that_is_a_directory(tmp_path: Path) -> None:
+    """Must hold: a sentence, no traceback."""
+    assert "cannot open" in unusable(tmp_path)
+
+
+async def test_a_held_write_lock_is_overload_and_passes(tmp_path: Path) -> None:
+    """RESOURCE_EXHAUSTED with a time to retry after; nothing half-written; then it goes on."""
+    path = tmp_path / "graph.db"
+    async with world(path, busy_seconds=0.05) as live:
+        home = live.calls()
+        await home.put_node("before")
+        with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            failure = await refused(home.put_node("during"))
+        after = await home.put_node("after")
+
+        assert (failure.reason, failure.retry_after) == ("ERROR_REASON_OVERLOADED", 1.0)
+        assert after.id
+        assert len(await home.changes()) == 2
+        assert await live.app.ready()
+
+
+async def test_damage_found_while_serving_ends_serving(live: World, home: Calls) -> None:
+    """DATA_LOSS, told in little; health no longer says that it serves."""
+    for number in range(200):
+        await home.put_node(f"n{number}", label="x" * 100)
+    with closing(sqlite3.connect(live.path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+    assert await live.app.ready()
+    pages = live.path.stat().st_size // size
+    with live.path.open("r+b") as file:
+        file.seek(size)
+        file.write(b"\xa5" * size * (pages - 1))
+    failure = await refused(home.graph.ListNodes(graph_pb2.ListNodesRequest(page_size=200)))
+
+    assert failure.reason == "ERROR_REASON_STORE_CORRUPT"
+    assert str(live.path) not in failure.message
+    assert not await live.app.ready()

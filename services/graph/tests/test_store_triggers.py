@@ -1,0 +1,167 @@
+"""The store's own protection: what the use cases promise, kept again by the file itself."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from concord.graph.v1 import governed_pb2
+from concord_graph.usecases.writer import Rules
+from graph_world import (
+    PROTECTED,
+    SUPERSEDES,
+    Clock,
+    reason,
+    refused,
+    world,
+)
+
+COLUMNS = {
+    table: f"SELECT name FROM pragma_table_info('{table}') WHERE name <> 'record_until'"
+    for table in ("node", "edge", "memory")
+}
+
+
+@pytest_asyncio.fixture
+async def path(tmp_path: Path) -> Path:
+    """A store with constitutive items: an edge between nodes, a memory, governed lineage."""
+    file = tmp_path / "graph.db"
+    async with world(file) as live:
+        home, parties = live.calls(), live.parties()
+        await parties.enrol(home)
+        await parties.constitutive_edge(home)
+        core = await parties.constitutive_memory(home, "core")
+        await home.add("note", id="note")
+        action = governed_pb2.GovernedAction()
+        action.add_lineage.request_id = "hide"
+        action.add_lineage.relation = SUPERSEDES
+        action.add_lineage.newer_id = "note"
+        action.add_lineage.older_id = "core"
+        await parties.apply(home, action, {"core": core.etag})
+    return file
+
+
+@pytest.fixture
+def db(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection as anybody's program would open it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA recursive_triggers = ON")
+        yield connection
+
+
+ENDS = "id IN (SELECT id FROM constitutive_end)"
+
+ATTEMPTS = {
+    "delete the edge": "DELETE FROM edge WHERE edge_type = 2",
+    "delete the memory": "DELETE FROM memory WHERE edge_type = 2",
+    "delete its end": f"DELETE FROM node WHERE {ENDS}",
+    "delete all history": "DELETE FROM edge",
+    "delete the record": "DELETE FROM change",
+    "rewrite the record": "UPDATE change SET principal = 'nobody'",
+    "close the edge": "UPDATE edge SET record_until = 1 WHERE edge_type = 2",
+    "close the memory": "UPDATE memory SET record_until = 1 WHERE edge_type = 2",
+    "close its end": f"UPDATE node SET record_until = 1 WHERE {ENDS}",
+    "close governed lineage": "UPDATE edge SET record_until = 1 WHERE governed = 1",
+    "replace the edge": "INSERT OR REPLACE INTO edge SELECT * FROM edge WHERE edge_type = 2",
+    "replace the memory": "INSERT OR REPLACE INTO memory SELECT * FROM memory WHERE edge_type = 2",
+    "replace the genesis": "INSERT OR REPLACE INTO genesis SELECT space, x'00', '' FROM genesis",
+    "delete the genesis": "DELETE FROM genesis",
+    "rewrite the genesis": "UPDATE genesis SET envelope = x'00'",
+    "forget a nonce": "DELETE FROM nonce",
+    "rename a nonce": "UPDATE nonce SET nonce = nonce || 'x'",
+}
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_raw_sql_neither_removes_nor_rewrites(db: sqlite3.Connection, attempt: str) -> None:
+    """G4 V5 The file refuses, whoever asks."""
+    with pytest.raises(sqlite3.IntegrityError, match=r"constitutive|append-only"):
+        db.execute(ATTEMPTS[attempt])
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_no_column_of_a_revision_is_rewritten(db: sqlite3.Connection, table: str) -> None:
+    """G4 M4 All but the end of its record interval, which a successor sets."""
+    columns = [row[0] for row in db.execute(COLUMNS[table])]
+
+    assert len(columns) > 10
+    for column in columns:
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            db.execute(f"UPDATE {table} SET {column} = {column}")
+
+
+@pytest.mark.parametrize("revision", [2, 7])
+@pytest.mark.parametrize(
+    ("table", "which"),
+    [
+        ("edge", "edge_type = 2"),
+        ("memory", "edge_type = 2"),
+        ("edge", "governed = 1"),
+        ("node", ENDS),
+    ],
+)
+def test_no_tombstone_is_put_over_it(
+    db: sqlite3.Connection, table: str, which: str, revision: int
+) -> None:
+    """G4 Whatever number it gives itself, and wherever its record interval lies."""
+    names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+    values = {"revision": str(revision), "deleted": "1", "record_until": "record_until - 1"}
+    columns = ", ".join(values.get(name, name) for name in names)
+
+    with pytest.raises(sqlite3.IntegrityError, match="constitutive"):
+        db.execute(f"INSERT INTO {table} SELECT {columns} FROM {table} WHERE {which}")
+
+
+def test_nothing_constitutive_is_put_in(db: sqlite3.Connection) -> None:
+    """G5 Neither promoted nor new."""
+    names = [row[1] for row in db.execute("PRAGMA table_info(memory)")]
+    values = {"id": "'usurper'", "edge_type": "2", "external_id": "NULL"}
+    columns = ", ".join(values.get(name, name) for name in names)
+
+    with pytest.raises(sqlite3.IntegrityError, match="constitutive"):
+        db.execute(f"INSERT INTO memory SELECT {columns} FROM memory WHERE id = 'note'")
+
+
+PROTECTING = [
+    "edge_protected_insert",
+    "memory_protected_insert",
+    "node_protected_insert",
+    "edge_protected_close",
+    "memory_protected_close",
+    "node_protected_close",
+]
+
+
+@pytest.mark.parametrize("dropped", [None, *PROTECTING])
+async def test_the_second_line_holds_when_the_first_is_off(path: Path, dropped: str | None) -> None:
+    """G4 With the rule switched off every write is refused all the same; without a trigger not."""
+    if dropped:
+        partners = {name for name in PROTECTING if name.split("_")[0] == dropped.split("_")[0]}
+        with closing(sqlite3.connect(path)) as db:
+            for name in partners:
+                db.execute(f"DROP TRIGGER {name}")
+            db.commit()
+    async with world(path, clock=Clock(), rules=Rules(breach=lambda *_: None)) as live:
+        home = live.calls()
+        edge = await home.get_triple("Me", "VALUES", "Honesty")
+        core = await home.get("core")
+        node = await home.get_node("Honesty")
+        core.content = "changed"
+        node.name = "Deceit"
+        attempts = {
+            "memory": home.update(core, "content"),
+            "node": home.update_node(node, "name"),
+            "edge": home.delete_edge(edge),
+        }
+        for table, attempt in attempts.items():
+            if dropped and dropped.startswith(table):
+                await attempt
+            else:
+                failure = await refused(attempt)
+                assert failure.reason == PROTECTED
+        if dropped is None or not dropped.startswith("edge"):
+            hiding = home.relate(SUPERSEDES, "note", edge.id)
+            assert await reason(hiding) in {PROTECTED, "ERROR_REASON_FIELD_INVALID"}
+            assert await reason(home.add("Amends: [[memory:core]]")) == PROTECTED
