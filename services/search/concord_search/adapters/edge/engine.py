@@ -14,7 +14,7 @@ from concord_search.domain.candidates import Floats
 from concord_search.domain.errors import IndexCorrupt, IndexLocked
 
 DENSE, WORDS = "dense", "words"
-SCROLL_PAGE = 5_000
+SCROLL_PAGE = 1_000
 NO_HNSW = 10_000_000
 """Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
 
