@@ -61,7 +61,7 @@ class GraphApp:
         """`verify` is replaced only where a test proves what it is for."""
         self._store = store
         self._touches = Touches(store, clock)
-        store.pending(self._touches.pending)
+        store.pending(lambda: self._touches.pending)
         commands = Commands(store, clock, rules)
         queries = Queries(store, self._touches, clock)
         actions = Actions(Memories(parse_links, extract))

@@ -26,6 +26,9 @@ from concord_graph.domain.standing import Standing
 
 T = TypeVar("T")
 
+ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
+"""(space, id) -> how often it was read, and when last (µs)."""
+
 
 class ChangeType(IntEnum):
     """What happened to an item; numbers as in the contract."""
@@ -381,8 +384,11 @@ class GraphStore(Protocol):
         """Run work in a transaction; an exception undoes all of it."""
         ...
 
-    async def touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
-        """Add reads: (space, id) -> (how many, last time µs). One statement."""
+    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
+        """Add reads in one statement, and call `stored` as they become visible.
+
+        No view shows a read both from the store and as pending, or neither way.
+        """
         ...
 
     async def announce_touches(self) -> None:

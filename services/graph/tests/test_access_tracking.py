@@ -1,10 +1,16 @@
 """Reading leaves a count and a time, off the reply's path, and nothing else."""
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord_graph.adapters.sqlite.store import open_store
+from concord_graph.domain.items import Instant, ItemKind, Memory
+from concord_graph.ports import Author, Reads, Writes
+from concord_graph.usecases.touches import Touches
+from concord_graph.usecases.writer import Rules, Writer
 from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, world
 
 
@@ -120,3 +126,32 @@ async def test_a_miss_and_another_space_count_nothing(live: World, home: Calls) 
         assert reply.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
 
     assert (await home.get("m")).access == memory.access
+
+
+async def test_no_read_is_seen_twice_or_missed_while_it_is_stored(tmp_path: Path) -> None:
+    """G6 Views taken while counts move from memory to the store show each read exactly once."""
+    store = open_store(tmp_path / "graph.db", Clock(), readers=2)
+    touches = Touches(store, Clock())
+    store.pending(lambda: touches.pending)
+
+    async def count(tx: Reads) -> int:
+        return (await tx.views(ItemKind.MEMORY, ["m"], Instant(START)))["m"].access.count
+
+    async def put(tx: Writes) -> None:
+        writer = Writer(tx, Author("p", "Test", "r"), Rules(), START)
+        await writer.put(None, Memory(id="m", content="x"))
+
+    async def flushing(ended: asyncio.Event) -> None:
+        while not ended.is_set():
+            await touches.flush()
+            await asyncio.sleep(0)
+
+    await store.write("home", put)
+    ended = asyncio.Event()
+    background = asyncio.create_task(flushing(ended))
+    for number in range(1, 400):
+        touches.add("home", ["m"])
+        assert await store.read("home", count) == number
+    ended.set()
+    await background
+    await store.close()

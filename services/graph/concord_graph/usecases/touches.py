@@ -13,23 +13,25 @@ FLUSH_SECONDS = 1.0
 ANNOUNCE_EVERY_FLUSHES = 30
 
 
+_Counts = dict[tuple[str, str], tuple[int, int]]
+
+
 class Touches:
-    """Reads not yet stored. `pending` maps (space, id) to (how many, last time µs)."""
+    """Reads not yet stored: those collected, and those that are on their way to the store."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self.pending: dict[tuple[str, str], tuple[int, int]] = {}
+        self.pending: tuple[_Counts, _Counts] = ({}, {})
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
 
     def add(self, space: str, ids: Iterable[str]) -> None:
         """Count one read of each item. Never waits."""
         now = self._clock()
+        collected, _ = self.pending
         for item_id in ids:
-            key = (space, item_id)
-            count, _ = self.pending.get(key, (0, 0))
-            self.pending[key] = (count + 1, now)
+            _add(collected, (space, item_id), 1, now)
 
     def start(self) -> None:
         """Begin to flush in the background."""
@@ -46,16 +48,23 @@ class Touches:
 
     async def flush(self) -> None:
         """Store what was collected. Pending reads stay visible until they are stored."""
-        batch = dict(self.pending)
-        if not batch:
+        collected, _ = self.pending
+        if not collected:
             return
-        await self._store.touch(batch)
-        for key, (count, _) in batch.items():
-            now_count, now_last = self.pending[key]
-            if now_count == count:
-                del self.pending[key]
-            else:
-                self.pending[key] = (now_count - count, now_last)
+        self.pending = ({}, collected)
+        try:
+            await self._store.touch(collected, self._stored)
+        finally:
+            self._keep_unstored()
+
+    def _stored(self) -> None:
+        self.pending = (self.pending[0], {})
+
+    def _keep_unstored(self) -> None:
+        collected, unstored = self.pending
+        for key, (count, last) in unstored.items():
+            _add(collected, key, count, last)
+        self.pending = (collected, {})
 
     async def _run(self) -> None:
         flushes = 0
@@ -73,3 +82,8 @@ class Touches:
                 await self._store.announce_touches()
         except (Overloaded, StoreUnavailable):
             return  # kept, and tried again a second later
+
+
+def _add(counts: _Counts, key: tuple[str, str], count: int, last: int) -> None:
+    known, before = counts.get(key, (0, last))
+    counts[key] = (known + count, max(before, last))

@@ -29,6 +29,7 @@ from concord_graph.ports import (
     Counts,
     EdgeFilter,
     MemoryFilter,
+    ReadCounts,
     Receipt,
     Ref,
     State,
@@ -37,7 +38,7 @@ from concord_graph.ports import (
     Walk,
 )
 
-Pending = Mapping[tuple[str, str], tuple[int, int]]
+Pending = Sequence[ReadCounts]
 
 
 class SqliteReads:
@@ -435,10 +436,11 @@ class SqliteReads:
 
     def _access(self, item_id: str, last_time: int, count: int) -> Access:
         """Return stored reads and those not yet flushed."""
-        extra = self._pending.get((self._space_name, item_id))
-        if extra is None:
-            return Access(last_time, count)
-        return Access(max(last_time, extra[1]), count + extra[0])
+        for counts in self._pending:
+            extra = counts.get((self._space_name, item_id))
+            if extra is not None:
+                last_time, count = max(last_time, extra[1]), count + extra[0]
+        return Access(last_time, count)
 
     def _current(self, kind: ItemKind, test: str, value: str) -> rows.Row | None:
         sql = (

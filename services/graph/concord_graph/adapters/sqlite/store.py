@@ -7,8 +7,8 @@ import json
 import sqlite3
 import threading
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -19,7 +19,16 @@ from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.writing import SqliteWrites
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import ItemKind
-from concord_graph.ports import Author, Change, ChangeType, Clock, Reads, SpaceHead, Writes
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    Clock,
+    ReadCounts,
+    Reads,
+    SpaceHead,
+    Writes,
+)
 
 T = TypeVar("T")
 
@@ -53,7 +62,8 @@ class SqliteStore:
         self._connections: list[sqlite3.Connection] = []
         self._writer = Workers(1, "graph-writer")
         self._readers = Workers(readers, "graph-reader")
-        self._pending: dict[tuple[str, str], tuple[int, int]] = {}
+        self._pending: Callable[[], Sequence[ReadCounts]] = tuple
+        self._visible = threading.Lock()  # held while reads move from pending to stored
         self._version = 0
         self._damaged = False
         self._waiting: set[asyncio.Future[None]] = set()
@@ -82,15 +92,15 @@ class SqliteStore:
         loop = asyncio.get_running_loop()
         return await self._writer.run(self._write, loop, space, work)
 
-    def pending(self, reads: dict[tuple[str, str], tuple[int, int]]) -> None:
+    def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
         """Show these not yet flushed reads in every answer."""
         self._pending = reads
 
-    async def touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
         """Add reads in one statement."""
         if reads:
             try:
-                await self._writer.run(self._touch, reads)
+                await self._writer.run(self._touch, reads, stored)
             except Failure as error:  # the writer's queue is full
                 raise Overloaded("the store is busy") from error
 
@@ -138,7 +148,8 @@ class SqliteStore:
 
     def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         with self._transaction("BEGIN") as db:
-            view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending)
+            with self._visible:  # its first statement takes the snapshot
+                view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending())
             return _drive(cast("Coroutine[Any, Any, T]", work(view)))
 
     def _write(
@@ -149,7 +160,7 @@ class SqliteStore:
     ) -> T:
         with self._transaction("BEGIN IMMEDIATE") as db:
             tx = SqliteWrites(
-                db, space, epoch=self._epoch, pending=self._pending, clock=self._clock
+                db, space, epoch=self._epoch, pending=self._pending(), clock=self._clock
             )
             result = _drive(cast("Coroutine[Any, Any, T]", work(tx)))
             tx.finish()
@@ -157,17 +168,20 @@ class SqliteStore:
         loop.call_soon_threadsafe(self._announce)
         return result
 
-    def _touch(self, reads: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+    def _touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
         batch = json.dumps([[space, i, n, last] for (space, i), (n, last) in reads.items()])
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            db.execute(
-                "INSERT INTO access (space, id, last_time, count, unannounced)"
-                " SELECT s.id, r.value->>1, r.value->>3, r.value->>2, 1 FROM json_each(?) r"
-                " JOIN space s ON s.name = r.value->>0 WHERE true"
-                " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
-                " last_time = max(last_time, excluded.last_time), unannounced = 1",
-                (batch,),
-            )
+        sql = (
+            "INSERT INTO access (space, id, last_time, count, unannounced)"
+            " SELECT s.id, r.value->>1, r.value->>3, r.value->>2, 1 FROM json_each(?) r"
+            " JOIN space s ON s.name = r.value->>0 WHERE true"
+            " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
+            " last_time = max(last_time, excluded.last_time), unannounced = 1"
+        )
+        with ExitStack() as moving:
+            with self._transaction("BEGIN IMMEDIATE") as db:
+                db.execute(sql, (batch,))
+                moving.enter_context(self._visible)  # only now: until here it may have to wait
+            stored()
 
     def _unannounced(self) -> dict[str, list[str]]:
         with self._transaction("BEGIN IMMEDIATE") as db:
