@@ -16,7 +16,7 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
-from contract_homes import Home, Template, nowhere, paged
+from contract_homes import Home, Template, edge_said, nowhere, paged
 from contract_live import (
     SERVICE_SCOPES,
     Answer,
@@ -95,6 +95,28 @@ def searches() -> Iterator[search_pb2.SearchRequest]:
         )
 
 
+def more_writes(method: str, home: Home) -> list[Message]:
+    """Return writes that find what they ask for there already, and so show it as it is."""
+    edge = edge_said("WORKS_AT", "Zeta", valid_from="2024-01-01T00:00:00Z")
+    known = [
+        type_pb2.Memory(content="I keep promises (a)"),
+        type_pb2.Memory(content=f"Ada likes tea ({home.space})"),
+        type_pb2.Memory(id="shared/one", content="Something else"),
+        type_pb2.Memory(external_id="ext-1", content="Something else"),
+    ]
+    found: dict[str, list[Message]] = {
+        "UpsertNode": [
+            graph_pb2.UpsertNodeRequest(request_id="known", node=type_pb2.Node(name="Ada"))
+        ],
+        "UpsertEdge": [graph_pb2.UpsertEdgeRequest(request_id="known", edge=edge)],
+        "AddMemory": [
+            memory_pb2.AddMemoryRequest(request_id=f"known {place}", memory=memory)
+            for place, memory in enumerate(known)
+        ],
+    }
+    return found.get(method.rpartition(".")[2], [])
+
+
 def reads(method: str, template: Template) -> Iterator[Request]:
     """Yield every read of a method: its case, more of them, and the pages of both homes."""
     a, short = template.a, method.rpartition(".")[2]
@@ -166,8 +188,10 @@ async def test_a_write_ends_the_same_without_the_other_space(
         async with graph_live(graph_app(path, enrolment=template.enrolment)) as live:
             contract = CONTRACTS[method]
             who = contract.caller(template.a)
-            answer = await live.ask(who, method, contract.request(template.a))
-            return masked_ids(masked(answer) + await whole(live, "a"), template.a)
+            requests = [contract.request(template.a), *more_writes(method, template.a)]
+            answers = [await live.ask(who, method, request) for request in requests]
+            told = "".join(map(masked, answers)) + await whole(live, "a")
+            return masked_ids(told, template.a)
 
     alone = await written(template.copy(tmp_path, both=False))
     beside = await written(template.copy(tmp_path))

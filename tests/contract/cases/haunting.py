@@ -1,11 +1,14 @@
-"""A second space in a store file that has the very same ids as the first, and says otherwise."""
+"""More spaces in a store file that have the very same ids as the first, and say otherwise."""
 
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-OTHER = 99
+BEFORE, AFTER = -9, 99
+"""The numbers of the two: a query that forgets its space meets one first or the other last."""
+
+_ROWS = ("node", "edge", "memory")
 
 # What the other space says of the items that it shares ids with, by table and column. There all
 # is constitutive, nothing is forgotten, and every edge holds from a little later.
@@ -40,7 +43,6 @@ _OTHERWISE = {
 
 # There everything supersedes everything too, with consent.
 _SUPERSEDING = {
-    "space": str(OTHER),
     "id": "'haunt ' || m.id || ' ' || n.id",
     "source_id": "m.id",
     "target_id": "n.id",
@@ -49,30 +51,38 @@ _SUPERSEDING = {
 
 
 def haunt(path: Path) -> None:
-    """Give every row of the file's spaces a twin with the same ids in one more space."""
+    """Give every row of the file's spaces a twin with the same ids in each of two more spaces."""
     with closing(sqlite3.connect(path)) as db, db:
         triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
         kept = dict(triggers.fetchall())
         for name in kept:
             db.execute(f"DROP TRIGGER {name}")
-        db.execute("INSERT INTO space VALUES (?, 'haunted', 7, 7)", (OTHER,))
-        for table, otherwise in _OTHERWISE.items():
-            said = _columns(db, table, {"space": str(OTHER)} | otherwise)
-            db.execute(f"INSERT INTO {table} SELECT {said} FROM {table}")
-        said = _columns(db, "edge", _SUPERSEDING, "e.")
-        db.execute(
-            f"INSERT OR IGNORE INTO edge SELECT {said} FROM edge e, memory m, memory n"
-            " WHERE e.rowid = (SELECT min(rowid) FROM edge WHERE relation = 'SUPERSEDES')"
-            " AND m.id <> n.id"
-        )
-        db.execute("INSERT INTO open_grant VALUES (?, 'open')", (OTHER,))
+        for other in (BEFORE, AFTER):
+            _haunt(db, other)
         for sql in kept.values():
             db.execute(sql)
 
 
+def _haunt(db: sqlite3.Connection, other: int) -> None:
+    db.execute("INSERT INTO space VALUES (?, ?, 7, 7)", (other, f"haunted {other}"))
+    for table, otherwise in _OTHERWISE.items():
+        names, said = _columns(db, table, {"space": str(other)} | otherwise)
+        if table in _ROWS and other < 0:
+            names, said = f"rowid, {names}", f"-rowid, {said}"
+        haunted = f"space NOT IN ({BEFORE}, {AFTER})"
+        db.execute(f"INSERT INTO {table} ({names}) SELECT {said} FROM {table} WHERE {haunted}")
+    _, said = _columns(db, "edge", {"space": str(other)} | _SUPERSEDING, "e.")
+    db.execute(
+        f"INSERT OR IGNORE INTO edge SELECT {said} FROM edge e, memory m, memory n"
+        " WHERE e.rowid = (SELECT max(rowid) FROM edge WHERE relation = 'SUPERSEDES')"
+        " AND m.id <> n.id"
+    )
+    db.execute("INSERT INTO open_grant VALUES (?, 'open')", (other,))
+
+
 def _columns(
     db: sqlite3.Connection, table: str, otherwise: Mapping[str, str], prefix: str = ""
-) -> str:
-    """Return what to select for a row of a table, each column in its order."""
+) -> tuple[str, str]:
+    """Return the columns of a table, and what to select for each."""
     names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    return ", ".join(otherwise.get(name, prefix + name) for name in names)
+    return ", ".join(names), ", ".join(otherwise.get(name, prefix + name) for name in names)
