@@ -96,7 +96,11 @@ class _NextActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NextAction
     NEXT_ACTION_REFINE: _NextAction.ValueType  # 3
     """Broaden or rename the query, or add the domain's words."""
     NEXT_ACTION_CAVEAT: _NextAction.ValueType  # 4
-    """State it with a caveat."""
+    """State it with a caveat, or ask once: no rule speaks and the confidence is medium."""
+    NEXT_ACTION_STATE: _NextAction.ValueType  # 5
+    """State it and name its source: no rule speaks and the confidence is high."""
+    NEXT_ACTION_SUMMARISE: _NextAction.ValueType  # 6
+    """Do not assert it; summarise and propose next steps: no rule speaks and the confidence is low."""
 
 class NextAction(_NextAction, metaclass=_NextActionEnumTypeWrapper):
     """What to do with the results."""
@@ -110,7 +114,11 @@ NEXT_ACTION_ASK: NextAction.ValueType  # 2
 NEXT_ACTION_REFINE: NextAction.ValueType  # 3
 """Broaden or rename the query, or add the domain's words."""
 NEXT_ACTION_CAVEAT: NextAction.ValueType  # 4
-"""State it with a caveat."""
+"""State it with a caveat, or ask once: no rule speaks and the confidence is medium."""
+NEXT_ACTION_STATE: NextAction.ValueType  # 5
+"""State it and name its source: no rule speaks and the confidence is high."""
+NEXT_ACTION_SUMMARISE: NextAction.ValueType  # 6
+"""Do not assert it; summarise and propose next steps: no rule speaks and the confidence is low."""
 Global___NextAction: _TypeAlias = NextAction  # noqa: Y015
 
 @_typing.final
