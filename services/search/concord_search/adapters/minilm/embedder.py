@@ -6,7 +6,7 @@ offset from the wheel's `model.safetensors` (design section 4).
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -26,6 +26,10 @@ MAX_TOKENS = 256
 """What the model was made for; the rest of a longer text is not read."""
 
 BATCH = 32
+BATCH_TOKENS = 1_024
+"""Padding included. The runtime keeps the memory that its largest batch ever took: at 32 texts of
+256 tokens that is 330 MB, at this bound 80 MB, and no slower."""
+
 REMEMBERED_QUERIES = 256
 
 
@@ -61,9 +65,7 @@ class MiniLm:
         """One row per text, shape (n, 384)."""
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         encoded = await self._texts.run(self._encode, texts)
-        order = sorted(range(len(texts)), key=lambda at: len(encoded[at].ids))
-        for start in range(0, len(order), BATCH):
-            rows = order[start : start + BATCH]
+        for rows in _batches([len(each.ids) for each in encoded]):
             result[rows] = await self._texts.run(self._run, [encoded[row] for row in rows])
         return result
 
@@ -106,6 +108,19 @@ class MiniLm:
         for workers in (self._texts, self._queries):
             await asyncio.to_thread(workers.close)
         self._loaded = None
+
+
+def _batches(widths: Sequence[int]) -> Iterator[list[int]]:
+    """Places of texts of these lengths, like lengths together, within the bounds of a batch."""
+    batch: list[int] = []
+    for at in sorted(range(len(widths)), key=widths.__getitem__):
+        full = len(batch) == BATCH or (len(batch) + 1) * widths[at] > BATCH_TOKENS
+        if batch and full:
+            yield batch
+            batch = []
+        batch.append(at)
+    if batch:
+        yield batch
 
 
 @dataclass(frozen=True, slots=True)
