@@ -75,10 +75,12 @@ def test_the_band_follows_composite_and_strong_supports(
             [result(vector_similarity=0.86, authority=0.7, temporal=0.8, concept_overlap=0.3)],
             NextAction.CAVEAT,
         ),
+        ([result(0.7, temporal=0.95, concept_overlap=0.3)], NextAction.STATE),
+        ([result(0.4, temporal=0.95, concept_overlap=0.3)], NextAction.SUMMARISE),
     ],
 )
 def test_the_next_action_follows_the_rules(results: list[Breakdown], expected: NextAction) -> None:
-    """S5 accept, ask, refine, else say it with a caveat."""
+    """S5 accept, ask, refine, else what the confidence band says."""
     assert next_action(results, LIMITS) is expected
 
 

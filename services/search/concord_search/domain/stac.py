@@ -26,6 +26,8 @@ class NextAction(Enum):
     ASK = "ask"
     REFINE = "refine"
     CAVEAT = "caveat"
+    STATE = "state"
+    SUMMARISE = "summarise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def next_action(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
 
     The rules are asked in this order: nothing found: refine; a near match that shares neither
     concept nor domain: ask; a near match with authority or recency: accept; none of the first
-    three shares a concept: refine; else: say it with a caveat.
+    three shares a concept: refine; else what the top result's confidence band says.
     """
     if not results:
         return NextAction.REFINE
@@ -99,7 +101,7 @@ def next_action(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
         return NextAction.ACCEPT
     if all(result.score("concept_overlap") == 0 for result in results[:LOOKED_AT]):
         return NextAction.REFINE
-    return NextAction.CAVEAT
+    return _BY_BAND[band(top, limits)]
 
 
 def lines(
@@ -133,5 +135,13 @@ _NEXT = {
     NextAction.ACCEPT: "use the top result.",
     NextAction.ASK: "ask one focused question: it is near in meaning and shares no concept.",
     NextAction.REFINE: "refine the query: broaden or rename it, or add the domain's words.",
-    NextAction.CAVEAT: "say it with a caveat.",
+    NextAction.CAVEAT: "say it with a caveat, or ask once.",
+    NextAction.STATE: "state it, and say where it comes from.",
+    NextAction.SUMMARISE: "do not assert it: summarise, and propose next steps.",
+}
+
+_BY_BAND = {
+    Band.HIGH: NextAction.STATE,
+    Band.MEDIUM: NextAction.CAVEAT,
+    Band.LOW: NextAction.SUMMARISE,
 }

@@ -26,6 +26,8 @@ _ACTIONS = {
     NextAction.ASK: search_pb2.NEXT_ACTION_ASK,
     NextAction.REFINE: search_pb2.NEXT_ACTION_REFINE,
     NextAction.CAVEAT: search_pb2.NEXT_ACTION_CAVEAT,
+    NextAction.STATE: search_pb2.NEXT_ACTION_STATE,
+    NextAction.SUMMARISE: search_pb2.NEXT_ACTION_SUMMARISE,
 }
 
 
