@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 from uuid import UUID, uuid4
 
 import qdrant_edge as qdrant
 from concord_search.adapters.edge import engine
-from concord_search.adapters.edge.engine import DENSE, WORDS, Shard
+from concord_search.adapters.edge.engine import DENSE, WORDS
 from concord_search.ports import Embedder
 
 from tests.bench.conversations import Collection, Question, Turn
@@ -20,7 +20,9 @@ EVERYTHING = ""
 class Branches:
     """A shard for each conversation and one for all together. Close it with `with`."""
 
-    def __init__(self, embedder: Embedder, shards: dict[str, Shard], keys: dict[UUID, str]) -> None:
+    def __init__(
+        self, embedder: Embedder, shards: dict[str, qdrant.EdgeShard], keys: dict[UUID, str]
+    ) -> None:
         self._embedder, self._shards, self._keys = embedder, shards, keys
         self._model = engine.Words()
 
@@ -31,9 +33,11 @@ class Branches:
         made = cls(embedder, {}, {point: key for key, point in points.items()})
         parts = {**collection.conversations, EVERYTHING: collection.turns}
         for number, (name, turns) in enumerate(parts.items()):
-            shard = engine.create(folder / str(number), embedder.model.dimension)
-            made._shards[name] = shard
+            path = folder / str(number)
+            shard = engine.create(path, embedder.model.dimension)
             shard.upsert(await made._points(turns, points))
+            shard.close()
+            made._shards[name] = qdrant.EdgeShard.load(str(path))
         return made
 
     async def _points(self, turns: Sequence[Turn], points: dict[str, UUID]) -> engine.Points:
@@ -74,8 +78,7 @@ class Branches:
         self, part: str, vector: list[float] | qdrant.SparseVector, branch: str
     ) -> list[str]:
         query = engine.nearest(vector, branch, LIMIT, qdrant.Filter())
-        (found,) = self._shards[part].ask([query])
-        return [self._keys[point] for point, _ in found]
+        return [self._keys[cast(UUID, hit.id)] for hit in self._shards[part].query(query)]
 
     def __enter__(self) -> Self:
         return self

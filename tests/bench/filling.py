@@ -23,7 +23,7 @@ async def remember(
     stub = MemoryServiceStub(system.graph.serving.channel(agent(space), cap=None))
     token = ""
     for number, batch in enumerate(_batches(memories, size)):
-        reply = await stub.BatchAddMemories(_requests(f"{name}-{number}", batch), timeout=PATIENCE)
+        reply = await stub.BatchAddMemories(requests(f"{name}-{number}", batch), timeout=PATIENCE)
         if reply.errors:
             raise RuntimeError(f"refused: {reply.errors[0].reason}: {reply.errors[0].message}")
         token = reply.token
@@ -53,7 +53,8 @@ def _batches(memories: Iterable[Memory], size: int) -> Iterator[Sequence[Memory]
         yield batch
 
 
-def _requests(request_id: str, batch: Sequence[Memory]) -> Iterator[BatchAddMemoriesRequest]:
+def requests(request_id: str, batch: Sequence[Memory]) -> Iterator[BatchAddMemoriesRequest]:
+    """The messages of one batch."""
     header = BatchHeader(request_id=request_id, memory_count=len(batch))
     yield BatchAddMemoriesRequest(header=header)
     for memory in batch:
