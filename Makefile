@@ -38,7 +38,7 @@ lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that genera
 types: $(VENV)/dev.stamp ## check types, strictly
 	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*))
 	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases; \
-	  if [ -f $$folder/__init__.py ]; then path=tests/contract/cases; fi; \
+	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
 
 protos: $(VENV)/dev.stamp ## generate code from the contracts
