@@ -25,7 +25,6 @@ TOKEN_LIFE = 3600.0
 SCOPES = frozenset(
     [
         "bench:nothing",
-        "feed:all",
         "graph:read",
         "graph:write",
         "memory:read",
