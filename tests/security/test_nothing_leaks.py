@@ -74,7 +74,7 @@ async def test_a_broken_store_is_not_described(
     path = template.copy(folder)
     answers = []
     # Reads from before the damage cannot be flushed any more, which close() says.
-    with suppress(StoreCorrupt, StoreUnavailable):
+    with suppress(StoreCorrupt, StoreUnavailable, sqlite3.OperationalError):
         async with graph_live(graph_app(path, enrolment=template.enrolment)) as live:
             damage(path)
             for name in GRAPH:
@@ -89,20 +89,26 @@ async def test_a_broken_store_is_not_described(
         if answer.refusal is not None:
             demand_silence(answer, "nobodys-business")
     refused = [answer for answer in answers if answer.code in OUTWARD]
-    assert len(refused) > len(GRAPH) / 2
+    assert len(refused) > 10, "the damage was not felt"
 
 
 async def test_a_closed_store_is_not_described(template: Template, tmp_path: Path) -> None:
     """W6: a call that comes while the store is closed."""
     app = graph_app(template.copy(tmp_path), enrolment=template.enrolment)
-    async with graph_live(app) as live:
-        await app.close()
-        for name in GRAPH:
-            contract, home = CONTRACTS[name], template.a
-            answer = await live.ask(contract.caller(home), name, contract.request(home), 1)
+    answers = {}
+    with suppress(RuntimeError):  # the block closes the store a second time
+        async with graph_live(app) as live:
+            await app.close()
+            for name in GRAPH:
+                contract, home = CONTRACTS[name], template.a
+                answers[name] = await live.ask(
+                    contract.caller(home), name, contract.request(home), 1
+                )
 
-            assert answer.code in OUTWARD, name
-            demand_silence(answer)
+    assert set(answers) == set(GRAPH)
+    for name, answer in answers.items():
+        assert answer.code in OUTWARD, name
+        demand_silence(answer)
 
 
 async def test_a_secret_is_not_repeated(template: Template, tmp_path: Path) -> None:
