@@ -8,7 +8,7 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState, Origin
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 from search_lab import NOW, SPACE, Lab, MakeState, WordEmbedder, plain_state
 
@@ -19,6 +19,7 @@ NAMES = ("Ann", "Bob", "notes.md")
 INSTANTS = tuple(NOW + at for at in (-30, -20, -10, 0, 10, 20, 30))
 
 instant = some.sampled_from(INSTANTS)
+past_instant = some.sampled_from([at for at in INSTANTS if at <= NOW])
 open_instant = some.sampled_from((*INSTANTS, NEVER, NEVER))
 tags = some.lists(some.sampled_from(TAGS), unique=True, max_size=2).map(tuple)
 origins = some.lists(
@@ -41,11 +42,11 @@ said = some.fixed_dictionaries(
         "tags": tags,
         "session_id": some.sampled_from(("", "s1", "s2")),
         "origins": origins,
-        "created": instant,
+        "created": past_instant,
         "valid_from": instant,
         "stated_until": open_instant,
         "superseded_from": open_instant,
-        "record_from": instant,
+        "record_from": past_instant,
     }
 )
 maybe_instant = some.none() | instant
@@ -84,7 +85,10 @@ nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=pa
     filters=some.lists(plain_filter | nested_filter, min_size=1, max_size=25),
 )
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_the_engine_finds_exactly_what_is_admitted(
     tmp_path_factory: pytest.TempPathFactory,

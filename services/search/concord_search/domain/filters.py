@@ -71,7 +71,7 @@ def admits(scope: Scope, state: MemoryState) -> bool:
 
     The index applies the same inside its engine; this is for states that changed since.
     """
-    if state.forgotten:
+    if state.forgotten or state.created > scope.now:
         return False
     if scope.superseded is not Superseded.HISTORY:
         holds = state.valid_from <= scope.now < state.stated_until

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from concord_search.adapters.edge import payload
 from concord_search.domain.candidates import Ints
 
-_WHOLE = ("seq", "ac", "la", "created", "d", "p", "imp", "head", "text")
+_WHOLE = ("i", "seq", "ac", "la", "created", "d", "p", "imp", "head", "text")
 _FIRST_ROWS = 1024
 
 
@@ -33,6 +33,7 @@ class Columns:
         self._newest: dict[str, int] = {}
         self._whole = {name: np.zeros(_FIRST_ROWS, dtype=np.int64) for name in _WHOLE}
         self._closed = np.zeros(_FIRST_ROWS, dtype=np.int64)
+        self._current = np.zeros(_FIRST_ROWS, dtype=np.int64)
         self._concepts: NDArray[np.int64] = np.zeros(_FIRST_ROWS * 8, dtype=np.int64)
         self._ends = np.zeros(_FIRST_ROWS + 1, dtype=np.int64)
 
@@ -64,9 +65,11 @@ class Columns:
         item = self.items[row]
         before = self._is_open(item)
         self._closed[row] = till
-        newest = self._newest.get(item)
-        if newest is None or self["seq"][row] >= self["seq"][newest]:
-            self._newest[item] = row
+        newest = self._newest.get(item, row)
+        if self["seq"][row] >= self["seq"][newest]:
+            self._current[newest] = 0
+            self._newest[item] = newest = row
+        self._current[newest] = not self._closed[newest]
         self.open_items += self._is_open(item) - before
 
     def _is_open(self, item: str) -> bool:
@@ -77,6 +80,7 @@ class Columns:
         if row >= len(self._closed):
             self._whole = {name: _doubled(column) for name, column in self._whole.items()}
             self._closed = _doubled(self._closed)
+            self._current = _doubled(self._current)
             self._ends = np.concatenate([self._ends, np.zeros(row, dtype=np.int64)])
         while self._ends[row] + concepts > len(self._concepts):
             self._concepts = _doubled(self._concepts)
@@ -98,9 +102,11 @@ class Columns:
         """The row of a point."""
         return self._rows.get(point.int)
 
-    def is_current(self, row: int) -> bool:
-        """Whether a row is the open newest state of its item."""
-        return self._newest.get(self.items[row]) == row and not self._closed[row]
+    def current_rows(self, points: Sequence[UUID]) -> Ints:
+        """The row of each point that is its item's open newest state; -1 for every other."""
+        find = self._rows.get
+        rows = np.array([find(point.int, -1) for point in points], dtype=np.int64)
+        return np.where((rows >= 0) & (self._current[rows] > 0), rows, -1)
 
     def seen(self, row: int) -> int:
         """The last change that this row knows of: what made it, or what ended it."""
@@ -125,6 +131,7 @@ class Columns:
         for row in rows:
             self._rows.pop(self.points[row], None)
             self._closed[row] = 1
+            self._current[row] = 0
             self.items[row] = ""
         return points
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 from uuid import UUID
@@ -18,9 +19,21 @@ SCROLL_PAGE = 1_000
 NO_HNSW = 10_000_000
 """Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
 
-Scored = list[tuple[UUID, float]]
 Vectors = dict[str, list[float] | qdrant.SparseVector]
 Points = Sequence[tuple[UUID, Vectors, payload.Payload]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The points that one query found, best first, and their scores; both of one length."""
+
+    points: Sequence[UUID]
+    scores: Floats
+
+
+def nothing() -> Scored:
+    """An answer without points."""
+    return Scored((), np.zeros(0))
 
 
 class Words:
@@ -75,7 +88,13 @@ class Shard:
             answers = self._engine.query_batch(qdrant.QueryBatchRequest(list(queries)))
         except Exception as error:  # the engine raises nothing narrower
             raise IndexCorrupt(f"the index in {self._path} refused a query") from error
-        return [[(cast(UUID, hit.id), hit.score) for hit in answer] for answer in answers]
+        return [
+            Scored(
+                [cast(UUID, hit.id) for hit in answer],
+                np.array([hit.score for hit in answer], dtype=np.float64),
+            )
+            for answer in answers
+        ]
 
     def payload_of(self, point: UUID) -> payload.Payload | None:
         """One point's payload."""
@@ -125,11 +144,6 @@ def nearest(
     )
 
 
-def among(points: Sequence[UUID]) -> qdrant.Filter:
-    """Only these points."""
-    return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
-
-
 def create(path: Path, dimension: int) -> Shard:
     """Makes an empty shard, replacing what is there."""
     shutil.rmtree(path, ignore_errors=True)
@@ -168,12 +182,3 @@ def _config(dimension: int) -> qdrant.EdgeConfig:
         sparse_vectors={WORDS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
         optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=NO_HNSW),
     )
-
-
-def rows_and_scores(scored: Scored, rows: dict[UUID, int]) -> tuple[np.ndarray, Floats]:
-    """A branch's answer by row; points without a row are left out."""
-    known = [(rows[point], score) for point, score in scored if point in rows]
-    if not known:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-    where, scores = zip(*known, strict=True)
-    return np.array(where, dtype=np.int64), np.array(scores)

@@ -30,7 +30,7 @@ from concord_search.ports import (
     Vector,
 )
 
-LAYOUT = 1
+LAYOUT = 2
 """Number of the on-disk layout; a part of another layout is dropped and followed anew."""
 
 READERS = 2

@@ -29,9 +29,10 @@ def of_state(state: MemoryState, key: SpaceKey) -> Payload:
     concepts = [key.number("concept", each) for each in state.concepts]
     payload: Payload = {
         "item": key.item(state.id),
+        "i": item_number(state.id, key),
         "seq": state.seq,
         "text": key.digest(state.content),
-        FACETS: concepts + _facets(state, key),
+        FACETS: [*concepts, *_facets(state, key), item_number(state.id, key)],
         "nc": len(concepts),
         "d": key.number("domain", state.domain) if state.domain else 0,
         "p": _parent(state.domain, key),
@@ -44,6 +45,11 @@ def of_state(state: MemoryState, key: SpaceKey) -> Payload:
         "head": int(state.is_head),
     }
     return payload | _sparse(state)
+
+
+def item_number(item_id: str, key: SpaceKey) -> int:
+    """The number under which an item's states are asked for by the engine's index."""
+    return key.number("item", item_id)
 
 
 def _parent(domain: str, key: SpaceKey) -> int:
@@ -66,7 +72,6 @@ def _sparse(state: MemoryState) -> Payload:
 
 def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
     named = [
-        ("item", state.id),
         ("kind", str(state.kind)),
         ("edge_type", str(state.edge_type)),
         ("importance", str(state.importance)),

@@ -9,15 +9,13 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from concord_search.adapters.edge import conditions, engine, payload
+from concord_search.adapters.edge.asking import Asking
 from concord_search.adapters.edge.columns import Columns
-from concord_search.adapters.edge.engine import DENSE, WORDS, Scored, Shard, Words, among, nearest
+from concord_search.adapters.edge.engine import DENSE, WORDS, Shard, Words, nearest
 from concord_search.adapters.edge.keys import SpaceKey
-from concord_search.domain import fusion
-from concord_search.domain.candidates import Candidates, Floats, Ints
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
-from concord_search.domain.memory import MemoryState, Parked, parent_domain
-from concord_search.domain.signals import IMPORTANCE_NUMBER
+from concord_search.domain.memory import MemoryState, Parked
 from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
 
 NAMESPACE = UUID("6f5c3f0e-0d0c-5b7e-9a53-0c2f6c0b7d11")
@@ -221,112 +219,23 @@ class SpaceIndex:
 
     def ask(self, question: Question) -> Found:
         """The candidates for a question."""
-        words = self._words.of_query(question.text)
-        dense = question.vector.tolist()
-        wanted = self._wanted(question)
-        asked = [nearest(dense, DENSE, question.branch_limit, wanted)]
-        if words.indices:
-            asked.append(nearest(words, WORDS, question.branch_limit, wanted))
-        first = self._shard.ask(asked)
-        missing = self._missing_scores(first, dense, words)
-        return Found(self._candidates(question, first, missing), bool(words.indices))
-
-    def _wanted(self, question: Question) -> Any:
-        if question.only is None:
-            return conditions.of_scope(question.scope, self._key)
-        with self._lock:
-            rows = [self._columns.newest(self._key.item(each)) for each in question.only]
-        return among([UUID(int=self._columns.points[row]) for row in rows if row is not None])
-
-    def _missing_scores(self, first: list[Scored], dense: list[float], words: Any) -> list[Scored]:
-        """Scores of one branch for what only the other found, so that every candidate has both."""
-        found = [[point for point, _ in branch] for branch in first]
-        near, worded = found[0], found[1] if len(found) > 1 else []
-        asked = []
-        if only_worded := list(set(worded) - set(near)):
-            asked.append(nearest(dense, DENSE, len(only_worded), among(only_worded)))
-        if words.indices and (only_near := list(set(near) - set(worded))):
-            asked.append(nearest(words, WORDS, len(only_near), among(only_near)))
-        answers = self._shard.ask(asked) if asked else []
-        return [answers.pop(0) if only_worded else [], answers.pop(0) if answers else []]
-
-    def _candidates(
-        self, question: Question, first: list[Scored], missing: list[Scored]
-    ) -> Candidates:
-        with self._lock:
-            rows = self._current_rows(first)
-            place = {point: at for at, point in enumerate(rows)}
-            branches = [engine.rows_and_scores(branch, place) for branch in first]
-            scores = [np.zeros(len(rows)), np.zeros(len(rows))]
-            for column, (where, found) in zip(scores, branches, strict=False):
-                column[where] = found
-            for column, branch in zip(scores, missing, strict=True):
-                where, found = engine.rows_and_scores(branch, place)
-                column[where] = found
-            fused = fusion.fused(len(rows), branches)
-            best = np.argsort(-fused, kind="stable")[: question.limit]
-            chosen = np.array(list(rows.values()), dtype=np.int64)[best]
-            return self._described(question, chosen, scores[0][best], scores[1][best], fused[best])
-
-    def _current_rows(self, first: list[Scored]) -> dict[UUID, int]:
-        rows: dict[UUID, int] = {}
-        for branch in first:
-            for point, _ in branch:
-                row = self._columns.row_of(point)
-                if row is not None and self._columns.is_current(row):
-                    rows[point] = row
-        return rows
-
-    def _described(
-        self, question: Question, rows: Ints, cosine: Floats, lexical: Floats, fused: Floats
-    ) -> Candidates:
-        columns = self._columns
-        wanted = np.array(
-            sorted({self._key.number("concept", each) for each in question.concepts}),
-            dtype=np.int64,
-        )
-        shared, union = columns.shared_concepts(rows, wanted)
-        numbers = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
-        return Candidates(
-            items=[columns.items[row] for row in rows.tolist()],
-            seqs=columns["seq"][rows],
-            cosine=cosine,
-            lexical=lexical,
-            fusion=fused,
-            domain_match=self._domain_match(question.domain, rows),
-            shared_concepts=shared,
-            all_concepts=union,
-            importance=numbers[columns["imp"][rows]],
-            access_count=columns["ac"][rows],
-            last_access=columns["la"][rows],
-            created=columns["created"][rows],
-            is_head=columns["head"][rows].astype(np.bool_),
-        )
-
-    def _domain_match(self, domain: str, rows: Ints) -> Floats:
-        if not domain:
-            return np.zeros(len(rows))
-        same = self._columns["d"][rows] == self._key.number("domain", domain)
-        parent = parent_domain(domain)
-        if not parent:
-            return np.where(same, 1.0, 0.0)
-        sibling = self._columns["p"][rows] == self._key.number("domain", parent)
-        return np.where(same, 1.0, np.where(sibling, 0.5, 0.0))
+        return Asking(self._shard, self._key, self._columns, self._lock, self._words).ask(question)
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         """Memories by cosine, descending."""
         wanted = conditions.of_scope(scope, self._key)
         (found,) = self._shard.ask([nearest(vector.tolist(), DENSE, limit, wanted, least)])
         with self._lock:
-            rows = self._current_rows([found])
+            rows = self._columns.current_rows(found.points).tolist()
+            scores = found.scores.tolist()
             return [
                 Near(
-                    self._key.id_of(self._columns.items[rows[point]]),
-                    int(self._columns["seq"][rows[point]]),
+                    self._key.id_of(self._columns.items[row]),
+                    int(self._columns["seq"][row]),
                     max(-1.0, min(1.0, score)),
                 )
-                for point, score in found
-                if point in rows
+                for row, score in zip(rows, scores, strict=True)
+                if row >= 0
             ]
 
     def vector_of(self, item_id: str, seq: int) -> Vector | None:
