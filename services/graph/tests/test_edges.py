@@ -328,3 +328,30 @@ async def test_edges_are_listed_in_pages_and_filtered(live: World, home: Calls) 
         token = page.next_page_token
     assert (seen, token) == (sorted(e.id for e in (first, second, third)), "")
     assert {e.access.access_count for e in reply.edges} <= {0}
+
+
+async def test_a_mask_that_names_what_is_unset(home: Calls) -> None:
+    """G2 G3 Weight becomes 1 again, times open, importance the rule's; the type stays."""
+    edge = await home.put_edge(
+        "A",
+        "R",
+        "B",
+        weight=0.2,
+        importance=type_pb2.IMPORTANCE_HIGH,
+        valid_from=START - DAY,
+        valid_until=START + DAY,
+    )
+    blank = type_pb2.Edge(id=edge.id, etag=edge.etag)
+    mask = ("weight", "importance", "valid_from", "valid_until", "edge_type", "properties")
+    changed = await home.update_edge(blank, *mask)
+
+    assert (changed.weight, changed.edge_type) == (1.0, DESCRIPTIVE)
+    assert changed.importance == type_pb2.IMPORTANCE_MEDIUM
+    assert not changed.HasField("valid_from")
+    assert not changed.HasField("valid_until")
+    assert (await home.update_edge(changed, "weight")).etag == changed.etag
+    unknown = await refused(home.update_edge(changed, "relation"))
+    assert unknown.reason == "ERROR_REASON_UPDATE_MASK_INVALID"
+    changed.source.CopyFrom(by_id((await home.get_node("A")).id))
+    changed.source.name = "B"
+    assert await reason(home.update_edge(changed, "source")) == "ERROR_REASON_FIELD_INVALID"

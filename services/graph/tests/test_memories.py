@@ -440,3 +440,33 @@ async def test_a_ghost_is_shown_until_it_turns_real(home: Calls) -> None:
     assert (await home.get("later")).standing.is_superseded
     assert told == {("later", 1), ("new", 5)}
     assert (await home.get("new")).standing.predecessor_count == 1
+
+
+def _header(count: int) -> memory_pb2.BatchAddMemoriesRequest:
+    header = memory_pb2.BatchHeader(request_id="batch", memory_count=count)
+    return memory_pb2.BatchAddMemoriesRequest(header=header)
+
+
+def _item() -> memory_pb2.BatchAddMemoriesRequest:
+    return memory_pb2.BatchAddMemoriesRequest(memory=type_pb2.Memory(content="x"))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [_item()],
+        [_header(1)],
+        [_header(1), _header(1), _item()],
+        [_header(2), _item()],
+        [_header(1), _item(), _item()],
+    ],
+)
+async def test_a_batch_is_a_header_and_as_many_memories_as_it_says(
+    home: Calls, messages: list[memory_pb2.BatchAddMemoriesRequest]
+) -> None:
+    """M6 Anything else, a stream that was given up halfway included, writes nothing."""
+    failure = await refused(home.memory.BatchAddMemories(iter(messages)))
+
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert await home.changes() == []

@@ -1,0 +1,93 @@
+"""Graph as a process of its own: settings from the environment, served until it is told to stop."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import grpc
+import pytest
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc
+from concord_chassis.channel import connect
+from concord_chassis.config import ConfigError, load
+from concord_chassis.identity import Caller, RenewedToken
+from concord_chassis.testing import new_issuer
+from concord_graph.config import GraphConfig, read_enrolment
+from cryptography.hazmat.primitives import serialization
+from graph_world import FOUND, SCOPES, named
+
+
+def environment(folder: Path, public_key: bytes) -> dict[str, str]:
+    """Return the settings of a graph in a folder."""
+    (folder / "issuer.pem").write_bytes(public_key)
+    (folder / "enrolment.json").write_text(json.dumps({"home": sha256(b"s").hexdigest()}))
+    return {
+        "GRAPH_LISTEN": f"unix:{folder / 'g.sock'}",
+        "GRAPH_STORE_PATH": str(folder / "graph.db"),
+        "GRAPH_ISSUER_KEYS": f"test-issuer={folder / 'issuer.pem'}",
+        "GRAPH_ENROLMENT_FILE": str(folder / "enrolment.json"),
+    }
+
+
+async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) -> None:
+    """W1 Read, write, SIGTERM: exit 0, and what was read is counted."""
+    issuer = new_issuer()
+    pem = issuer.public_key.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    command = [sys.executable, "-W", "error", "-m", "concord_graph"]
+    settings = {**os.environ, **environment(tmp_path, pem)}
+    caller = Caller("home", "agent-1", SCOPES, "AGENT")
+    for expected in (0, 1):
+        process = await asyncio.create_subprocess_exec(
+            *command, env=settings, stdout=asyncio.subprocess.DEVNULL
+        )
+        try:
+            async with connect(
+                f"unix:{tmp_path / 'g.sock'}", token=RenewedToken(issuer, caller)
+            ) as channel:
+                graph = graph_pb2_grpc.GraphServiceStub(channel)
+                edge = await _upserted(channel)
+                reply = await graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge))
+                assert reply.status == FOUND
+                assert reply.edge.access.access_count == expected
+        finally:
+            process.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(20):
+                code = await process.wait()
+        assert code == 0
+
+
+async def _upserted(channel: grpc.aio.Channel) -> str:
+    """Upsert an edge as soon as the process answers."""
+    request = graph_pb2.UpsertEdgeRequest(request_id="1")
+    request.edge.source.CopyFrom(named("a"))
+    request.edge.target.CopyFrom(named("b"))
+    request.edge.relation = "R"
+    graph = graph_pb2_grpc.GraphServiceStub(channel)
+    reply = await graph.UpsertEdge(request, wait_for_ready=True, timeout=20)
+    return reply.edge.id
+
+
+def test_a_missing_setting_is_named(tmp_path: Path) -> None:
+    """Must hold: it fails at the start, by the name of the key."""
+    settings = environment(tmp_path, b"")
+    del settings["GRAPH_STORE_PATH"]
+
+    with pytest.raises(ConfigError, match="GRAPH_STORE_PATH"):
+        load(GraphConfig, settings, "GRAPH_")
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"home": 1}'])
+def test_an_enrolment_file_that_is_none(tmp_path: Path, text: str | None) -> None:
+    """V5 Named, never guessed at; without the setting nobody enrols."""
+    path = tmp_path / "enrolment.json"
+    if text is not None:
+        path.write_text(text)
+
+    with pytest.raises(ConfigError, match="GRAPH_ENROLMENT_FILE"):
+        read_enrolment(path)
+    assert read_enrolment(None) == {}
