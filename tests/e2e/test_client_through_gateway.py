@@ -40,6 +40,15 @@ async def test_write_search_and_read(system: Running) -> None:
     assert reply.results[0].explanation.relevance_reason
 
 
+async def test_a_batch_is_answered(system: Running) -> None:
+    """W4 M6 The asynchronous client hands on the reply to a stream of memories."""
+    async with client_of(system) as concord:
+        reply = await concord.memory.BatchAddMemories(batch("One cup.", "Two cups."))
+
+    assert [result.outcome for result in reply.results] == [memory_pb2.BATCH_OUTCOME_CREATED] * 2
+    assert reply.token
+
+
 async def test_an_early_refusal_of_a_long_upload_keeps_its_reason(system: Running) -> None:
     """W1 M6 A batch whose first item is bad is refused with why, while the rest still comes."""
     async with client_of(system) as concord:

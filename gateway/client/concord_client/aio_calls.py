@@ -1,6 +1,6 @@
 """Calls of the asynchronous client: its terms go on, refusals come back as `Refused`."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any, TypeVar
 
 import grpc
@@ -67,14 +67,25 @@ class StreamUnary(_Applied, grpc.aio.StreamUnaryClientInterceptor):
         request_iterator: Q,
     ) -> Any:
         """Applies the terms."""
-        return await _reply(
-            await continuation(self._details(client_call_details), request_iterator)
-        )
+        return _Answer(await continuation(self._details(client_call_details), request_iterator))
 
 
 def interceptors(terms: Terms) -> list[grpc.aio.ClientInterceptor]:
     """One for each shape of call: gRPC's asyncio side takes an object for one shape only."""
     return [UnaryUnary(terms), UnaryStream(terms), StreamUnary(terms)]
+
+
+class _Answer:
+    """A call whose refusal is a `Refused`. For this shape gRPC takes nothing but a call."""
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return _reply(self._call).__await__()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call, name)
 
 
 async def _reply(call: Any) -> Any:
