@@ -70,12 +70,13 @@ def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
 
 
 def _cursor(request: search_pb2.SearchRequest) -> tuple[int, Micros | None]:
-    match opaque.page_cursor(request):
-        case None:
-            return 0, None
-        case [int(offset), int(now)] if offset >= 0:
-            return offset, now
-    raise PageTokenInvalid("the page token is damaged")
+    cursor = opaque.page_cursor(request, (int, int))
+    if cursor is None:
+        return 0, None
+    offset, now = cursor
+    if offset < 0:
+        raise PageTokenInvalid("the page token is damaged")
+    return offset, now
 
 
 def demand(consistency: type_pb2.Consistency) -> Demand | None:

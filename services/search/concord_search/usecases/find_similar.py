@@ -75,7 +75,10 @@ class FindSimilar:
         scope = Scope(now, mode, query.filter)
         # One more than asked for, as the memory itself is found too.
         found = await self._index.near(space, vector, scope, query.limit + 1, query.min_similarity)
-        others = [each for each in found if each.id != query.memory_id][: query.limit]
+        others = sorted(
+            (each for each in found if each.id != query.memory_id),
+            key=lambda each: (-each.similarity, each.id),
+        )[: query.limit]
         return await self._still_there(space, others, scope)
 
     async def _still_there(self, space: str, near: Sequence[Near], scope: Scope) -> list[Near]:

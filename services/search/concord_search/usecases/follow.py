@@ -94,12 +94,13 @@ class Follow:
         """Makes parts for graph's spaces; empties those of another store."""
         for head in heads:
             await self._index.begin(head.space, head.epoch)
-            self._progress.heard(head.space, head.head_seq)
         named = {head.space for head in heads}
         for space in (await self._states()).keys() - named:
             # An empty part of the store's epoch: what it held is not in that store.
             await self._index.begin(space, heads[0].epoch if heads else "")
         await self._states()
+        for head in heads:  # after the states: those of another epoch make earlier news void
+            self._progress.heard(head.space, head.head_seq)
 
     async def _states(self) -> dict[str, IndexState]:
         """How far every space is, told to whoever waits."""
