@@ -37,7 +37,7 @@ from concord_search.ports import (
 START: Micros = 1_760_000_000_000_000
 """When the first test state is recorded."""
 
-NOW: Micros = START + 100_000_000
+NOW: Micros = START + 10_000_000_000
 """When tests ask."""
 
 SPACE = "default"

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from uuid import UUID
 
 import numpy as np
 import pytest
@@ -123,7 +122,7 @@ async def test_a_crash_between_writing_and_closing_is_mended(
     shard = engine.load(directory / "shard")
     vectors: engine.Vectors = {engine.DENSE: WordEmbedder().vector(newer.content).tolist()}
     values = payload.of_state(newer, read_key(directory / "key"))
-    shard.upsert([(UUID(int=7), vectors, values)])
+    shard.upsert([(7, vectors, values)])
     shard.close()
 
     lab = await open_lab(tmp_path)

@@ -22,7 +22,6 @@ from concord_search.adapters.edge.engine import (
     nothing,
 )
 from concord_search.adapters.edge.keys import SpaceKey
-from concord_search.adapters.edge.payload import item_number
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Candidates, Floats, Ints
 from concord_search.domain.instants import Micros
@@ -74,11 +73,14 @@ class Asking:
     def _wanted(self, question: Question) -> qdrant.Filter:
         if question.only is None:
             return conditions.of_scope(question.scope, self._key)
-        return conditions.among([item_number(each, self._key) for each in question.only])
+        with self._lock:
+            rows = [self._columns.newest(self._key.item(each)) for each in question.only]
+        return conditions.among(row for row in rows if row is not None)
 
     def _branch(self, scored: Scored) -> _Branch:
+        found = np.array(scored.points, dtype=np.int64)
         with self._lock:
-            return _Branch(self._columns.current_rows(scored.points), scored.scores)
+            return _Branch(self._columns.current_rows(found), scored.scores)
 
     def _scores_of_the_others(
         self,
@@ -96,16 +98,15 @@ class Asking:
         unread = near.beyond(worded) if len(worded.rows) >= limit else _NO_ROWS
         asked = []
         if len(unmeasured):
-            asked.append(nearest(dense, DENSE, len(unmeasured), self._among(unmeasured)))
+            asked.append(
+                nearest(dense, DENSE, len(unmeasured), conditions.among(unmeasured.tolist()))
+            )
         if len(unread):
-            asked.append(nearest(words, WORDS, len(unread), self._among(unread)))
+            only = conditions.among(unread.tolist())
+            asked.append(nearest(words, WORDS, len(unread), only))
         answers = iter(self._shard.ask(asked) if asked else ())
         cosines = next(answers) if len(unmeasured) else nothing()
         return self._branch(cosines), self._branch(next(answers) if len(unread) else nothing())
-
-    def _among(self, rows: Ints) -> qdrant.Filter:
-        with self._lock:
-            return conditions.among(self._columns["i"][rows].tolist())
 
     def _candidates(
         self,

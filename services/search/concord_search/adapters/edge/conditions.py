@@ -1,6 +1,6 @@
 """A scope as conditions of the engine, pushed into every branch of a query (spec S1, S2, T4)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import qdrant_edge as qdrant
 
@@ -46,13 +46,9 @@ NEVER_LATER: Micros = (1 << 53) - 1
 """Past every record time; the engine compares instants as doubles, which are exact so far."""
 
 
-def among(items: Sequence[int]) -> qdrant.Filter:
-    """The open states of these items, by their numbers.
-
-    Asking for 200 numbers in the index costs half of asking for 200 points by id.
-    """
-    listed = qdrant.FieldCondition(payload.FACETS, match=qdrant.MatchAny(list(items)))
-    return qdrant.Filter(must=[listed], must_not=[_by("closed", NEVER_LATER)])
+def among(points: Iterable[int]) -> qdrant.Filter:
+    """Only these points."""
+    return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
 
 
 class _Conditions:

@@ -20,14 +20,15 @@ NO_HNSW = 10_000_000
 """Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
 
 Vectors = dict[str, list[float] | qdrant.SparseVector]
-Points = Sequence[tuple[UUID, Vectors, payload.Payload]]
+PointId = int | UUID
+Points = Sequence[tuple[PointId, Vectors, payload.Payload]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
     """The points that one query found, best first, and their scores; both of one length."""
 
-    points: Sequence[UUID]
+    points: Sequence[PointId]
     scores: Floats
 
 
@@ -67,11 +68,11 @@ class Shard:
         if written:
             self._update(qdrant.UpdateOperation.upsert_points(written))
 
-    def set_payload(self, point: UUID, values: payload.Payload) -> None:
+    def set_payload(self, point: PointId, values: payload.Payload) -> None:
         """Writes fields of a payload, keeping the others."""
         self._update(qdrant.UpdateOperation.set_payload([point], values))
 
-    def delete(self, points: Sequence[UUID]) -> None:
+    def delete(self, points: Sequence[PointId]) -> None:
         """Removes points."""
         if points:
             self._update(qdrant.UpdateOperation.delete_points(list(points)))
@@ -90,23 +91,20 @@ class Shard:
             raise IndexCorrupt(f"the index in {self._path} refused a query") from error
         return [
             Scored(
-                [cast(UUID, hit.id) for hit in answer],
+                [cast(PointId, hit.id) for hit in answer],
                 np.array([hit.score for hit in answer], dtype=np.float64),
             )
             for answer in answers
         ]
 
-    def payload_of(self, point: UUID) -> payload.Payload | None:
-        """One point's payload."""
-        found = self._engine.retrieve([point], with_payload=True, with_vector=False)
-        return found[0].payload if found else None
-
-    def vectors_of(self, points: Sequence[UUID]) -> dict[UUID, Vectors]:
+    def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
         """Points' vectors by name, as they are written."""
+        if not points:
+            return {}
         found = self._engine.retrieve(list(points), with_payload=False, with_vector=True)
-        return {cast(UUID, record.id): cast(Vectors, record.vector) for record in found}
+        return {cast(int, record.id): cast(Vectors, record.vector) for record in found}
 
-    def scroll(self) -> Iterator[tuple[UUID, payload.Payload]]:
+    def scroll(self) -> Iterator[tuple[PointId, payload.Payload]]:
         """Every point with its payload."""
         offset = None
         while True:
@@ -115,7 +113,7 @@ class Shard:
             )
             records, offset = self._engine.scroll(request)
             for record in records:
-                yield cast(UUID, record.id), record.payload or {}
+                yield cast(PointId, record.id), record.payload or {}
             if offset is None:
                 return
 

@@ -30,7 +30,7 @@ from concord_search.ports import (
     Vector,
 )
 
-LAYOUT = 2
+LAYOUT = 3
 """Number of the on-disk layout; a part of another layout is dropped and followed anew."""
 
 READERS = 2
@@ -71,7 +71,7 @@ class EdgeIndex:
             key = read_key(directory / "key")
             shard = engine.load(directory / "shard")
             space = str(stamp["space"])
-            self._parts[space] = SpaceIndex.opened(space, shard, key, revision_guard=self._guarded)
+            self._parts[space] = SpaceIndex.opened(shard, key, revision_guard=self._guarded)
 
     def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
         theirs = EmbeddingModel(**stamp["model"])
@@ -100,7 +100,7 @@ class EdgeIndex:
         directory.mkdir(mode=0o700)
         key = new_key(directory / "key")
         shard = engine.create(directory / "shard", self._model.dimension)
-        part = SpaceIndex.created(space, shard, key, epoch, revision_guard=self._guarded)
+        part = SpaceIndex.created(shard, key, epoch, revision_guard=self._guarded)
         _write_stamp(directory, {"space": space, "layout": LAYOUT, "model": asdict(self._model)})
         self._parts[space] = part
 

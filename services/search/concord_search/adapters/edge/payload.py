@@ -29,10 +29,9 @@ def of_state(state: MemoryState, key: SpaceKey) -> Payload:
     concepts = [key.number("concept", each) for each in state.concepts]
     payload: Payload = {
         "item": key.item(state.id),
-        "i": item_number(state.id, key),
         "seq": state.seq,
         "text": key.digest(state.content),
-        FACETS: [*concepts, *_facets(state, key), item_number(state.id, key)],
+        FACETS: concepts + _facets(state, key),
         "nc": len(concepts),
         "d": key.number("domain", state.domain) if state.domain else 0,
         "p": _parent(state.domain, key),
@@ -45,11 +44,6 @@ def of_state(state: MemoryState, key: SpaceKey) -> Payload:
         "head": int(state.is_head),
     }
     return payload | _sparse(state)
-
-
-def item_number(item_id: str, key: SpaceKey) -> int:
-    """The number under which an item's states are asked for by the engine's index."""
-    return key.number("item", item_id)
 
 
 def _parent(domain: str, key: SpaceKey) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from concord_search.domain.instants import Micros
 from concord_search.domain.memory import MemoryState, Parked
 from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
 
-NAMESPACE = UUID("6f5c3f0e-0d0c-5b7e-9a53-0c2f6c0b7d11")
+MARK = UUID(int=0)
+"""The point that holds how far the shard has followed; the only one that is no row."""
+
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
 
@@ -39,13 +41,12 @@ class Mark:
 class SpaceIndex:
     """One space's part of the index. Blocking; safe for one writer and many readers at once.
 
-    Points are named UUIDv5(space, item, seq), so applying a change twice writes the same point.
+    A point's id is its row in the columns: see services/decisions/0004.
     """
 
     def __init__(
-        self, space: str, shard: Shard, key: SpaceKey, mark: Mark, *, revision_guard: bool = True
+        self, shard: Shard, key: SpaceKey, mark: Mark, *, revision_guard: bool = True
     ) -> None:
-        self._names = uuid5(NAMESPACE, space)
         self._shard = shard
         self._key = key
         self._mark = mark
@@ -57,36 +58,27 @@ class SpaceIndex:
 
     @classmethod
     def created(
-        cls, space: str, shard: Shard, key: SpaceKey, epoch: str, *, revision_guard: bool = True
+        cls, shard: Shard, key: SpaceKey, epoch: str, *, revision_guard: bool = True
     ) -> "SpaceIndex":
         """A part over an empty shard."""
         mark = Mark(epoch, 0, 0)
-        made = cls(space, shard, key, mark, revision_guard=revision_guard)
+        made = cls(shard, key, mark, revision_guard=revision_guard)
         made._write_mark(mark)
         shard.flush()
         return made
 
     @classmethod
-    def opened(
-        cls, space: str, shard: Shard, key: SpaceKey, *, revision_guard: bool = True
-    ) -> "SpaceIndex":
+    def opened(cls, shard: Shard, key: SpaceKey, *, revision_guard: bool = True) -> "SpaceIndex":
         """A part over a shard that was written before; mends what a crash left half done."""
-        made = cls(space, shard, key, Mark("", 0, 0), revision_guard=revision_guard)
+        made = cls(shard, key, Mark("", 0, 0), revision_guard=revision_guard)
         for point, values in shard.scroll():
-            if point == made._mark_point:
-                made._mark = _mark_of(values)
-            else:
+            if isinstance(point, int):
                 made._columns.put(point, values)
+            else:
+                made._mark = _mark_of(values)
         for row, newest in made._columns.unclosed_leftovers():
             made._close(row, int(made._columns["seq"][newest]), made._mark.latest)
         return made
-
-    @property
-    def _mark_point(self) -> UUID:
-        return uuid5(self._names, "mark")
-
-    def _point(self, item: str, seq: int) -> UUID:
-        return uuid5(self._names, f"{item}\n{seq}")
 
     def state(self) -> IndexState:
         """How far this part has followed."""
@@ -149,7 +141,7 @@ class SpaceIndex:
         )
 
     def _write_mark(self, mark: Mark) -> None:
-        self._shard.upsert([(self._mark_point, {}, _mark_payload(mark))])
+        self._shard.upsert([(MARK, {}, _mark_payload(mark))])
         self._mark = mark
 
     def _write_states(self, states: Sequence[tuple[MemoryState, Vector | None]]) -> None:
@@ -163,14 +155,13 @@ class SpaceIndex:
         for state, vector in fresh:
             values = payload.of_state(state, self._key)
             vectors = stored[reused[state.id]] if vector is None else self._vectors(state, vector)
-            written.append((self._point(values["item"], state.seq), vectors, values))
+            written.append((self._columns.reserve(), vectors, values))
         self._shard.upsert(written)
-        for (state, _), (point, _, values) in zip(fresh, written, strict=True):
+        for (state, _), (row, _, values) in zip(fresh, written, strict=True):
             with self._lock:
                 former = self._columns.newest(values["item"])
-                self._columns.put(point, values)
-                same = former is not None and self._columns.row_of(point) == former
-            if former is not None and not same:
+                self._columns.put(row, values)
+            if former is not None:
                 self._close(former, state.seq, state.record_from)
 
     def _stale(self, state: MemoryState) -> bool:
@@ -182,15 +173,10 @@ class SpaceIndex:
         return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.content)}
 
     def _vectors_at(self, rows: Sequence[int]) -> dict[int, engine.Vectors]:
-        if not rows:
-            return {}
-        points = {UUID(int=self._columns.points[row]): row for row in rows}
-        found = self._shard.vectors_of(list(points))
-        return {row: found[point] for point, row in points.items()}
+        return self._shard.vectors_of(rows)
 
     def _close(self, row: int, seq: int, record_time: Micros) -> None:
-        point = UUID(int=self._columns.points[row])
-        self._shard.set_payload(point, payload.of_closing(record_time, seq))
+        self._shard.set_payload(row, payload.of_closing(record_time, seq))
         with self._lock:
             self._columns.close(row, seq)
 
@@ -207,13 +193,12 @@ class SpaceIndex:
             if row is None or self._columns["ac"][row] >= access_count:
                 return
             self._columns.touch(row, access_count, last_access)
-        point = UUID(int=self._columns.points[row])
-        self._shard.set_payload(point, payload.of_touch(access_count, last_access))
+        self._shard.set_payload(row, payload.of_touch(access_count, last_access))
 
     def _erase(self, item_id: str) -> None:
         with self._lock:
-            points = self._columns.drop(self._key.item(item_id))
-        self._shard.delete(points)
+            rows = self._columns.drop(self._key.item(item_id))
+        self._shard.delete(rows)
 
     # Reading
 
@@ -226,7 +211,7 @@ class SpaceIndex:
         wanted = conditions.of_scope(scope, self._key)
         (found,) = self._shard.ask([nearest(vector.tolist(), DENSE, limit, wanted, least)])
         with self._lock:
-            rows = self._columns.current_rows(found.points).tolist()
+            rows = self._columns.current_rows(np.array(found.points, dtype=np.int64)).tolist()
             scores = found.scores.tolist()
             return [
                 Near(

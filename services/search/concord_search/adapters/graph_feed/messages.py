@@ -1,5 +1,7 @@
 """The contract's memories and changes as search's own words."""
 
+from functools import lru_cache
+
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
 from concord_concepts import normalise
@@ -8,6 +10,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_search.domain.instants import NEVER, Micros
 from concord_search.domain.memory import MemoryState, Origin
 from concord_search.ports import Change, Changes, Hydrated
+
+_normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
 
 def micros(stamp: Timestamp) -> Micros:
@@ -51,7 +55,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
     """A memory's state; its concepts in normal form."""
     standing = memory.standing
     created = micros(memory.create_time)
-    concepts = (normalise(concept) for concept in memory.concepts)
+    concepts = map(_normal_form, memory.concepts)
     return MemoryState(
         id=memory.id,
         seq=seq,
