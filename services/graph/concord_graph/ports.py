@@ -287,8 +287,11 @@ class Reads(Protocol):
         """Return up to `limit` live edges at the ids, in no order, filtered in the store."""
         ...
 
-    async def step_views(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[View]:
-        """Return what `steps` does as views: one statement where few edges are all shown."""
+    async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
+        """Return what `steps` finds at one item, as views and all of it.
+
+        None when there are more than `most`, or would be before superseded ones are hidden.
+        """
         ...
 
     async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:

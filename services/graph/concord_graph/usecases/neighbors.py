@@ -44,8 +44,8 @@ async def neighbors_at_hand(
 
     Most nodes have few edges, and one statement that brings them whole costs less than a walk.
     """
-    views = await tx.step_views([start_id], walk, FEW_EDGES + 1)
-    if len(views) > FEW_EDGES:
+    views = await tx.edges_at_hand(start_id, walk, FEW_EDGES)
+    if views is None:
         return None
     shown = {view.item.id: show(view, now) for view in views}
     reached = [_reached_at_once(one, start_id, walk) for one in shown.values()]

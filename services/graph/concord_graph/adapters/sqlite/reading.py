@@ -225,27 +225,35 @@ class SqliteReads:
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
         """Return up to `limit` live edges at the ids."""
-        return [self._step(row) for row in self._walked(ids, walk, limit, whole=False)]
+        return [self._step(row) for row in self._walked(ids, walk, limit)]
 
-    async def step_views(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[View]:
-        """Return up to `limit` live edges at the ids as views."""
-        found = self._walked(ids, walk, limit, whole=True)
-        return [self._view(ItemKind.EDGE, row, walk.at.valid) for row in found]
+    async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
+        """Return the edges of a hop as views, None when more than `most` are there to look at."""
+        found = self._walked([item_id], walk, most + 1, whole=True)
+        if len(found) > most:
+            return None
+        valid = walk.at.valid
+        views = [self._view(ItemKind.EDGE, row, valid) for row in found]
+        if walk.include_superseded:
+            return views
+        return [view for view in views if not view.standing.is_superseded(valid)]
 
     def _walked(
-        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool
+        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool = False
     ) -> list[rows.Row]:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
         sql = statements.walked(
             walk.at.record == FOREVER,
             _ends(walk),
-            not walk.include_superseded,
+            # what is whole tells when it is superseded: its reader tests that
+            not (walk.include_superseded or whole),
             walk.at.stated or not walk.include_superseded,
             tests,
             whole=whole,
         )
         bound |= {
             "space": self._space,
+            "id": next(iter(ids), ""),
             "ids": _ids(ids),
             "valid": walk.at.valid,
             "record": walk.at.record,

@@ -110,9 +110,8 @@ def has_constitutive(expression: str, space: str) -> str:
     return f"({' OR '.join(tests)})"
 
 
-def _near_constitutive_edge() -> str:
-    source, target = (has_constitutive(f"e.{end}_id", "e.space") for end in ("source", "target"))
-    return f"({source} OR {target})"
+def _near_constitutive_edge(source: str = "e.source_id", target: str = "e.target_id") -> str:
+    return f"({has_constitutive(source, ':space')} OR {has_constitutive(target, ':space')})"
 
 
 def _near_constitutive_memory() -> str:
@@ -127,15 +126,17 @@ def _near_constitutive_memory() -> str:
     return f"({outgoing} OR {incoming})"
 
 
-def _edge_view_columns(now: bool) -> str:
+def _edge_view_columns(now: bool, source: str = "e.source_id", target: str = "e.target_id") -> str:
+    """Return the columns of an edge's view. An end given as a bound id is looked up only once."""
     name = (
-        "(SELECT name FROM node WHERE node.space = e.space AND node.id = e.{end}_id"
+        "(SELECT name FROM node WHERE node.space = :space AND node.id = {end}"
         f" AND {current('node', now)})"
     )
     return (
         f"{qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
         f" ({_predecessors('e', 'edge', now)}), a.last_time, a.count,"
-        f" {_near_constitutive_edge()}, {name.format(end='source')}, {name.format(end='target')}"
+        f" {_near_constitutive_edge(source, target)},"
+        f" {name.format(end=source)}, {name.format(end=target)}"
     )
 
 
@@ -191,11 +192,10 @@ def walked(
     *,
     whole: bool,
 ) -> str:
-    """Select up to :limit edges at :ids as walk steps, or whole as `edge_views` does.
+    """Select up to :limit edges at :ids as walk steps, or at :id whole as `edge_views` does.
 
     `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions.
     """
-    columns = _edge_view_columns(now) if whole else _step_columns()
     conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now)]
     if in_time:
         conditions.append(
@@ -207,11 +207,14 @@ def walked(
         conditions.append(tests)
     branches = []
     for place, end in enumerate(ends):
-        once = " AND e.source_id NOT IN " + _IDS if place else ""
+        met = "(:id)" if whole else _IDS
+        once = f" AND e.source_id NOT IN {met}" if place else ""
+        near_end = {end.removesuffix("_id"): ":id"}
+        columns = _edge_view_columns(now, **near_end) if whole else _step_columns()
         branches.append(
             f"SELECT {columns} FROM edge e {_INDEX[end] if now else ''}"
             " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
-            f" WHERE e.{end} IN {_IDS} AND {' AND '.join(conditions)}{once}"
+            f" WHERE e.{end} IN {met} AND {' AND '.join(conditions)}{once}"
         )
     return " UNION ALL ".join(branches) + " LIMIT :limit"
 
