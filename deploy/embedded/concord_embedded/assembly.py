@@ -57,6 +57,7 @@ class Assembly:
 
         Raises `StartError`.
         """
+        _demand_whole(self._data)
         with _told_by_parts():
             self._gateway = await self._start_gateway(port)
             # Both are waited for, also when one fails: an abandoned one would hold its files.
@@ -146,3 +147,13 @@ def _told_by_parts() -> Iterator[None]:
         yield
     except (BindError, ConfigError, SearchError, StoreUnusable) as error:
         raise StartError(str(error)) from error
+
+
+def _demand_whole(data: DataDirectory) -> None:
+    """Refuse to take an index without its store for a new directory: the truth would seem empty."""
+    indexed = data.index.is_dir() and any(part.is_dir() for part in data.index.iterdir())
+    if indexed and not data.graph_store.exists():
+        raise StartError(
+            f"{data.graph_store} is gone, but {data.index} was made from it: restore a copy from a "
+            f"backup, or remove {data.index} to start with an empty memory"
+        )

@@ -124,6 +124,42 @@ def test_a_corrupt_store_is_a_sentence(tmp_path: Path) -> None:
     assert store.read_bytes() == before
 
 
+def test_a_store_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+    """Must hold: with an index made from it, a missing graph file is a sentence."""
+    with spawned(tmp_path / "data") as system:
+        run = subprocess.run(
+            [*COMMAND, "add", "Something to find."],
+            env=system.environ,
+            capture_output=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        system.stop()
+    store = tmp_path / "data" / "graph" / "graph.db"
+    store.unlink()
+
+    told = refused(tmp_path / "data", "--port", "0")
+
+    assert f"{store} is gone" in told
+    assert not store.exists()
+
+
+def test_a_store_that_another_program_holds_is_a_sentence(tmp_path: Path) -> None:
+    """Must hold: a store file locked by somebody else is told at start."""
+    with spawned(tmp_path / "data") as system:
+        system.stop()
+    store = tmp_path / "data" / "graph" / "graph.db"
+    other = sqlite3.connect(store, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        told = refused(tmp_path / "data", "--port", "0")
+    finally:
+        other.close()
+
+    assert f"cannot open {store}" in told
+    assert "not in use" in told
+
+
 def test_another_programs_database_is_a_sentence(tmp_path: Path) -> None:
     """Must hold: a store that is not ours is left alone."""
     store = tmp_path / "data" / "graph" / "graph.db"

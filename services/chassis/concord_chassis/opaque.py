@@ -14,6 +14,7 @@ import grpc
 from google.protobuf.message import Message
 
 from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.identity import caller
 
 _CHECK_BYTES = 8
 _PAGE_FIELDS = ("page_token", "page_size")
@@ -93,5 +94,14 @@ def _query_digest(query: Message) -> str:
     rest.CopyFrom(query)
     for name in _PAGE_FIELDS:
         rest.ClearField(name)
-    named = query.DESCRIPTOR.full_name.encode() + b"\0" + rest.SerializeToString(deterministic=True)
+    query_bytes = rest.SerializeToString(deterministic=True)
+    named = f"{_space()}\0{query.DESCRIPTOR.full_name}\0".encode() + query_bytes
     return hashlib.sha256(named).hexdigest()[:32]
+
+
+def _space() -> str:
+    """The space that is asked: the same words in another one are another query."""
+    try:
+        return caller().space
+    except LookupError:
+        return ""

@@ -4,6 +4,7 @@ import grpc
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord_chassis.failure import Failure
+from concord_chassis.identity import Caller, acting_as
 from concord_chassis.opaque import Damaged, page_cursor, page_token, seal, unseal
 
 
@@ -33,4 +34,16 @@ def test_a_page_token_belongs_to_its_query() -> None:
     with pytest.raises(Failure) as refused:
         page_cursor(other)
     assert refused.value.code == grpc.StatusCode.INVALID_ARGUMENT
+    assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
+
+
+def test_a_page_token_belongs_to_its_space() -> None:
+    """G9 G13 The same words asked in another space are another query."""
+    query = graph_pb2.ListNodesRequest(label="Person")
+    with acting_as(Caller("mine", "p", frozenset(), "AGENT")):
+        query.page_token = page_token(query, ["Bob"])
+        assert page_cursor(query) == ["Bob"]
+
+    with acting_as(Caller("yours", "p", frozenset(), "AGENT")), pytest.raises(Failure) as refused:
+        page_cursor(query)
     assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"

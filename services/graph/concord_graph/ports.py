@@ -271,8 +271,9 @@ class Reads(Protocol):
         """Return the live lineage edges that start or end at the ids, void ones too."""
         ...
 
-    async def surrounded_by_constitutive(self, item_id: str) -> bool:
-        """Return whether a live constitutive edge starts or ends at the item."""
+    async def is_held(self, item_id: str) -> bool:
+        """Return whether a live constitutive edge starts or ends at the item, or live lineage that
+        was made with consent starts at it."""
         ...
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:

@@ -24,6 +24,7 @@ from graph_world import (
     named,
     reason,
     refused,
+    stamp,
     struct,
 )
 
@@ -418,6 +419,76 @@ async def test_with_consent_lineage_hides_and_its_end_shows_again(own: Self) -> 
     action.delete_edge.id, action.delete_edge.etag = made.id, made.etag
     await own.parties.apply(own.calls, action, {made.id: made.etag})
     assert not (await own.calls.get("core")).standing.is_superseded
+
+
+async def _consented(own: Self, newer_id: str, older_id: str, older_etag: str) -> type_pb2.Edge:
+    """Both parties agree that one item supersedes another."""
+    action = governed_pb2.GovernedAction()
+    action.add_lineage.request_id = f"{newer_id} for {older_id}"
+    action.add_lineage.relation = SUPERSEDES
+    action.add_lineage.newer_id = newer_id
+    action.add_lineage.older_id = older_id
+    return (await own.parties.apply(own.calls, action, {older_id: older_etag})).edge
+
+
+async def test_nobody_alone_moves_what_a_consented_lineage_rests_on(own: Self) -> None:
+    """G4 T2 The newer side decides when the older one ends: it is as fixed as the lineage."""
+    later = await own.calls.add("From 2040 on", id="later", valid_from=stamp(START + 5000 * DAY))
+    await _consented(own, "later", own.memory.id, own.memory.etag)
+    sooner = type_pb2.Memory(id="later", etag=later.etag, content="Obey", valid_from=stamp(START))
+
+    assert await reason(own.calls.update(sooner, "valid_from", "content")) == PROTECTED
+    assert await reason(own.calls.forget(later)) == PROTECTED
+    assert await reason(own.calls.add("Supersedes: [[memory:later]]", id="later")) != ""
+    assert not (await own.calls.get(own.memory.id)).standing.is_superseded
+
+
+async def test_nobody_alone_moves_an_edge_that_a_resolution_rests_on(own: Self) -> None:
+    """G4 The same holds between edges."""
+    later = await own.calls.put_edge("Me", "VALUES", "Silence", valid_from=START + 5000 * DAY)
+    await _consented(own, later.id, own.edge.id, own.edge.etag)
+    sooner = type_pb2.Edge(id=later.id, etag=later.etag, valid_from=stamp(START), weight=0.1)
+
+    assert await reason(own.calls.update_edge(sooner, "valid_from")) == PROTECTED
+    assert await reason(own.calls.update_edge(sooner, "weight")) == PROTECTED
+    assert await reason(own.calls.delete_edge(later)) == PROTECTED
+    assert not (await own.calls.get_edge(own.edge.id)).standing.is_superseded
+
+
+async def test_nobody_alone_says_what_a_constitutive_memory_replaces(own: Self) -> None:
+    """G4 G5 Neither adding to its lineage nor taking from it, nor blocking it by a cycle."""
+    action = governed_pb2.GovernedAction()
+    action.add_memory.request_id = "core"
+    action.add_memory.memory.CopyFrom(
+        type_pb2.Memory(
+            id="core", content="I am. Supersedes: [[memory:note]]", edge_type=CONSTITUTIVE
+        )
+    )
+    await own.parties.apply(own.calls, action)
+    made = next(e for e in (await own.calls.lineage("core")).edges if e.target.id == "note")
+
+    assert (await own.calls.get("note")).standing.is_superseded
+    assert await reason(own.calls.delete_edge(made)) == PROTECTED
+    for relation in (SUPERSEDES, DEPRECATES, AMENDS):
+        assert await reason(own.calls.relate(relation, "core", "anchor")) == PROTECTED
+    assert (await own.calls.get("note")).standing.is_superseded
+
+
+async def test_no_edge_stands_before_a_constitutive_one(own: Self, live: World) -> None:
+    """G2 G4 G13 A triple reads as it is written to: the constitutive edge first, however dated."""
+    other = await own.calls.put_edge("Me", "VALUES", "Thrift", weight=0.01)
+    moved = type_pb2.Edge(id=other.id, etag=other.etag, target=named("Honesty"))
+    action = governed_pb2.GovernedAction()
+    action.upsert_edge.request_id = "soon"
+    soon = edge_of("Me", "GUARDS", "Ann", edge_type=CONSTITUTIVE, valid_from=START + DAY)
+    action.upsert_edge.edge.CopyFrom(soon)
+    constitutive = (await own.parties.apply(own.calls, action)).edge
+    await own.calls.put_edge("Me", "GUARDS", "Ann", weight=0.1, valid_from=START + DAY + 1_000_000)
+    live.clock.pass_(2 * DAY)
+
+    assert await reason(own.calls.update_edge(moved, "target")) == PROTECTED
+    assert (await own.calls.get_triple("Me", "VALUES", "Honesty")).id == own.edge.id
+    assert (await own.calls.get_triple("Me", "GUARDS", "Ann")).id == constitutive.id
 
 
 async def _etags(own: Self, core: type_pb2.Memory) -> dict[str, str]:

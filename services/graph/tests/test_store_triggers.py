@@ -51,7 +51,7 @@ def db(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-ENDS = "id IN (SELECT id FROM constitutive_end)"
+ENDS = "id IN (SELECT id FROM held)"
 
 ATTEMPTS = {
     "delete the edge": "DELETE FROM edge WHERE edge_type = 2",

@@ -143,24 +143,49 @@ async def test_history_returns_the_whole_chain_by_valid_time(running: Running) -
     newest = Memory(id="cat", content="There is a cat now.\nSupersedes: [[memory:dog-2]]")
     token = await running.add(DOG, NEW_DOG, newest, OFFICE, PAY)
 
-    reply = await search(
-        running,
-        "Rex likes long walks",
-        fresh=token,
-        superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
-        page_size=1,
-    )
-    rest = await search(
-        running,
-        "Rex likes long walks",
-        fresh=token,
-        superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
-        page_size=1,
-        page_token=reply.next_page_token,
-    )
+    pages = await history_pages(running, "Rex likes long walks", token, page_size=1)
 
-    assert ids(reply) + ids(rest) == ["dog", "dog-2"]
-    assert rest.next_page_token
+    assert pages[0] == ["dog", "dog-2", "cat"]
+    assert sorted(each for page in pages for each in page) == [
+        *("cat", "dog", "dog-2", "office", "pay"),
+    ]
+
+
+async def test_pages_of_history_reach_everything_once(running: Running) -> None:
+    """T4 every match's chain comes on some page, and on no two."""
+    notes = [Memory(id=f"m{at}", content=f"note number {at} about rivers") for at in range(6)]
+    heads = [
+        Memory(id=f"n{at}", content=f"newer note about rivers\nSupersedes: [[memory:m{at}]]")
+        for at in range(2)
+    ]
+    token = await running.add(*notes, *heads)
+
+    pages = await history_pages(running, "a note about rivers", token, page_size=2)
+
+    found = [each for page in pages for each in page]
+    assert sorted(found) == sorted(memory.id for memory in (*notes, *heads))
+    for older, newer in (("m0", "n0"), ("m1", "n1")):
+        assert any({older, newer} <= set(page) for page in pages)
+
+
+async def history_pages(
+    running: Running, query: str, token: str, *, page_size: int
+) -> list[list[str]]:
+    """The ids of each page of a history, following every token."""
+    pages: list[list[str]] = []
+    page_token = ""
+    while not pages or page_token:
+        reply = await search(
+            running,
+            query,
+            fresh=token,
+            superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
+            page_size=page_size,
+            page_token=page_token,
+        )
+        pages.append(ids(reply))
+        page_token = reply.next_page_token
+    return pages
 
 
 async def test_deleting_the_newer_memory_makes_the_older_current_again(running: Running) -> None:

@@ -8,10 +8,9 @@ from concord_client.cli.choices import Kind
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
-    from concord.search.v1.search_pb2 import SearchRequest, SearchResponse, SearchResult
+    from concord.search.v1.search_pb2 import SearchResponse, SearchResult
     from rich.text import Text
 
-    from concord_client.client import Client
 
 SHOWN_CHARACTERS = 280
 
@@ -63,31 +62,11 @@ def search(
         request.filter.kinds.extend(each.value_of() for each in kind or ())
         request.filter.tags_all.extend(tag or ())
     with session.client() as client:
-        reply = _whole(client, request) if history else client.search.Search(request)
+        reply = client.search.Search(request)
     if session.as_json:
         session.reply(reply)
     else:
         show_results(reply, explain=explain)
-
-
-def _whole(client: "Client", request: "SearchRequest") -> "SearchResponse":
-    """All pages as one reply: the chains of the `page_size` best results, whole.
-
-    What is said of the top result comes from the page that it is on.
-    """
-    from concord.search.v1.search_pb2 import SearchResponse
-
-    pages = [client.search.Search(request)]
-    while pages[-1].next_page_token:
-        request.page_token = pages[-1].next_page_token
-        pages.append(client.search.Search(request))
-    best = max(pages, key=lambda page: max((r.composite_score for r in page.results), default=0.0))
-    merged = SearchResponse()
-    merged.CopyFrom(best)
-    merged.ClearField("results")
-    merged.ClearField("next_page_token")
-    merged.results.extend(result for page in pages for result in page.results)
-    return merged
 
 
 def show_results(reply: "SearchResponse", *, explain: bool = False) -> None:

@@ -15,12 +15,15 @@ from concord_graph.domain.items import HIDING, Edge, EdgeType, Item, Memory, sta
 class Surroundings:
     """What the store says about an item's neighbourhood.
 
-    `ends_constitutive`: a live constitutive edge starts or ends at the item.
-    `target_constitutive`: the item is an edge and its target is itself live and constitutive.
+    `is_held`: a live constitutive edge starts or ends at the item, or lineage that was made with
+    consent starts at it: what both parties agreed to rests on what the item says.
+    `target_constitutive`, `source_constitutive`: the item is an edge, and that end of it is itself
+    live and constitutive.
     """
 
-    ends_constitutive: bool = False
+    is_held: bool = False
     target_constitutive: bool = False
+    source_constitutive: bool = False
 
 
 def is_constitutive(item: Item | None) -> bool:
@@ -38,10 +41,10 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
         return _touches(before, after)
     if is_constitutive(after):
         return "this would create or promote something constitutive"
-    if isinstance(after, Edge):
-        return _hides(before, after, around)
-    if around.ends_constitutive and _says_otherwise(before, after):
-        return "a constitutive edge ends here"
+    if isinstance(after, Edge) and (why := _hides(before, after, around)):
+        return why
+    if around.is_held and _says_otherwise(before, after):
+        return "something that both parties agreed to rests on this"
     return None
 
 
@@ -54,9 +57,12 @@ def _touches(before: Item | None, after: Item) -> str | None:
 def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None:
     if isinstance(before, Edge) and before.governed and not before.deleted:
         return "this lineage was made with consent"
-    appears = not after.deleted and (before is None or _says_otherwise(before, after))
-    if appears and after.relation in HIDING and around.target_constitutive:
+    if after.relation not in HIDING or not _says_otherwise(before, after):
+        return None
+    if around.target_constitutive and not after.deleted:
         return "this lineage would hide something constitutive"
+    if around.source_constitutive:
+        return "this would change what something constitutive replaces"
     return None
 
 

@@ -17,6 +17,7 @@ from concord_graph.domain.drafts import (
     merged_properties,
 )
 from concord_graph.domain.exceptions import (
+    ConstitutiveProtected,
     EtagMismatch,
     FieldInvalid,
     ItemExists,
@@ -63,7 +64,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
         writer.demand_etag(stored, etag)
     edge = replace(stored, **_merged(stored, draft))
     check_interval(edge, "edge.valid_until")
-    await _check_place(writer, edge)
+    await _check_place(writer, stored, edge)
     return (ref(stored if edge == stored else await writer.put(stored, edge)),)
 
 
@@ -78,7 +79,7 @@ async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
     edge = replace(stored, **await _patched(writer, stored, patch))
     _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
     check_interval(edge, "edge.valid_until")
-    await _check_place(writer, edge)
+    await _check_place(writer, stored, edge)
     return (ref(stored if edge == stored else await writer.put(stored, edge)),)
 
 
@@ -149,12 +150,22 @@ async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]
     return values
 
 
-async def _check_place(writer: Writer, edge: Edge) -> None:
-    """Refuse to move an edge onto another one of the same triple and valid_from."""
+async def _check_place(writer: Writer, stored: Edge, edge: Edge) -> None:
+    """Refuse to move an edge onto another of its triple and valid_from, or a constitutive one's."""
+    if _place(stored) == _place(edge):
+        return
     others = await writer.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
     for other in others:
-        if other.id != edge.id and other.effective_from == edge.effective_from:
+        if other.id == edge.id:
+            continue
+        if other.edge_type == EdgeType.CONSTITUTIVE and not writer.is_granted:
+            raise ConstitutiveProtected(other.id, "a constitutive edge says this already")
+        if other.effective_from == edge.effective_from:
             raise ItemExists(other.id, "triple and valid_from")
+
+
+def _place(edge: Edge) -> tuple[End, End, int]:
+    return edge.source, edge.target, edge.effective_from
 
 
 async def _end(writer: Writer, end: EndRef, field: str) -> End:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import Instant, ItemKind, Memory, Node
+from concord_graph.domain.items import EdgeType, Instant, ItemKind, Memory, Node
 from concord_graph.ports import (
     Clock,
     Counts,
@@ -102,7 +102,9 @@ class Queries:
             edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]))
             begun = [edge for edge in edges if edge.effective_from <= now]
             chosen = await current_edges(tx, edges, at) or begun or edges
-            return await _shown_edge(tx, chosen[-1].id, now) if chosen else None
+            # nothing stands before a constitutive edge: it is the one that writes address, too
+            first = [edge for edge in chosen if edge.edge_type == EdgeType.CONSTITUTIVE] or chosen
+            return await _shown_edge(tx, first[-1].id, now) if first else None
 
         return self._touched(space, await self.read(space, work), peek=peek)
 

@@ -65,6 +65,11 @@ class Writer:
         """Return a writer that this verified grant lets through protection."""
         return Writer(self.tx, self.author, self._rules, self.now, grant)
 
+    @property
+    def is_granted(self) -> bool:
+        """Whether a verified grant lets this writer through protection."""
+        return self._grant is not None
+
     def new_id(self) -> str:
         """Return a fresh id."""
         return new_id(self.now)
@@ -115,18 +120,22 @@ class Writer:
         if self._grant is None:
             raise ConstitutiveProtected(_protected_id(before, after, around), why)
         if isinstance(self._grant, Grant):
-            _demand_named(self._grant, before, after)
+            _demand_named(self._grant, before, after, around)
         if isinstance(after, Edge) and after.relation in HIDING:
             return replace(after, governed=True)
         return after
 
     async def _surroundings(self, item: Item) -> Surroundings:
-        if not isinstance(item, Edge):
-            return Surroundings(ends_constitutive=await self.tx.surrounded_by_constitutive(item.id))
-        if item.relation not in HIDING:
-            return Surroundings()
+        held = await self.tx.is_held(item.id)
+        if not isinstance(item, Edge) or item.relation not in HIDING:
+            return Surroundings(is_held=held)
         target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
-        return Surroundings(target_constitutive=protection.is_constitutive(target))
+        source = await self.tx.memory(item.source.id) or await self.tx.edge(item.source.id)
+        return Surroundings(
+            is_held=held,
+            target_constitutive=protection.is_constitutive(target),
+            source_constitutive=protection.is_constitutive(source),
+        )
 
     async def _announce(self, before: Item | None, after: Item) -> None:
         """Append an event for each other item whose standing this write changes."""
@@ -178,10 +187,10 @@ def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str
     return after.id if isinstance(after, Memory) and after.id_stated else ""
 
 
-def _demand_named(grant: Grant, before: Item | None, after: Item) -> None:
+def _demand_named(grant: Grant, before: Item | None, after: Item, around: Surroundings) -> None:
     """Demand that the parties consented to the very version of what is changed or hidden."""
     touched = [before.id] if before else []
-    if isinstance(after, Edge) and after.relation in HIDING and not after.deleted:
+    if isinstance(after, Edge) and around.target_constitutive and not after.deleted:
         touched.append(after.target.id)
     if not set(touched) <= grant.etags.keys():
         raise GrantInvalid("etags")

@@ -196,30 +196,33 @@ class Search:
         )
 
     async def _history(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
-        """The whole chains of the best results, by valid time, oldest first."""
+        """The whole chains of the page's matches, by valid time, oldest first."""
         query = ranked.query
-        members = await self._chains(ranked, ranked.rows[: query.page_size])
+        end = query.offset + query.page_size
+        members = await self._chains(ranked, query.offset, end)
+        if not members:
+            return [], end if end < len(ranked.rows) else None
         whole = await self._ranked(
             ranked.space,
             SearchQuery(query.text, superseded=query.superseded),
             _only(ranked.question, members),
         )
-        results = await self._hydrated(whole, whole.rows, count_as_read=False)
+        results = await self._hydrated(whole, whole.rows, count_as_read=not query.peek)
         results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
-        page = results[query.offset : query.offset + query.page_size]
-        if page and not query.peek:
-            ids = [each.memory.state.id for each in page]
-            await self._graph.current(ranked.space, ids, count_as_read=True)
-        end = query.offset + len(page)
-        return page, end if end < len(results) else None
+        return results, end if end < len(ranked.rows) else None
 
-    async def _chains(self, ranked: _Ranked, rows: Sequence[int]) -> list[str]:
+    async def _chains(self, ranked: _Ranked, start: int, end: int) -> list[str]:
+        """The members of the chains of some matches; a chain is its best match's alone."""
+        found = ranked.ranking.found
+        names = [self._index.id_of(ranked.space, found.items[row]) for row in ranked.rows]
+        place = {name: at for at, name in enumerate(names)}
         members: dict[str, None] = {}
-        for row in rows:
-            item = self._index.id_of(ranked.space, ranked.ranking.found.items[row])
-            if item not in members:
-                chain = await self._graph.chain(ranked.space, item)
-                members |= dict.fromkeys([item, *sorted(chain)])
+        for at, name in list(enumerate(names))[start:end]:
+            if name in members:
+                continue
+            chain = {name, *await self._graph.chain(ranked.space, name)}
+            if all(place.get(other, at) >= at for other in chain):
+                members |= dict.fromkeys(sorted(chain))
         return list(members)[:RANKED]
 
     def _answer(

@@ -34,7 +34,9 @@ class _SupersededModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Supers
     SUPERSEDED_MODE_INCLUDE: _SupersededMode.ValueType  # 2
     """They appear, each after its head where both are on the page."""
     SUPERSEDED_MODE_HISTORY: _SupersededMode.ValueType  # 3
-    """The chains of the results, whole, sorted by valid time."""
+    """The chains of the results, whole, sorted by valid time. A page is of `page_size` matches: it holds
+    as many results as their chains have members, at most 200; a chain comes once.
+    """
 
 class SupersededMode(_SupersededMode, metaclass=_SupersededModeEnumTypeWrapper):
     """How to treat superseded and deprecated memories."""
@@ -46,7 +48,9 @@ SUPERSEDED_MODE_EXCLUDE: SupersededMode.ValueType  # 1
 SUPERSEDED_MODE_INCLUDE: SupersededMode.ValueType  # 2
 """They appear, each after its head where both are on the page."""
 SUPERSEDED_MODE_HISTORY: SupersededMode.ValueType  # 3
-"""The chains of the results, whole, sorted by valid time."""
+"""The chains of the results, whole, sorted by valid time. A page is of `page_size` matches: it holds
+as many results as their chains have members, at most 200; a chain comes once.
+"""
 Global___SupersededMode: _TypeAlias = SupersededMode  # noqa: Y015
 
 class _ConfidenceBand:

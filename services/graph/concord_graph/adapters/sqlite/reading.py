@@ -194,10 +194,10 @@ class SqliteReads:
         }
         return [rows.edge(row) for _, row in sorted(found.items())]
 
-    async def surrounded_by_constitutive(self, item_id: str) -> bool:
-        """Return whether a live constitutive edge starts or ends at the item."""
-        sql = f"SELECT {statements.has_constitutive(':id', ':space')}"
-        row = self._one(sql, {"id": item_id, "space": self._space})
+    async def is_held(self, item_id: str) -> bool:
+        """Return whether what both parties agreed to rests on the item."""
+        sql = "SELECT EXISTS (SELECT 1 FROM held WHERE space = ? AND id = ?)"
+        row = self._one(sql, (self._space, item_id))
         return bool(row and row[0])
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:

@@ -73,6 +73,8 @@ CREATE INDEX edge_constitutive_source ON edge (space, source_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
 CREATE INDEX edge_constitutive_target ON edge (space, target_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
+CREATE INDEX edge_governed ON edge (space, source_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND governed = 1;
 CREATE INDEX edge_replaces ON edge (space, target_id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND replaces = 1;
 CREATE INDEX edge_replacing ON edge (space, source_id)
@@ -185,12 +187,28 @@ BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 
 -- The store's own protection (spec G4): the same promise as the use cases', kept once more here.
 -- A new revision is judged by the newest one before it, whatever number it gives itself.
+-- What both parties agreed to rests on these items: ends of constitutive edges, and the newer sides
+-- of lineage that was made with consent.
+CREATE VIEW held (space, id) AS
+  SELECT space, source_id FROM edge
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2
+  UNION ALL SELECT space, target_id FROM edge
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2
+  UNION ALL SELECT space, source_id FROM edge
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND governed = 1;
+
 CREATE TRIGGER edge_protected_insert BEFORE INSERT ON edge
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
   (NEW.edge_type = 2 AND NEW.deleted = 0)
   OR EXISTS (SELECT 1 FROM (SELECT p.deleted, p.edge_type, p.governed FROM edge p
              WHERE p.space = NEW.space AND p.id = NEW.id ORDER BY p.revision DESC LIMIT 1) p
              WHERE p.deleted = 0 AND (p.edge_type = 2 OR p.governed = 1))
+  OR EXISTS (SELECT 1 FROM held h WHERE h.space = NEW.space AND h.id = NEW.id)
+  OR (NEW.hides = 1 AND (
+        EXISTS (SELECT 1 FROM memory m WHERE m.space = NEW.space AND m.id = NEW.source_id
+                AND m.record_until = 9223372036854775807 AND m.deleted = 0 AND m.edge_type = 2)
+     OR EXISTS (SELECT 1 FROM edge e WHERE e.space = NEW.space AND e.id = NEW.source_id
+                AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)))
   OR (NEW.hides = 1 AND NEW.deleted = 0 AND (
         EXISTS (SELECT 1 FROM memory m WHERE m.space = NEW.space AND m.id = NEW.target_id
                 AND m.record_until = 9223372036854775807 AND m.deleted = 0 AND m.edge_type = 2)
@@ -198,39 +216,34 @@ WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
                 AND e.record_until = 9223372036854775807 AND e.deleted = 0 AND e.edge_type = 2)))
 ) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
-CREATE VIEW constitutive_end (space, id) AS
-  SELECT space, source_id FROM edge
-  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2
-  UNION ALL SELECT space, target_id FROM edge
-  WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2;
-
 CREATE TRIGGER memory_protected_insert BEFORE INSERT ON memory
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
   (NEW.edge_type = 2 AND NEW.deleted = 0)
   OR EXISTS (SELECT 1 FROM (SELECT p.deleted, p.edge_type FROM memory p
              WHERE p.space = NEW.space AND p.id = NEW.id ORDER BY p.revision DESC LIMIT 1) p
              WHERE p.deleted = 0 AND p.edge_type = 2)
-  OR EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = NEW.space AND c.id = NEW.id)
+  OR EXISTS (SELECT 1 FROM held h WHERE h.space = NEW.space AND h.id = NEW.id)
 ) BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
 CREATE TRIGGER node_protected_insert BEFORE INSERT ON node
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space)
-  AND EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = NEW.space AND c.id = NEW.id)
+  AND EXISTS (SELECT 1 FROM held h WHERE h.space = NEW.space AND h.id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
 -- A revision is closed by its successor alone, so these also keep rows from being closed and left.
 CREATE TRIGGER edge_protected_close BEFORE UPDATE OF record_until ON edge
-WHEN OLD.deleted = 0 AND (OLD.edge_type = 2 OR OLD.governed = 1)
-  AND NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
+WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space) AND (
+  (OLD.deleted = 0 AND (OLD.edge_type = 2 OR OLD.governed = 1))
+  OR EXISTS (SELECT 1 FROM held h WHERE h.space = OLD.space AND h.id = OLD.id))
 BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 CREATE TRIGGER memory_protected_close BEFORE UPDATE OF record_until ON memory
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space) AND (
   (OLD.deleted = 0 AND OLD.edge_type = 2)
-  OR EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = OLD.space AND c.id = OLD.id))
+  OR EXISTS (SELECT 1 FROM held h WHERE h.space = OLD.space AND h.id = OLD.id))
 BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 CREATE TRIGGER node_protected_close BEFORE UPDATE OF record_until ON node
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = OLD.space)
-  AND EXISTS (SELECT 1 FROM constitutive_end c WHERE c.space = OLD.space AND c.id = OLD.id)
+  AND EXISTS (SELECT 1 FROM held h WHERE h.space = OLD.space AND h.id = OLD.id)
 BEGIN SELECT RAISE(ABORT, 'constitutive'); END;
 
 -- History is written once: a revision row may only be closed, never rewritten or removed.

@@ -343,6 +343,8 @@ def _prepare(db: sqlite3.Connection, path: Path) -> str:
             f"INSERT INTO meta VALUES ('epoch', '{uuid.uuid4()}');"
             "COMMIT;"
         )
+    db.execute("BEGIN IMMEDIATE")  # a file that somebody else has locked is told of now, not later
+    db.execute("ROLLBACK")
     found = dict(db.execute("SELECT key, value FROM meta").fetchall())
     if found.get("schema") != SCHEMA_VERSION:
         raise StoreUnusable(
@@ -360,8 +362,8 @@ def _advice(path: Path, problem: object) -> str:
     if isinstance(problem, sqlite3.OperationalError):
         return f"cannot open {path} ({problem}): check that it exists, is yours and is not in use"
     return (
-        f"{path} is damaged: move it away and restore a copy, or start with an empty directory "
-        "and import your last export"
+        f"{path} is damaged: move it away and restore a copy from a backup, or start with an "
+        "empty directory"
     )
 
 
