@@ -259,3 +259,16 @@ async def test_touching_either_end_never_loses_lineage(home: Calls) -> None:
         await home.restore(await home.forget(await home.get(name)))
 
     assert list((await home.get("a")).standing.head_ids) == ["b"]
+
+
+async def test_a_chain_of_edges_holds_those_of_the_same_triple(home: Calls) -> None:
+    """G2 T5 A value that was said again: both edges stand in the chain, the later is its head."""
+    first = await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START - 20 * DAY)
+    later = await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START - 10 * DAY)
+    await home.put_edge("Ann", "LIVES_IN", "Ulm")
+
+    for asked in (first, later):
+        items = (await home.lineage(asked.id)).items
+        assert [(item.id, item.is_head) for item in items] == [(first.id, False), (later.id, True)]
+    assert (await home.get_edge(later.id)).standing.predecessor_count == 1
+    assert (await home.get_edge(first.id)).standing.predecessor_count == 0

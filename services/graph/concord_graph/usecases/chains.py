@@ -38,12 +38,24 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
     while frontier and len(ids) <= MOST_ITEMS:
         found = await tx.lineage_edges(frontier)
         edges |= {edge.id: edge for edge in found}
-        frontier = {end.id for edge in found for end in (edge.source, edge.target)} - ids
+        ends = {end.id for edge in found for end in (edge.source, edge.target)}
+        frontier = (ends | await _of_the_same_triples(tx, frontier)) - ids
         ids |= frontier
     views = await _views(tx, ids, at)
     if item_id not in views and not edges:
         return None
     return await _assembled(tx, ids, edges, views, at)
+
+
+async def _of_the_same_triples(tx: Reads, ids: set[str]) -> set[str]:
+    """Return the live edges that succeed or precede any of these by saying the same (G2)."""
+    found: set[str] = set()
+    for item_id in ids:
+        edge = await tx.edge(item_id)
+        if edge is not None and not edge.deleted and not edge.is_lineage:
+            siblings = await tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
+            found |= {sibling.id for sibling in siblings}
+    return found
 
 
 async def _assembled(

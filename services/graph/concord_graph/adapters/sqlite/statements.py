@@ -93,11 +93,21 @@ def found(now: bool, *, by_name: bool) -> str:
 
 
 def _predecessors(alias: str, table: str, now: bool) -> str:
-    return (
+    """Return how many live items have this one as a successor, whether it has begun or not."""
+    resolved = (
         f"SELECT count(*) FROM edge l JOIN {table} n ON n.space = l.space AND n.id = l.target_id"
         f" AND {live('n', now)} WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
         f" AND l.replaces = 1 AND {live('l', now)} AND (n.edge_type <> 2 OR l.governed = 1)"
     )
+    if table != "edge":
+        return resolved
+    sibling = (
+        f"SELECT count(*) FROM edge s WHERE s.space = {alias}.space"
+        f" AND s.source_id = {alias}.source_id AND s.relation = {alias}.relation"
+        f" AND s.target_id = {alias}.target_id AND s.effective_from < {alias}.effective_from"
+        f" AND s.edge_type <> 2 AND {live('s', now)}"
+    )
+    return f"SELECT ({resolved}) + ({sibling})"
 
 
 def has_constitutive(expression: str, space: str) -> str:
