@@ -1,7 +1,8 @@
 """Answers a question from one space's shard and columns.
 
-Two planned batches of the engine: each branch generates its candidates; then each is asked for
-the score of what only the other found, so that every candidate has both raw scores.
+Two planned batches of the engine: each branch generates its candidates, whose fusion picks the
+best; then each branch is asked for what it has not scored of those, so that every candidate has
+both raw scores.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,6 @@ from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
 from concord_search.ports import Found, Question
 
-_NO_ROWS = np.zeros(0, dtype=np.int64)
 _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
 
 
@@ -40,9 +40,15 @@ class _Branch:
     rows: Ints
     scores: Floats
 
-    def beyond(self, other: "_Branch") -> Ints:
-        """The rows that this branch found and the other did not."""
-        return self.rows[(self.rows >= 0) & ~np.isin(self.rows, other.rows)]
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """Candidates by row, with their scores; all of one length."""
+
+    rows: Ints
+    cosine: Floats
+    lexical: Floats
+    fusion: Floats
 
 
 class Asking:
@@ -66,9 +72,12 @@ class Asking:
         if words.indices:
             asked.append(nearest(words, WORDS, limit, wanted))
         near, worded = map(self._branch, [*self._shard.ask(asked), nothing()][:2])
-        more_near, more_worded = self._scores_of_the_others(near, worded, dense, words, limit)
-        found = self._candidates(question, near, worded, more_near, more_worded)
-        return Found(found, bool(words.indices))
+        best = self._best(near, worded, question)
+        if len(worded.rows) < limit:  # then it has found every point that shares a word
+            np.nan_to_num(best.lexical, copy=False)
+        self._complete(best, dense, words)
+        with self._lock:
+            return Found(self._described(question, best), bool(words.indices))
 
     def _wanted(self, question: Question) -> qdrant.Filter:
         if question.only is None:
@@ -82,64 +91,40 @@ class Asking:
         with self._lock:
             return _Branch(self._columns.current_rows(found), scored.scores)
 
-    def _scores_of_the_others(
-        self,
-        near: _Branch,
-        worded: _Branch,
-        dense: list[float],
-        words: qdrant.SparseVector,
-        limit: int,
-    ) -> tuple[_Branch, _Branch]:
-        """Cosines of what only words found, and BM25 scores of what only meaning found.
-
-        A branch of words that is not full has found every point that shares a word.
-        """
-        unmeasured = worded.beyond(near)
-        unread = near.beyond(worded) if len(worded.rows) >= limit else _NO_ROWS
-        asked = []
-        if len(unmeasured):
-            asked.append(
-                nearest(dense, DENSE, len(unmeasured), conditions.among(unmeasured.tolist()))
-            )
-        if len(unread):
-            only = conditions.among(unread.tolist())
-            asked.append(nearest(words, WORDS, len(unread), only))
-        answers = iter(self._shard.ask(asked) if asked else ())
-        cosines = next(answers) if len(unmeasured) else nothing()
-        return self._branch(cosines), self._branch(next(answers) if len(unread) else nothing())
-
-    def _candidates(
-        self,
-        question: Question,
-        near: _Branch,
-        worded: _Branch,
-        more_near: _Branch,
-        more_worded: _Branch,
-    ) -> Candidates:
-        rows = np.unique(np.concatenate([near.rows, worded.rows]))
-        rows = self._recorded_by(question.scope.now, rows[rows >= 0])
-        cosine, lexical = np.zeros(len(rows)), np.zeros(len(rows))
-        branches = []
-        for column, first, more in (
-            (cosine, near, more_near),
-            (lexical, worded, more_worded),
-        ):
-            branches.append(_placed(rows, first))
-            for where, scores in (branches[-1], _placed(rows, more)):
-                column[where] = scores
-        fused = fusion.fused(len(rows), branches)
+    def _best(self, near: _Branch, worded: _Branch, question: Question) -> _Scores:
+        """The best candidates by fusion; NaN for what their branch has not scored."""
+        found = np.unique(np.concatenate([near.rows, worded.rows]))
+        rows = self._recorded_by(question.scope.now, found[found >= 0])
+        cosine, lexical = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+        placed = [_placed(rows, near), _placed(rows, worded)]
+        for column, (where, scores) in zip((cosine, lexical), placed, strict=True):
+            column[where] = scores
+        fused = fusion.fused(len(rows), placed)
         best = np.argsort(-fused, kind="stable")[: question.limit]
-        with self._lock:
-            return self._described(question, rows[best], cosine[best], lexical[best], fused[best])
+        return _Scores(rows[best], cosine[best], lexical[best], fused[best])
+
+    def _complete(self, best: _Scores, dense: list[float], words: qdrant.SparseVector) -> None:
+        """Fills in what is NaN; a candidate that shares no word scores 0."""
+        sides = ((best.cosine, dense, DENSE), (best.lexical, words, WORDS))
+        missing = [
+            (column, nearest(vector, using, len(rows), conditions.among(rows)))
+            for column, vector, using in sides
+            if (rows := best.rows[np.isnan(column)].tolist())
+        ]
+        answers = self._shard.ask([query for _, query in missing]) if missing else []
+        order = np.argsort(best.rows)
+        for (column, _), answer in zip(missing, answers, strict=True):
+            where, scores = _placed(best.rows[order], self._branch(answer))
+            column[order[where]] = scores
+            np.nan_to_num(column, copy=False)
 
     def _recorded_by(self, now: Micros, rows: Ints) -> Ints:
         """Without memories that were added after the first page was asked for."""
         with self._lock:
             return rows[self._columns["created"][rows] <= now]
 
-    def _described(
-        self, question: Question, rows: Ints, cosine: Floats, lexical: Floats, fused: Floats
-    ) -> Candidates:
+    def _described(self, question: Question, best: _Scores) -> Candidates:
+        rows = best.rows
         columns = self._columns
         concepts = {self._key.number("concept", each) for each in question.concepts}
         wanted = np.array(sorted(concepts), dtype=np.int64)
@@ -147,9 +132,9 @@ class Asking:
         return Candidates(
             items=[columns.items[row] for row in rows.tolist()],
             seqs=columns["seq"][rows],
-            cosine=cosine,
-            lexical=lexical,
-            fusion=fused,
+            cosine=best.cosine,
+            lexical=best.lexical,
+            fusion=best.fusion,
             domain_match=self._domain_match(question.domain, rows),
             shared_concepts=shared,
             all_concepts=union,

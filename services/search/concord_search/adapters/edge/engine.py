@@ -16,6 +16,9 @@ from concord_search.domain.errors import IndexCorrupt, IndexLocked
 
 DENSE, WORDS = "dense", "words"
 SCROLL_PAGE = 1_000
+POINTS_A_WRITE = 32
+"""The engine holds Python's global lock while it works; so long may everything else wait."""
+
 NO_HNSW = 10_000_000
 """Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
 
@@ -56,7 +59,11 @@ class Words:
 
 
 class Shard:
-    """The engine over one directory. Every method blocks; errors become `IndexCorrupt`."""
+    """The engine over one directory. Errors become `IndexCorrupt`.
+
+    Every method blocks, the event loop too: the engine's Python binding (0.9.0) keeps the global
+    lock through queries and writes, so a thread of its own helps only between them.
+    """
 
     def __init__(self, engine: qdrant.EdgeShard, path: Path) -> None:
         self._engine = engine
@@ -65,8 +72,9 @@ class Shard:
     def upsert(self, points: Points) -> None:
         """Writes points (id, vectors, payload), over those with the same id."""
         written = [qdrant.Point(point, dict(vectors), values) for point, vectors, values in points]
-        if written:
-            self._update(qdrant.UpdateOperation.upsert_points(written))
+        for start in range(0, len(written), POINTS_A_WRITE):
+            part = written[start : start + POINTS_A_WRITE]
+            self._update(qdrant.UpdateOperation.upsert_points(part))
 
     def set_payload(self, point: PointId, values: payload.Payload) -> None:
         """Writes fields of a payload, keeping the others."""
