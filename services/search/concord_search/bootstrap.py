@@ -1,7 +1,6 @@
 """Putting search together: the only place that knows every part."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Sequence
 
@@ -92,6 +91,12 @@ class SearchApp:
             raise
         self._open = True
         self._task = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
+        self._task.add_done_callback(self._told)
+
+    def _told(self, task: asyncio.Task[None]) -> None:
+        """Says loudly when the follower ended by a bug of ours; the server is not ready then."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("the follower died", exc_info=error)
 
     async def ready(self) -> bool:
         """Return whether the index is open and sound and graph is followed."""
@@ -102,8 +107,7 @@ class SearchApp:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait([task])
         self._open = False
         await self._graph.close()
         await self._embedder.close()

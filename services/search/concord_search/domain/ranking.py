@@ -5,12 +5,14 @@
 So the contributions that an explanation lists sum to the composite, which lies in [0, 1].
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
-from concord_search.domain.candidates import Candidates, Floats
-from concord_search.domain.signals import NO_DATA, Asked, SignalColumn, Weights, columns
+from concord_search.domain.candidates import Candidates, Floats, Ints
+from concord_search.domain.signals import NO_DATA, Asked, Weights, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +47,35 @@ class Ranking:
 
     def __init__(self, found: Candidates, asked: Asked, weights: Weights) -> None:
         self.found = found
-        self._columns = columns(found, asked, weights)
-        self.composite = _weighted_mean(len(found), self._columns)
-        names = np.array(found.items, dtype=np.str_)
-        self.order = np.lexsort((names, -self.composite))
+        signals = [each for each in columns(found, asked, weights) if each.weight > 0]
+        self._names = [each.name for each in signals]
+        self._weights = [each.weight for each in signals]
+        self._silent = tuple(
+            (name, "its weight is 0") for name, weight in weights.items() if weight == 0
+        )
+        self._scores = np.array([each.scores for each in signals])
+        self.composite = _weighted_means(self._scores, np.array(self._weights))
+        self.order = _best_first(self.composite, found.items)
 
     def breakdown(self, row: int) -> Breakdown:
         """Explains one candidate by its row in `found`."""
-        spoke = [c for c in self._columns if c.weight > 0 and not np.isnan(c.scores[row])]
-        names = {column.name for column in spoke}
-        total = sum(column.weight for column in spoke)
-        parts = tuple(
-            SignalPart(column.name, float(column.scores[row]), column.weight / total)
-            for column in spoke
-        )
-        dropped = tuple(
-            (column.name, NO_DATA.get(column.name, "its weight is 0"))
-            for column in self._columns
-            if column.name not in names
-        )
-        return Breakdown(float(self.composite[row]), parts, dropped)
+        told = list(zip(self._names, self._scores[:, row].tolist(), self._weights, strict=True))
+        spoke = [each for each in told if not isnan(each[1])]
+        total = sum(weight for _, _, weight in spoke)
+        parts = tuple(SignalPart(name, score, weight / total) for name, score, weight in spoke)
+        dropped = tuple((name, NO_DATA[name]) for name, score, _ in told if isnan(score))
+        return Breakdown(float(self.composite[row]), parts, dropped + self._silent)
 
 
-def _weighted_mean(count: int, signals: list[SignalColumn]) -> Floats:
-    total, weight = np.zeros(count), np.zeros(count)
-    for signal in signals:
-        speaks = ~np.isnan(signal.scores)
-        total += np.where(speaks, signal.scores, 0.0) * signal.weight
-        weight += speaks * signal.weight
-    return total / np.maximum(weight, 1e-12)
+def _weighted_means(scores: Floats, weights: Floats) -> Floats:
+    """Per column of `scores`, shape (signals, n), the weighted mean of what is not NaN."""
+    speaks = ~np.isnan(scores)
+    total: Floats = weights @ np.where(speaks, scores, 0.0)
+    return total / np.maximum(weights @ speaks, 1e-12)
+
+
+def _best_first(composite: Floats, items: Sequence[str]) -> Ints:
+    order = np.argsort(-composite, kind="stable")
+    if np.all(np.diff(composite[order]) < 0):
+        return order
+    return np.lexsort((np.array(items, dtype=np.str_), -composite))

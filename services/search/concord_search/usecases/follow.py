@@ -7,7 +7,8 @@ told of; it never stops the feed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from dataclasses import dataclass
 
 from concord_chassis.log import Logger
 
@@ -33,11 +34,23 @@ from concord_search.ports import (
 )
 from concord_search.usecases.progress import Progress
 
-SLICE = 256
+SLICE = 512
 """Changes applied together: enough to sort texts by length, few enough to be found soon."""
 
 QUEUED_MESSAGES = 200
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+
+
+_States = Sequence[tuple[Change, Hydrated | None]]
+"""Changes of memories with the states they made; None for a memory that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """Changes that are applied together, and their states, being read."""
+
+    changes: Sequence[Change]
+    states: asyncio.Task[_States]
 
 
 class Follow:
@@ -124,24 +137,46 @@ class Follow:
         await lane.put(news.changes)
 
     async def _work(self, space: str, lane: asyncio.Queue[Sequence[Change]]) -> None:
-        async for changes in _slices(lane):
-            await self._patiently(space, changes)
+        """Applies what comes for a space; while one slice is embedded, the next is read."""
+        read: asyncio.Queue[_Slice] = asyncio.Queue(1)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._read(space, lane, read))
+                while True:
+                    await self._patiently(space, await read.get())
+        finally:
+            while not read.empty():
+                _drop(read.get_nowait().states)
 
-    async def _patiently(self, space: str, changes: Sequence[Change]) -> None:
+    async def _read(
+        self, space: str, lane: asyncio.Queue[Sequence[Change]], read: asyncio.Queue[_Slice]
+    ) -> None:
+        async for changes in _slices(lane):
+            states = asyncio.create_task(self._states_after(space, changes))
+            try:
+                await read.put(_Slice(changes, states))
+            except asyncio.CancelledError:
+                _drop(states)
+                raise
+
+    async def _patiently(self, space: str, given: _Slice) -> None:
         """Applies changes, again and again while the embedder does not answer."""
         wait = FIRST_WAIT
         while True:
             try:
-                return await self._settle(space, changes)
+                return await self._settle(space, given.changes, given.states)
             except EmbeddingUnavailable as error:
                 self._log.warning("embedder lost", reason=str(error), retry_in=wait)
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 
-    async def _settle(self, space: str, changes: Sequence[Change]) -> None:
+    async def _settle(
+        self, space: str, changes: Sequence[Change], states: Awaitable[_States] | None = None
+    ) -> None:
         """Applies changes; halves what fails until single rows are left, and parks those."""
         try:
-            await self._write(space, await self._batch(space, changes))
+            found = await (states or self._states_after(space, changes))
+            await self._write(space, await self._batch(space, changes, found))
         except (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt):
             raise
         # Whatever a single row does to us, the feed goes on (design section 5); it is parked,
@@ -164,10 +199,13 @@ class Follow:
         await self._index.apply(space, batch)
         self._progress.reached(space, (await self._index.states())[space])
 
-    async def _batch(self, space: str, changes: Sequence[Change]) -> Batch:
-        """What a slice of changes does to the index."""
+    async def _states_after(self, space: str, changes: Sequence[Change]) -> _States:
+        """The states that changes of memories made."""
         ours = [each for each in changes if each.is_memory and each.kind != ChangeKind.REFUSED]
-        found = list(zip(ours, await self._graph.at(space, ours) if ours else (), strict=True))
+        return list(zip(ours, await self._graph.at(space, ours) if ours else (), strict=True))
+
+    async def _batch(self, space: str, changes: Sequence[Change], found: _States) -> Batch:
+        """What a slice of changes does to the index."""
         states = [h.state for change, h in found if h is not None and _makes_state(change, h)]
         return Batch(
             applied_seq=changes[-1].seq,
@@ -200,7 +238,7 @@ def _makes_state(change: Change, found: Hydrated) -> bool:
     return change.kind != ChangeKind.TOUCHED and not found.state.forgotten
 
 
-def _touches(found: Sequence[tuple[Change, Hydrated | None]]) -> list[Touch]:
+def _touches(found: _States) -> list[Touch]:
     """The last access data of each memory that was only read."""
     newest = {
         change.item_id: Touch(h.state.id, h.state.access_count, h.state.last_access)
@@ -208,6 +246,12 @@ def _touches(found: Sequence[tuple[Change, Hydrated | None]]) -> list[Touch]:
         if h is not None and change.kind == ChangeKind.TOUCHED and not h.state.forgotten
     }
     return list(newest.values())
+
+
+def _drop(task: asyncio.Task[_States]) -> None:
+    """Ends a task whose outcome nobody waits for any more."""
+    task.cancel()
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 async def _slices(lane: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:

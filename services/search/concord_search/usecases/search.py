@@ -147,8 +147,8 @@ class Search:
             has_words=found.has_words,
         )
         ranking = Ranking(found.candidates, asked, self._formula.weights)
-        rows = [r for r in ranking.order.tolist() if ranking.composite[r] >= query.min_score]
-        return _Ranked(space, query, question, ranking, rows)
+        rows = ranking.order[ranking.composite[ranking.order] >= query.min_score]
+        return _Ranked(space, query, question, ranking, rows.tolist())
 
     async def _page(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
         """Hydrates from the offset on until the page is full, passing by what may not be shown."""
