@@ -256,7 +256,9 @@ class SearchFilter(_message.Message):
 
     @_builtins.property
     def importances(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Importance.ValueType]:
-        """Any of these importances, as they were set."""
+        """Any of these importances, as results show them: set by a caller, else by the default rule when
+        the memory was last indexed.
+        """
 
     @_builtins.property
     def created_since(self) -> _timestamp_pb2.Timestamp:
