@@ -452,6 +452,9 @@ async def test_nobody_alone_moves_an_edge_that_a_resolution_rests_on(own: Self) 
     assert await reason(own.calls.update_edge(sooner, "valid_from")) == PROTECTED
     assert await reason(own.calls.update_edge(sooner, "weight")) == PROTECTED
     assert await reason(own.calls.delete_edge(later)) == PROTECTED
+    silence = await own.calls.get_node("Silence")
+    silence.name = "Shouting"
+    assert await reason(own.calls.update_node(silence, "name")) == PROTECTED
     assert not (await own.calls.get_edge(own.edge.id)).standing.is_superseded
 
 

@@ -187,15 +187,23 @@ BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 
 -- The store's own protection (spec G4): the same promise as the use cases', kept once more here.
 -- A new revision is judged by the newest one before it, whatever number it gives itself.
--- What both parties agreed to rests on these items: ends of constitutive edges, and the newer sides
--- of lineage that was made with consent.
+-- What both parties agreed to rests on these items: ends of constitutive edges, the newer sides of
+-- lineage that was made with consent, and the ends of such newer sides that are edges.
 CREATE VIEW held (space, id) AS
   SELECT space, source_id FROM edge
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2
   UNION ALL SELECT space, target_id FROM edge
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND edge_type = 2
   UNION ALL SELECT space, source_id FROM edge
-  WHERE record_until = 9223372036854775807 AND deleted = 0 AND governed = 1;
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND governed = 1
+  UNION ALL SELECT n.space, n.source_id FROM edge n
+  JOIN edge l ON l.space = n.space AND l.source_id = n.id
+  WHERE n.record_until = 9223372036854775807 AND n.deleted = 0
+    AND l.record_until = 9223372036854775807 AND l.deleted = 0 AND l.governed = 1
+  UNION ALL SELECT n.space, n.target_id FROM edge n
+  JOIN edge l ON l.space = n.space AND l.source_id = n.id
+  WHERE n.record_until = 9223372036854775807 AND n.deleted = 0
+    AND l.record_until = 9223372036854775807 AND l.deleted = 0 AND l.governed = 1;
 
 CREATE TRIGGER edge_protected_insert BEFORE INSERT ON edge
 WHEN NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space) AND (
