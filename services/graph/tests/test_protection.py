@@ -116,7 +116,7 @@ async def _governed_lineage(own: Self) -> type_pb2.Edge:
     action.add_lineage.relation = SUPERSEDES
     action.add_lineage.newer_id = own.plain.id
     action.add_lineage.older_id = own.memory.id
-    etags = {own.memory.id: own.memory.etag}
+    etags = {own.memory.id: own.memory.etag, own.plain.id: own.plain.etag}
     return (await own.parties.apply(own.calls, action, etags)).edge
 
 
@@ -402,14 +402,15 @@ async def test_lineage_at_what_becomes_constitutive_is_void_and_said_so(own: Sel
 
 async def test_with_consent_lineage_hides_and_its_end_shows_again(own: Self) -> None:
     """G4 T2 The door works for lineage: void one made anew, and deleted, with consent."""
-    await own.calls.add("Supersedes: [[memory:core]]", id="early")
+    early = await own.calls.add("Supersedes: [[memory:core]]", id="early")
     core = await own.parties.constitutive_memory(own.calls, "core", "I am the core.")
     action = governed_pb2.GovernedAction()
     action.add_lineage.request_id = "make it count"
     action.add_lineage.relation = SUPERSEDES
     action.add_lineage.newer_id = "early"
     action.add_lineage.older_id = "core"
-    made = (await own.parties.apply(own.calls, action, await _etags(own, core))).edge
+    etags = await _etags(own, core) | {early.id: early.etag}
+    made = (await own.parties.apply(own.calls, action, etags)).edge
 
     hidden = await own.calls.get("core")
     assert list(hidden.standing.head_ids) == ["early"]
@@ -421,20 +422,23 @@ async def test_with_consent_lineage_hides_and_its_end_shows_again(own: Self) -> 
     assert not (await own.calls.get("core")).standing.is_superseded
 
 
-async def _consented(own: Self, newer_id: str, older_id: str, older_etag: str) -> type_pb2.Edge:
-    """Both parties agree that one item supersedes another."""
+async def _consented(
+    own: Self, newer: type_pb2.Memory | type_pb2.Edge, older: type_pb2.Memory | type_pb2.Edge
+) -> type_pb2.Edge:
+    """Both parties agree that one item, as it is, supersedes another."""
     action = governed_pb2.GovernedAction()
-    action.add_lineage.request_id = f"{newer_id} for {older_id}"
+    action.add_lineage.request_id = f"{newer.id} for {older.id}"
     action.add_lineage.relation = SUPERSEDES
-    action.add_lineage.newer_id = newer_id
-    action.add_lineage.older_id = older_id
-    return (await own.parties.apply(own.calls, action, {older_id: older_etag})).edge
+    action.add_lineage.newer_id = newer.id
+    action.add_lineage.older_id = older.id
+    etags = {newer.id: newer.etag, older.id: older.etag}
+    return (await own.parties.apply(own.calls, action, etags)).edge
 
 
 async def test_nobody_alone_moves_what_a_consented_lineage_rests_on(own: Self) -> None:
     """G4 T2 The newer side decides when the older one ends: it is as fixed as the lineage."""
     later = await own.calls.add("From 2040 on", id="later", valid_from=stamp(START + 5000 * DAY))
-    await _consented(own, "later", own.memory.id, own.memory.etag)
+    await _consented(own, later, own.memory)
     sooner = type_pb2.Memory(id="later", etag=later.etag, content="Obey", valid_from=stamp(START))
 
     assert await reason(own.calls.update(sooner, "valid_from", "content")) == PROTECTED
@@ -446,7 +450,7 @@ async def test_nobody_alone_moves_what_a_consented_lineage_rests_on(own: Self) -
 async def test_nobody_alone_moves_an_edge_that_a_resolution_rests_on(own: Self) -> None:
     """G4 The same holds between edges."""
     later = await own.calls.put_edge("Me", "VALUES", "Silence", valid_from=START + 5000 * DAY)
-    await _consented(own, later.id, own.edge.id, own.edge.etag)
+    await _consented(own, later, own.edge)
     sooner = type_pb2.Edge(id=later.id, etag=later.etag, valid_from=stamp(START), weight=0.1)
 
     assert await reason(own.calls.update_edge(sooner, "valid_from")) == PROTECTED
@@ -500,16 +504,19 @@ async def _etags(own: Self, core: type_pb2.Memory) -> dict[str, str]:
     return {core.id: core.etag} | {edge.id: edge.etag for edge in edges}
 
 
-async def test_a_grant_must_name_what_its_lineage_hides(own: Self) -> None:
-    """V6 Consent to the words of an action is not consent to an unseen version of its target."""
-    action = governed_pb2.GovernedAction()
-    action.add_lineage.request_id = "hide"
-    action.add_lineage.relation = SUPERSEDES
-    action.add_lineage.newer_id = "note"
-    action.add_lineage.older_id = "who-i-am"
-    failure = await refused(own.parties.apply(own.calls, action, {}))
+async def test_a_grant_must_name_both_sides_of_a_lineage_that_hides(own: Self) -> None:
+    """V6 Consent to the words of an action is not consent to an unseen version of either side."""
+    newer, older = own.plain, own.memory
+    for at, etags in enumerate(({}, {older.id: older.etag}, {newer.id: newer.etag})):
+        action = governed_pb2.GovernedAction()
+        action.add_lineage.request_id = f"hide {at}"
+        action.add_lineage.relation = SUPERSEDES
+        action.add_lineage.newer_id = newer.id
+        action.add_lineage.older_id = older.id
+        failure = await refused(own.parties.apply(own.calls, action, etags))
 
-    assert (failure.reason, failure.metadata) == ("ERROR_REASON_GRANT_INVALID", {"check": "etags"})
+        assert failure.reason == "ERROR_REASON_GRANT_INVALID"
+        assert failure.metadata == {"check": "etags"}
 
 
 async def test_reading_and_touching_leave_the_constitutive_as_it_is(own: Self, live: World) -> None:

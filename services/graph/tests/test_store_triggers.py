@@ -33,13 +33,13 @@ async def path(tmp_path: Path) -> Path:
         await parties.enrol(home)
         await parties.constitutive_edge(home)
         core = await parties.constitutive_memory(home, "core")
-        await home.add("note", id="note")
+        note = await home.add("note", id="note")
         action = governed_pb2.GovernedAction()
         action.add_lineage.request_id = "hide"
         action.add_lineage.relation = SUPERSEDES
         action.add_lineage.newer_id = "note"
         action.add_lineage.older_id = "core"
-        await parties.apply(home, action, {"core": core.etag})
+        await parties.apply(home, action, {"core": core.etag, "note": note.etag})
     return file
 
 

@@ -60,6 +60,7 @@ class Writer:
         self.author = author
         self._rules = rules
         self._grant = grant
+        self._made: set[str] = set()  # what this grant made itself: its digest covers the words
 
     def with_grant(self, grant: Grant | GenesisRecord) -> Writer:
         """Return a writer that this verified grant lets through protection."""
@@ -96,6 +97,8 @@ class Writer:
             ),
         )
         await self.tx.put(item)
+        if before is None:
+            self._made.add(item.id)
         await self.tx.append(
             Change(
                 seq=seq,
@@ -120,7 +123,9 @@ class Writer:
         if self._grant is None:
             raise ConstitutiveProtected(_protected_id(before, after, around), why)
         if isinstance(self._grant, Grant):
-            _demand_named(self._grant, before, after, around)
+            touched = set(_touched(before, after, around)) - self._made
+            if not touched <= self._grant.etags.keys():
+                raise GrantInvalid("etags")
         if isinstance(after, Edge) and after.relation in HIDING:
             return replace(after, governed=True)
         return after
@@ -187,13 +192,13 @@ def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str
     return after.id if isinstance(after, Memory) and after.id_stated else ""
 
 
-def _demand_named(grant: Grant, before: Item | None, after: Item, around: Surroundings) -> None:
-    """Demand that the parties consented to the very version of what is changed or hidden."""
+def _touched(before: Item | None, after: Item, around: Surroundings) -> list[str]:
+    """Return the items whose very version the parties must have consented to: what is changed, what
+    lineage hides, and what it puts in its place."""
     touched = [before.id] if before else []
     if isinstance(after, Edge) and around.target_constitutive and not after.deleted:
-        touched.append(after.target.id)
-    if not set(touched) <= grant.etags.keys():
-        raise GrantInvalid("etags")
+        touched += [after.source.id, after.target.id]
+    return touched
 
 
 def ref(item: Item, outcome: str = "") -> Ref:
