@@ -6,7 +6,6 @@ import asyncio
 import json
 import sqlite3
 import threading
-import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, TypeVar, cast
 from concord_chassis.failure import Failure
 from concord_chassis.workers import Workers
 
+from concord_graph.adapters.sqlite.migrations import NewerSchema, migrate
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.writing import SqliteWrites
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
@@ -32,7 +32,6 @@ from concord_graph.ports import (
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = "1"
 BUSY_SECONDS = 5.0
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
 _PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
@@ -41,7 +40,6 @@ _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _UNAVAILABLE = {
     *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
 }
-_SCHEMA = Path(__file__).with_name("schema.sql")
 
 
 class StoreUnusable(Exception):
@@ -332,30 +330,23 @@ def _prepare_connection(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> str:
-    known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-    if known is None:
-        if db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
-            raise StoreUnusable(f"{path} is another program's database: choose another directory")
-        db.executescript(
-            "BEGIN IMMEDIATE;\n"
-            + _SCHEMA.read_text("utf-8")
-            + f"INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}');"
-            f"INSERT INTO meta VALUES ('epoch', '{uuid.uuid4()}');"
-            "COMMIT;"
-        )
-    db.execute("BEGIN IMMEDIATE")  # a file that somebody else has locked is told of now, not later
-    db.execute("ROLLBACK")
-    found = dict(db.execute("SELECT key, value FROM meta").fetchall())
-    if found.get("schema") != SCHEMA_VERSION:
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+    if tables and "meta" not in tables:
+        raise StoreUnusable(f"{path} is another program's database: choose another directory")
+    try:
+        migrate(db)
+    except NewerSchema as error:
+        found, known = error.args
         raise StoreUnusable(
-            f"{path} has schema {found.get('schema')}, this program knows {SCHEMA_VERSION}: "
+            f"{path} has schema {found}, this program knows {known}: "
             "run the version of Concord that wrote it, or a newer one"
-        )
+        ) from error
+    epoch = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
     if path.stat().st_size <= _CHECKED_BYTES:
         problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if problem != "ok":
             raise StoreUnusable(_advice(path, problem))
-    return str(found["epoch"])
+    return str(epoch)
 
 
 def _advice(path: Path, problem: object) -> str:

@@ -1,0 +1,42 @@
+"""A store's schema grows by numbered steps; what has landed stays as it was (G16)."""
+
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from concord_graph.adapters.sqlite import migrations
+
+LANDED = {
+    1: "89bc8c121814ada04cb383af9deb481f41c529ab698189b97b672486a85db4ab",
+}
+"""SHA-256 of every step that stores in the world have run."""
+
+
+def test_what_has_landed_is_never_edited() -> None:
+    """G16 A landed step is what old stores ran: a change of it is a new step."""
+    digests = {n: sha256(text.encode()).hexdigest() for n, text in migrations.steps()}
+
+    assert {n: digests.get(n) for n in LANDED} == LANDED, "write a new step in place of editing"
+
+
+def test_a_failing_step_leaves_the_store_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G16 The steps that a store lacks run in one transaction."""
+    path = tmp_path / "graph.db"
+    first = migrations.steps()[0]
+    broken = (2, "CREATE TABLE half (x INTEGER) STRICT;\nCREATE TABLE half (x INTEGER) STRICT;\n")
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        monkeypatch.setattr(migrations, "steps", lambda: (first,))
+        migrations.migrate(db)
+        monkeypatch.setattr(migrations, "steps", lambda: (first, broken))
+        with pytest.raises(sqlite3.OperationalError, match="already exists"):
+            migrations.migrate(db)
+
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+        schema = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+
+    assert "half" not in tables
+    assert schema == ("1",)
