@@ -7,16 +7,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DISTRIBUTIONS := protos services/chassis services/concepts services/graph services/search \
-                 gateway gateway/client deploy/embedded
+                 gateway gateway/client deploy/embedded deploy/neo4j
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
+NEO4J_TESTS := deploy/neo4j/tests
 PYTEST := $(BIN)/python -X dev -W error -m pytest
 
-.PHONY: menu setup setup-dev run demo test lint types protos bench chaos clean baseline locks
+.PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 13
 
 run: $(VENV)/run.stamp ## set up and start the whole system on loopback (DATA=dir PORT=n)
 	@$(BIN)/concord up $(if $(DATA),--data $(DATA)) $(if $(PORT),--port $(PORT))
@@ -25,7 +26,16 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 	@$(BIN)/concord demo
 
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
-	PYTHONASYNCIODEBUG=1 $(PYTEST) -m "not chaos" $(ARGS)
+	PYTHONASYNCIODEBUG=1 $(PYTEST) -m "not chaos and not neo4j" $(ARGS)
+
+test-neo4j: $(VENV)/dev.stamp ## run graph's tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
+	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j $(PYTEST) -m "not chaos" $(NEO4J_TESTS) $(ARGS)
+
+neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)
+	@$(BIN)/python -m concord_neo4j up .neo4j $(PORT)
+
+neo4j-down: $(VENV)/run.stamp ## stop that Neo4j and remove its data
+	@$(BIN)/python -m concord_neo4j down .neo4j
 
 lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that generated code is fresh
 	$(BIN)/ruff check .

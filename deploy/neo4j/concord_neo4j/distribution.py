@@ -1,0 +1,65 @@
+"""Neo4j's jars: where Maven keeps them, fetched when they are not there yet."""
+
+import os
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+from concord_neo4j.failures import CannotStart
+
+_POM = Path(__file__).with_name("pom.xml")
+_FETCH_SECONDS = 900
+_LAST_LINES = 15
+
+
+def java() -> str:
+    """Return the Java that runs Neo4j.
+
+    Raises:
+        CannotStart: there is none.
+    """
+    return _program("java", "openjdk-17-jdk-headless")
+
+
+def cache() -> Path:
+    """Return the folder that remembers where the jars are."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "concord" / "neo4j"
+
+
+def class_path(folder: Path) -> str:
+    """Return Neo4j's class path, asking Maven the first time; `folder` remembers the answer.
+
+    Raises:
+        CannotStart: Maven is missing, or cannot fetch what it needs.
+    """
+    known = folder / f"class-path-{sha256(_POM.read_bytes()).hexdigest()[:12]}"
+    if not (known.exists() and all(Path(jar).exists() for jar in known.read_text().split(":"))):
+        folder.mkdir(parents=True, exist_ok=True)
+        fetched = known.with_suffix(".tmp")
+        _maven("-f", str(_POM), "dependency:build-classpath", f"-Dmdep.outputFile={fetched}")
+        fetched.replace(known)
+    return known.read_text()
+
+
+def _maven(*arguments: str) -> None:
+    command = [_program("mvn", "maven"), "-q", "-B", *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise CannotStart(
+            f"Maven did not fetch Neo4j within {_FETCH_SECONDS} s: try again, it goes on from there"
+        ) from None
+    if done.returncode:
+        told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-_LAST_LINES:])
+        raise CannotStart(f"Maven cannot fetch Neo4j (`{' '.join(command)}`):\n{told}")
+
+
+def _program(name: str, package: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise CannotStart(f"`{name}` is missing: apt-get install {package}")
+    return found

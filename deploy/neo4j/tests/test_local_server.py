@@ -1,0 +1,139 @@
+"""A Neo4j without Docker: closed to others, whole after a kill, clear about what is missing."""
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from concord_neo4j.failures import CannotStart
+from concord_neo4j.server import LocalNeo4j
+from concord_neo4j.testing import Address, running
+from neo4j import GraphDatabase
+from neo4j.exceptions import AuthError
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
+    """A started server."""
+    own = LocalNeo4j(tmp_path_factory.mktemp("neo4j"))
+    own.start()
+    yield own
+    own.remove()
+
+
+def query(server: LocalNeo4j, text: str, password: str = "") -> list[object]:
+    """Run a statement and return its first column."""
+    auth = ("neo4j", password or server.password)
+    with GraphDatabase.driver(server.uri, auth=auth) as driver:
+        return [record[0] for record in driver.execute_query(text).records]
+
+
+def command(verb: str, folder: Path, *port: str) -> subprocess.CompletedProcess[str]:
+    """Run what `make neo4j-up` and `make neo4j-down` run."""
+    return subprocess.run(
+        [sys.executable, "-m", "concord_neo4j", verb, str(folder), *port],
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+
+@pytest.mark.neo4j
+def test_it_is_the_pinned_version_on_loopback_with_a_password_of_its_own(
+    server: LocalNeo4j,
+) -> None:
+    """Must hold: Neo4j 5.26, generated password for its owner's eyes alone."""
+    assert query(server, "CALL dbms.components() YIELD versions RETURN versions[0]") == ["5.26.30"]
+    assert server.uri.startswith("bolt://127.0.0.1:")
+    assert stat.S_IMODE(server.password_file.stat().st_mode) == 0o600
+    with pytest.raises(AuthError):
+        query(server, "RETURN 1", password="neo4j")
+
+
+@pytest.mark.neo4j
+@pytest.mark.timeout(150)
+def test_a_killed_one_comes_back_with_its_data(server: LocalNeo4j) -> None:
+    """Must hold: killed and restarted, at the same address, with what was committed."""
+    query(server, "CREATE (:Kept)")
+    uri = server.uri
+    server.kill()
+    assert server.process_id() is None
+    server.start()
+
+    assert server.uri == uri
+    assert query(server, "MATCH (n:Kept) RETURN count(n)") == [1]
+
+
+@pytest.mark.neo4j
+@pytest.mark.timeout(300)
+def test_up_twice_is_one_server_and_down_twice_is_none(tmp_path: Path) -> None:
+    """`make neo4j-up` and `make neo4j-down` are safe to call twice."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    first, process = command("up", tmp_path, port), LocalNeo4j(tmp_path).process_id()
+    again = command("up", tmp_path, port)
+    same = LocalNeo4j(tmp_path).process_id()
+    password = (tmp_path / "password").read_text()
+    down, down_again = command("down", tmp_path), command("down", tmp_path)
+
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr
+    assert process is not None
+    assert process == same
+    assert f"Neo4j answers at bolt://127.0.0.1:{port}" in first.stdout
+    assert str(tmp_path / "password") in first.stdout
+    assert password not in first.stdout
+    assert (down.returncode, down_again.returncode) == (0, 0)
+    assert LocalNeo4j(tmp_path).process_id() is None
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(("program", "package"), [("java", "openjdk-17"), ("mvn", "maven")])
+def test_a_missing_program_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, package: str
+) -> None:
+    """Must hold: a sentence that says what to install."""
+    (tmp_path / "bin").mkdir()
+    for other in {"java", "mvn"} - {program}:
+        (tmp_path / "bin" / other).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    with pytest.raises(CannotStart, match=f"`{program}` is missing: apt-get install {package}"):
+        LocalNeo4j(tmp_path / "server").start()
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    """Must hold: which port, who has it, how to take another."""
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = command("up", tmp_path, str(port))
+
+    assert ended.returncode == 1
+    assert f"Port {port} is in use by another program" in ended.stderr
+    assert "PORT=" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_another_process_with_the_noted_id_is_left_alone(tmp_path: Path) -> None:
+    """Must hold: an id that was given away since is not taken for the server."""
+    (tmp_path / "pid").write_text(str(os.getpid()))
+
+    LocalNeo4j(tmp_path).stop()
+
+
+def test_tests_use_the_server_that_they_are_given(tmp_path: Path) -> None:
+    """NEO4J_URI names one that runs: nothing is started."""
+    given = {"NEO4J_URI": "bolt://there:1", "NEO4J_USER": "ann", "NEO4J_PASSWORD": "secret"}
+    with running(tmp_path, given) as address:
+        assert address == Address("bolt://there:1", "ann", "secret")
+        assert "secret" not in repr(address)
+    assert list(tmp_path.iterdir()) == []
