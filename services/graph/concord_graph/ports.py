@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol, TypeVar
@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from concord_graph.domain.consent import GenesisRecord, Grant
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
+    FOREVER,
     Access,
     Edge,
     EdgeType,
@@ -185,7 +186,9 @@ class SpaceHead:
 class Reads(Protocol):
     """A consistent view of one space. Sees nothing of another; sees every committed write.
 
-    Items come as their newest revision, deleted ones too, unless a method says otherwise.
+    Items come as their newest revision, deleted ones too, unless a method says otherwise. What
+    takes a `record` time (µs) or an instant answers from the revisions that were known then:
+    FOREVER = now. Access data and nearness to constitutive edges are always the present ones.
     """
 
     @property
@@ -220,7 +223,7 @@ class Reads(Protocol):
         ...
 
     async def live_edges_of_triple(
-        self, source_id: str, relation: str, target_id: str
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
         """Return the live edges of a triple by effective valid_from."""
         ...
@@ -229,7 +232,7 @@ class Reads(Protocol):
         """Return a memory by id."""
         ...
 
-    async def memory_by_external_id(self, external_id: str) -> Memory | None:
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
         """Return the live memory of an importer's key, else the latest forgotten one."""
         ...
 
@@ -241,7 +244,7 @@ class Reads(Protocol):
         """Return an item exactly as that revision had it."""
         ...
 
-    async def kinds(self, ids: Collection[str]) -> Mapping[str, ItemKind]:
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names; ids that name nothing are absent."""
         ...
 
@@ -267,7 +270,7 @@ class Reads(Protocol):
         """Return the id of the live node, memory or edge that an end names, as known then."""
         ...
 
-    async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids, void ones too."""
         ...
 
@@ -299,34 +302,46 @@ class Reads(Protocol):
         """Return how many edges `steps` would give before filtering, at most `cap`."""
         ...
 
-    async def list_nodes(self, label: str, after: str, limit: int) -> Sequence[Node]:
+    async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         """Return live nodes with a name greater than `after`, by name."""
         ...
 
-    async def list_edges(self, filter_: EdgeFilter, after: str, limit: int) -> Sequence[str]:
-        """Return ids of live edges with an id greater than `after`, by id."""
+    async def list_edges(
+        self, filter_: EdgeFilter, at: Instant, after: str, limit: int
+    ) -> Sequence[str]:
+        """Return ids of live edges with an id greater than `after`, by id.
+
+        When the valid time is stated, of those that held then: in their stated interval and not
+        superseded.
+        """
         ...
 
     async def list_memories(
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
-        """Return (create_time, id) of live memories, newest first, older than `before`."""
+        """Return (create_time, id) of live memories, newest first, older than `before`.
+
+        Superseded ones on request: then those in their stated interval, when the valid time is
+        stated, else all.
+        """
         ...
 
-    async def history(self, memory_id: str, before_revision: int, limit: int) -> Sequence[Memory]:
-        """Return the revisions of a memory below a number, newest first."""
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
+    ) -> Sequence[Memory]:
+        """Return the revisions of a memory below a number, newest first, as they are kept: the one
+        that was open then may have been closed since."""
         ...
 
-    async def counts(self) -> Counts:
-        """Count the items of the space."""
+    async def counts(self, at: Instant) -> Counts:
+        """Count the items of the space; when the valid time is stated, those that held then."""
         ...
 
-    async def live_items(self, kind: ItemKind) -> Sequence[Item]:
-        """Return every live item of a kind. Order is not promised."""
-        ...
+    async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
+        """Return every live item of a kind; when the valid time is stated, those that held then.
 
-    async def deleted_ids(self) -> Set[str]:
-        """Return the ids of forgotten memories and deleted edges."""
+        Order is not promised.
+        """
         ...
 
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:

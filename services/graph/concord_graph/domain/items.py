@@ -217,11 +217,29 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """The point on both time axes that a read asks about; `record` FOREVER = what is known now."""
+    """The point on both time axes that a read asks about (µs).
+
+    `record` FOREVER = what is known now. `stated`: a valid time was asked about, so that a list
+    leaves out what did not hold then.
+    """
 
     valid: int
     record: int = FOREVER
     stated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The instant that a reader asks about (µs); None on an axis = now."""
+
+    valid: int | None = None
+    record: int | None = None
+
+    def at(self, now: int) -> Instant:
+        """Return what it means at `now` (µs). What will be recorded is not known yet: as now."""
+        valid = now if self.valid is None else self.valid
+        record = FOREVER if self.record is None or self.record >= now else self.record
+        return Instant(valid, record, stated=self.valid is not None)
 
 
 def etag(item: Item) -> str:

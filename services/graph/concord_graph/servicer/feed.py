@@ -103,6 +103,6 @@ def _revision(memory_id: str, found: tuple[State, Shown] | None) -> feed_pb2.Rev
     return feed_pb2.Revision(
         id=memory_id,
         seq=state.seq,
-        memory=outgoing.memory(shown, shown.now),
+        memory=outgoing.memory(shown, shown.valid),
         record_time=outgoing.stamp(state.record_time),
     )

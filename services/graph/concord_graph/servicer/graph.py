@@ -16,7 +16,6 @@ from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
 from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.export import export_state
 from concord_graph.usecases.queries import NeighborPage, Queries
 from concord_graph.usecases.shown import Shown
 
@@ -55,7 +54,10 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.GetNodeResponse:
         """Read a node."""
         node = await self._queries.node(
-            caller().space, node_id=request.id, name=incoming.text(request.name)
+            caller().space,
+            incoming.as_of(request),
+            node_id=request.id,
+            name=incoming.text(request.name),
         )
         if node is None:
             return graph_pb2.GetNodeResponse(status=_NOT_FOUND)
@@ -86,7 +88,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         size = request.page_size or DEFAULT_LIST_PAGE
         after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
-        nodes = await self._queries.nodes(caller().space, label, after, size + 1)
+        as_of = incoming.as_of(request)
+        nodes = await self._queries.nodes(caller().space, label, as_of, after, size + 1)
         more = len(nodes) > size
         return graph_pb2.ListNodesResponse(
             nodes=[outgoing.node(node) for node in nodes[:size]],
@@ -111,19 +114,20 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         shown = await self._edge(request)
         if shown is None:
             return graph_pb2.GetEdgeResponse(status=_NOT_FOUND)
-        edge = outgoing.edge(shown, shown.now)
+        edge = outgoing.edge(shown, shown.valid)
         return graph_pb2.GetEdgeResponse(status=_FOUND, edge=edge)
 
     async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
-        space = caller().space
+        space, as_of = caller().space, incoming.as_of(request)
         if request.WhichOneof("by") == "id":
-            return await self._queries.edge(space, request.id, peek=request.peek)
+            return await self._queries.edge(space, request.id, as_of, peek=request.peek)
         triple = request.triple
         return await self._queries.edge_of_triple(
             space,
             incoming.end_ref(triple.source, "triple.source"),
             incoming.text(triple.relation),
             incoming.end_ref(triple.target, "triple.target"),
+            as_of,
             peek=request.peek,
         )
 
@@ -150,10 +154,11 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         size = request.page_size or DEFAULT_LIST_PAGE
         after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
-        shown = await self._queries.edges(caller().space, filter_, after, size + 1)
+        as_of = incoming.as_of(request)
+        shown = await self._queries.edges(caller().space, filter_, as_of, after, size + 1)
         more = len(shown) > size
         return graph_pb2.ListEdgesResponse(
-            edges=[outgoing.edge(one, one.now) for one in shown[:size]],
+            edges=[outgoing.edge(one, one.valid) for one in shown[:size]],
             next_page_token=page_token(request, shown[size - 1].view.item.id) if more else "",
         )
 
@@ -220,7 +225,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.CountByTypeRequest, context: Context
     ) -> graph_pb2.CountByTypeResponse:
         """Count items by type."""
-        counts = await self._queries.counts(caller().space)
+        counts = await self._queries.counts(caller().space, incoming.as_of(request))
         return graph_pb2.CountByTypeResponse(
             nodes=counts.nodes,
             edges=counts.edges,
@@ -233,7 +238,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.ExportSpaceRequest, context: Context
     ) -> AsyncIterator[graph_pb2.ExportSpaceResponse]:
         """Stream the state of the space."""
-        lines = await self._queries.read(caller().space, lambda tx, _: export_state(tx))
+        lines = await self._queries.state(caller().space, incoming.as_of(request))
         chunk: list[str] = []
         size = 0
         for line in lines:

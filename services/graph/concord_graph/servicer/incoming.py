@@ -24,9 +24,9 @@ from concord_graph.domain.drafts import (
 )
 from concord_graph.domain.exceptions import FieldInvalid, MaskInvalid
 from concord_graph.domain.items import (
+    AsOf,
     EdgeType,
     Importance,
-    Instant,
     MemoryKind,
     Properties,
     Relation,
@@ -52,6 +52,12 @@ def instant(message: Message, field: str) -> int | None:
         return None
     stamp: Timestamp = getattr(message, field)
     return stamp.seconds * 1_000_000 + stamp.nanos // 1_000
+
+
+def as_of(request: Message) -> AsOf:
+    """Return the instant that a read asks about."""
+    asked: type_pb2.AsOf = request.as_of  # type: ignore[attr-defined] # every read has one
+    return AsOf(instant(asked, "valid_time"), instant(asked, "record_time"))
 
 
 def plain(struct: Struct) -> dict[str, Any]:
@@ -187,15 +193,9 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
 
 def walk(request: graph_pb2.QueryNeighborsRequest | graph_pb2.FindPathRequest, now: int) -> Walk:
     """Return how edges are followed."""
-    valid = instant(request.as_of, "valid_time") if request.HasField("as_of") else None
-    record = instant(request.as_of, "record_time") if request.HasField("as_of") else None
-    stated = request.HasField("as_of")
-    at = Instant(now if valid is None else valid, stated=stated)
-    if record is not None and record < now:
-        at = Instant(at.valid, record, stated=True)
     direction = request.direction or type_pb2.DIRECTION_BOTH
     return Walk(
-        at=at,
+        at=as_of(request).at(now),
         outgoing=direction != type_pb2.DIRECTION_INCOMING,
         incoming=direction != type_pb2.DIRECTION_OUTGOING,
         filter=edge_filter(request.filter),

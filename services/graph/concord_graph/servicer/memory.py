@@ -21,7 +21,6 @@ from concord_graph.servicer.calls import execute, execute_as
 from concord_graph.usecases.commands import Commands, Done
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.refusals import BatchRefused
-from concord_graph.usecases.shown import show
 
 DEFAULT_PAGE = 50
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
@@ -98,13 +97,14 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """Read a memory."""
         shown = await self._queries.memory(
             caller().space,
+            incoming.as_of(request),
             memory_id=request.id,
             external_id=incoming.text(request.external_id),
             peek=request.peek,
         )
         if shown is None:
             return memory_pb2.GetMemoryResponse(status=_NOT_FOUND)
-        memory = outgoing.memory(shown, shown.now)
+        memory = outgoing.memory(shown, shown.valid)
         return memory_pb2.GetMemoryResponse(status=_FOUND, memory=memory)
 
     async def UpdateMemory(
@@ -142,13 +142,14 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         cursor = page_cursor(request, (int, str))
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
         filter_ = incoming.memory_filter(request)
-        shown = await self._queries.memories(caller().space, filter_, before, size + 1)
+        as_of = incoming.as_of(request)
+        shown = await self._queries.memories(caller().space, filter_, as_of, before, size + 1)
         next_token = ""
         if len(shown) > size:
             last = shown[size - 1].view.item
             next_token = page_token(request, [last.create_time, last.id])
         return memory_pb2.ListMemoriesResponse(
-            memories=[outgoing.memory(one, one.now) for one in shown[:size]],
+            memories=[outgoing.memory(one, one.valid) for one in shown[:size]],
             next_page_token=next_token,
         )
 
@@ -158,7 +159,8 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """List the versions of a memory."""
         size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, int) or 2**62
-        found = await self._queries.history(caller().space, request.id, before, size + 1)
+        as_of = incoming.as_of(request)
+        found = await self._queries.history(caller().space, request.id, as_of, before, size + 1)
         more = len(found) > size
         return memory_pb2.GetMemoryHistoryResponse(
             versions=[outgoing.version(memory) for memory in found[:size]],
@@ -180,14 +182,14 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self, request: memory_pb2.GetLineageRequest, context: Context
     ) -> memory_pb2.GetLineageResponse:
         """Read the whole chain around an item."""
-        found = await self._queries.chain(caller().space, request.id)
+        found = await self._queries.chain(caller().space, request.id, incoming.as_of(request))
         if found is None:
             return memory_pb2.GetLineageResponse(status=_NOT_FOUND)
-        chain, now = found
+        chain, edges = found
         return memory_pb2.GetLineageResponse(
             status=_FOUND,
-            items=[outgoing.lineage_item(link, now) for link in chain.items],
-            edges=[outgoing.edge(show(view, now), now) for view in chain.edges],
+            items=[outgoing.lineage_item(link, chain.valid) for link in chain.items],
+            edges=[outgoing.edge(shown, shown.valid) for shown in edges],
             truncated=chain.truncated,
         )
 

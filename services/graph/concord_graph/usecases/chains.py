@@ -23,10 +23,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Every item by effective valid time, and every lineage edge among them."""
+    """Every item by effective valid time, and every lineage edge among them.
+
+    `valid` (µs) is the instant that their standing is told for.
+    """
 
     items: tuple[Link, ...]
     edges: tuple[View, ...]
+    valid: int
     truncated: bool = False
 
 
@@ -36,10 +40,10 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
     ids = {item_id}
     frontier = {item_id}
     while frontier and len(ids) <= MOST_ITEMS:
-        found = await tx.lineage_edges(frontier)
+        found = await tx.lineage_edges(frontier, at.record)
         edges |= {edge.id: edge for edge in found}
         ends = {end.id for edge in found for end in (edge.source, edge.target)}
-        frontier = (ends | await _of_the_same_triples(tx, frontier)) - ids
+        frontier = (ends | await _of_the_same_triples(tx, frontier, at)) - ids
         ids |= frontier
     views = await _views(tx, ids, at)
     if item_id not in views and not edges:
@@ -47,13 +51,15 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
     return await _assembled(tx, ids, edges, views, at)
 
 
-async def _of_the_same_triples(tx: Reads, ids: set[str]) -> set[str]:
+async def _of_the_same_triples(tx: Reads, ids: set[str], at: Instant) -> set[str]:
     """Return the live edges that succeed or precede any of these by saying the same (G2)."""
     found: set[str] = set()
-    for item_id in ids:
-        edge = await tx.edge(item_id)
-        if edge is not None and not edge.deleted and not edge.is_lineage:
-            siblings = await tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
+    for view in (await tx.views(ItemKind.EDGE, ids, at)).values():
+        edge = view.item
+        if isinstance(edge, Edge) and not edge.deleted and not edge.is_lineage:
+            siblings = await tx.live_edges_of_triple(
+                edge.source.id, edge.relation, edge.target.id, at.record
+            )
             found |= {sibling.id for sibling in siblings}
     return found
 
@@ -68,6 +74,7 @@ async def _assembled(
     return Chain(
         items=tuple(sorted(links, key=lambda link: _when(link.view, link.id))),
         edges=tuple(edge_views[i] for i in sorted(edge_views)),
+        valid=at.valid,
         truncated=len(ids) > MOST_ITEMS,
     )
 

@@ -1,8 +1,9 @@
-"""What holds now, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
+"""What holds, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
 
 No generated ids, no defaulted times, no revisions, record times or access data. A memory without an
 id of its own is named by its external id, else by the digest of what it says. What rests with a
-forgotten memory, its edges and lineage, does not hold now and is left out until it returns.
+forgotten memory, its edges and lineage, does not hold and is left out until it returns. Of another
+instant, it is what was known then; when a valid time is stated, what of it held then.
 """
 
 from __future__ import annotations
@@ -13,22 +14,19 @@ from typing import Any
 
 import rfc8785
 
-from concord_graph.domain.items import Edge, Importance, ItemKind, Memory, Node
+from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node
 from concord_graph.ports import Reads
 
 Record = dict[str, Any]
 
 
-async def export_state(tx: Reads) -> list[str]:
+async def export_state(tx: Reads, at: Instant) -> list[str]:
     """Return the lines of the state export: memories, nodes, edges, then lineage, each sorted."""
-    nodes = [n for n in await tx.live_items(ItemKind.NODE) if isinstance(n, Node)]
-    memories = [m for m in await tx.live_items(ItemKind.MEMORY) if isinstance(m, Memory)]
-    gone = await tx.deleted_ids()
-    edges = [
-        e
-        for e in await tx.live_items(ItemKind.EDGE)
-        if isinstance(e, Edge) and not gone & {e.source.id, e.target.id}
-    ]
+    nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
+    memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
+    live = [e for e in await tx.live_items(ItemKind.EDGE, at) if isinstance(e, Edge)]
+    there = {item.id for kind in (nodes, memories, live) for item in kind}
+    edges = await _with_their_ends(tx, live, there, at)
     names = {m.id: _memory_name(m) for m in memories} | {n.id: {"node": n.name} for n in nodes}
     plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
     names |= {edge_id: {"edge": triple} for edge_id, triple in plain.items()}
@@ -38,6 +36,20 @@ async def export_state(tx: Reads) -> list[str]:
         *_sorted(_edge(e, plain[e.id]) for e in edges if not e.is_lineage),
         *_sorted(_lineage(e, names) for e in edges if e.is_lineage),
     ]
+
+
+async def _with_their_ends(
+    tx: Reads, edges: list[Edge], there: set[str], at: Instant
+) -> list[Edge]:
+    """Return the edges whose ends are there, or are ghosts; an edge's end may be an edge."""
+    ends = {end.id for edge in edges for end in (edge.source, edge.target)}
+    gone = set(await tx.kinds(ends - there, at.record))
+    while True:
+        rest = {edge.id for edge in edges if gone & {edge.source.id, edge.target.id}}
+        if not rest:
+            return edges
+        edges = [edge for edge in edges if edge.id not in rest]
+        gone = rest
 
 
 def _sorted(records: Iterator[Record]) -> list[str]:

@@ -47,7 +47,7 @@ async def neighbors_at_hand(
     views = await tx.edges_at_hand(start_id, walk, FEW_EDGES)
     if views is None:
         return None
-    shown = {view.item.id: show(view, now) for view in views}
+    shown = {view.item.id: show(view, now, walk.at.valid) for view in views}
     reached = [_reached_at_once(one, start_id, walk) for one in shown.values()]
     return Neighborhood(tuple(sorted(reached, key=_rank)), truncated=False), shown
 

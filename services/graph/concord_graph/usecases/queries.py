@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import EdgeType, Instant, ItemKind, Memory, Node
+from concord_graph.domain.items import FOREVER, AsOf, EdgeType, Instant, ItemKind, Memory, Node
 from concord_graph.ports import (
     Clock,
     Counts,
@@ -19,6 +19,7 @@ from concord_graph.ports import (
     Walk,
 )
 from concord_graph.usecases.chains import Chain, chain_of
+from concord_graph.usecases.export import export_state
 from concord_graph.usecases.neighbors import (
     Neighborhood,
     Reached,
@@ -72,91 +73,112 @@ class Queries:
         """Run work on a consistent view, with a "now" that no record is later than."""
         return await self._store.read(space, lambda tx: work(tx, max(self._clock(), tx.last_time)))
 
-    async def node(self, space: str, *, node_id: str = "", name: str = "") -> Node | None:
+    async def node(
+        self, space: str, as_of: AsOf, *, node_id: str = "", name: str = ""
+    ) -> Node | None:
         """Return a live node by id or name."""
 
-        async def work(tx: Reads, _: int) -> Node | None:
-            node = await (tx.node(node_id) if node_id else tx.live_node_named(name))
-            return node if node and not node.deleted else None
+        async def work(tx: Reads, now: int) -> Node | None:
+            at = as_of.at(now)
+            found = node_id or await tx.find(EndRef(name), at) or ""
+            view = (await tx.views(ItemKind.NODE, [found], at)).get(found)
+            node = view.item if view else None
+            return node if isinstance(node, Node) and not node.deleted else None
 
         return await self.read(space, work)
 
-    async def edge(self, space: str, edge_id: str, *, peek: bool) -> Shown | None:
+    async def edge(self, space: str, edge_id: str, as_of: AsOf, *, peek: bool) -> Shown | None:
         """Return a live edge by id."""
 
         async def work(tx: Reads, now: int) -> Shown | None:
-            return await _shown_edge(tx, edge_id, now)
+            return await _shown_edge(tx, edge_id, as_of.at(now), now)
 
         return self._touched(space, await self.read(space, work), peek=peek)
 
     async def edge_of_triple(
-        self, space: str, source: EndRef, relation: str, target: EndRef, *, peek: bool
+        self, space: str, source: EndRef, relation: str, target: EndRef, as_of: AsOf, *, peek: bool
     ) -> Shown | None:
         """Return the current edge of a triple, else its latest live one."""
 
         async def work(tx: Reads, now: int) -> Shown | None:
-            at = Instant(now)
+            at = as_of.at(now)
             ends = [await tx.find(end, at) for end in (source, target)]
             if None in ends:
                 return None
-            edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]))
-            begun = [edge for edge in edges if edge.effective_from <= now]
+            edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]), at.record)
+            begun = [edge for edge in edges if edge.effective_from <= at.valid]
             chosen = await current_edges(tx, edges, at) or begun or edges
             # nothing stands before a constitutive edge: it is the one that writes address, too
             first = [edge for edge in chosen if edge.edge_type == EdgeType.CONSTITUTIVE] or chosen
-            return await _shown_edge(tx, first[-1].id, now) if first else None
+            return await _shown_edge(tx, first[-1].id, at, now) if first else None
 
         return self._touched(space, await self.read(space, work), peek=peek)
 
     async def memory(
-        self, space: str, *, memory_id: str = "", external_id: str = "", peek: bool
+        self, space: str, as_of: AsOf, *, memory_id: str = "", external_id: str = "", peek: bool
     ) -> Shown | None:
         """Return a memory by id or key: also a superseded or forgotten one."""
 
         async def work(tx: Reads, now: int) -> Shown | None:
             key = memory_id
+            at = as_of.at(now)
             if external_id:
-                found = await tx.memory_by_external_id(external_id)
+                found = await tx.memory_by_external_id(external_id, at.record)
                 key = found.id if found else ""
-            at = Instant(now)
-            views = await tx.views(ItemKind.MEMORY, [key], at)
-            shown = await with_heads(tx, list(views.values()), at)
-            return show(shown[0], now) if shown else None
+            shown = await _shown_all(tx, ItemKind.MEMORY, [key], at, now)
+            return shown[0] if shown else None
 
         return self._touched(space, await self.read(space, work), peek=peek)
 
-    async def nodes(self, space: str, label: str, after: str, limit: int) -> Sequence[Node]:
+    async def nodes(
+        self, space: str, label: str, as_of: AsOf, after: str, limit: int
+    ) -> Sequence[Node]:
         """Return a page of live nodes by name."""
-        return await self.read(space, lambda tx, _: tx.list_nodes(label, after, limit))
+        return await self.read(
+            space, lambda tx, now: tx.list_nodes(label, as_of.at(now), after, limit)
+        )
 
     async def edges(
-        self, space: str, filter_: EdgeFilter, after: str, limit: int
+        self, space: str, filter_: EdgeFilter, as_of: AsOf, after: str, limit: int
     ) -> Sequence[Shown]:
         """Return a page of live edges by id."""
 
         async def work(tx: Reads, now: int) -> Sequence[Shown]:
-            ids = await tx.list_edges(filter_, after, limit)
-            return await _shown_all(tx, ItemKind.EDGE, ids, Instant(now), now)
+            at = as_of.at(now)
+            ids = await tx.list_edges(filter_, at, after, limit)
+            return await _shown_all(tx, ItemKind.EDGE, ids, at, now)
 
         return await self.read(space, work)
 
     async def memories(
-        self, space: str, filter_: MemoryFilter, before: tuple[int, str] | None, limit: int
+        self,
+        space: str,
+        filter_: MemoryFilter,
+        as_of: AsOf,
+        before: tuple[int, str] | None,
+        limit: int,
     ) -> Sequence[Shown]:
         """Return a page of live memories, newest first."""
 
         async def work(tx: Reads, now: int) -> Sequence[Shown]:
-            keys = await tx.list_memories(filter_, Instant(now), before, limit)
+            at = as_of.at(now)
+            keys = await tx.list_memories(filter_, at, before, limit)
             ids = [memory_id for _, memory_id in keys]
-            return await _shown_all(tx, ItemKind.MEMORY, ids, Instant(now), now)
+            return await _shown_all(tx, ItemKind.MEMORY, ids, at, now)
 
         return await self.read(space, work)
 
     async def history(
-        self, space: str, memory_id: str, before_revision: int, limit: int
+        self, space: str, memory_id: str, as_of: AsOf, before_revision: int, limit: int
     ) -> Sequence[Memory]:
-        """Return a page of a memory's revisions, newest first."""
-        return await self.read(space, lambda tx, _: tx.history(memory_id, before_revision, limit))
+        """Return a page of a memory's revisions, newest first, as their intervals were known."""
+
+        async def work(tx: Reads, now: int) -> Sequence[Memory]:
+            record = as_of.at(now).record
+            found = await tx.history(memory_id, before_revision, limit, record)
+            return [_open_then(memory, record) for memory in found]
+
+        return await self.read(space, work)
 
     async def neighbors(  # one argument per part of the question
         self,
@@ -229,18 +251,27 @@ class Queries:
             self._touches.add(space, page.edges)
         return page
 
-    async def chain(self, space: str, item_id: str) -> tuple[Chain, int] | None:
-        """Return the whole chain of an item, with the instant it was read at."""
+    async def chain(
+        self, space: str, item_id: str, as_of: AsOf
+    ) -> tuple[Chain, list[Shown]] | None:
+        """Return the whole chain of an item, and its lineage edges by id, as shown."""
 
-        async def work(tx: Reads, now: int) -> tuple[Chain, int] | None:
-            chain = await chain_of(tx, item_id, Instant(now))
-            return (chain, now) if chain else None
+        async def work(tx: Reads, now: int) -> tuple[Chain, list[Shown]] | None:
+            at = as_of.at(now)
+            chain = await chain_of(tx, item_id, at)
+            if chain is None:
+                return None
+            return chain, [show(view, now, at.valid) for view in chain.edges]
 
         return await self.read(space, work)
 
-    async def counts(self, space: str) -> Counts:
+    async def counts(self, space: str, as_of: AsOf) -> Counts:
         """Count the items of a space."""
-        return await self.read(space, lambda tx, _: tx.counts())
+        return await self.read(space, lambda tx, now: tx.counts(as_of.at(now)))
+
+    async def state(self, space: str, as_of: AsOf) -> list[str]:
+        """Return the lines of the state export."""
+        return await self.read(space, lambda tx, now: export_state(tx, as_of.at(now)))
 
     async def genesis_digest(self, space: str) -> str:
         """Return the digest of the space's genesis; empty without one."""
@@ -271,8 +302,8 @@ class Queries:
         return shown
 
 
-async def _shown_edge(tx: Reads, edge_id: str, now: int) -> Shown | None:
-    found = await _shown_all(tx, ItemKind.EDGE, [edge_id], Instant(now), now)
+async def _shown_edge(tx: Reads, edge_id: str, at: Instant, now: int) -> Shown | None:
+    found = await _shown_all(tx, ItemKind.EDGE, [edge_id], at, now)
     return found[0] if found and not found[0].view.item.deleted else None
 
 
@@ -281,7 +312,14 @@ async def _shown_all(
 ) -> list[Shown]:
     views = await tx.views(kind, ids, at)
     ordered = [views[item_id] for item_id in ids if item_id in views]
-    return [show(view, now) for view in await with_heads(tx, ordered, at)]
+    return [show(view, now, at.valid) for view in await with_heads(tx, ordered, at)]
+
+
+def _open_then(memory: Memory, record: int) -> Memory:
+    """Return a revision as it was known: the one that was closed later was open."""
+    if memory.revision.record_until <= record:
+        return memory
+    return replace(memory, revision=replace(memory.revision, record_until=FOREVER))
 
 
 async def _page(
@@ -299,7 +337,7 @@ async def _page(
     missing = [reached.edge_id for reached in page if reached.edge_id not in known]
     if missing:
         views = await tx.views(ItemKind.EDGE, missing, at)
-        known = {**known, **{item_id: show(view, now) for item_id, view in views.items()}}
+        known = {**known, **{i: show(view, now, at.valid) for i, view in views.items()}}
     shown = [known[reached.edge_id] for reached in page]
     with_ends = await with_heads(tx, [one.view for one in shown], at)
     entries = tuple(

@@ -26,24 +26,28 @@ MOST_CHAIN_ITEMS = 10_000
 class Shown:
     """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1].
 
-    `now` (µs) is the instant of the reading: never before what the reading saw.
+    `valid` (µs) is the instant that its standing is told for.
     """
 
     view: View
     importance: Importance
     relevance: float
-    now: int
+    valid: int
 
 
-def show(view: View, now: int) -> Shown:
-    """Work out importance and relevance at `now` (µs). A node has neither."""
+def show(view: View, now: int, valid: int | None = None) -> Shown:
+    """Work out importance and relevance at `now` (µs), whatever instant was asked about.
+
+    `valid` (µs) is that instant; None = now. A node has neither importance nor relevance.
+    """
     item = view.item
+    valid = now if valid is None else valid
     if isinstance(item, Node):
-        return Shown(view, Importance.MEDIUM, 0.0, now)
+        return Shown(view, Importance.MEDIUM, 0.0, valid)
     importance, score = _ranked(
         item.edge_type, item.importance, view.access, now, near=view.near_constitutive
     )
-    return Shown(view, importance, score, now)
+    return Shown(view, importance, score, valid)
 
 
 def step_relevance(step: Step, now: int) -> float:

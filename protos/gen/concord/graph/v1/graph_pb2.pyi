@@ -94,19 +94,27 @@ class GetNodeRequest(_message.Message):
 
     ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """By id."""
     name: _builtins.str
     """By name."""
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The record time asked about, absent = now: its name is looked up as it was known then. A node has
+        no valid time.
+        """
+
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         name: _builtins.str = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "id", b"id", "name", b"name"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "name", b"name"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "id", b"id", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["id", "name"]  # noqa: Y015
     _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
@@ -273,22 +281,30 @@ class ListNodesRequest(_message.Message):
     LABEL_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     label: _builtins.str
     """Only this label; empty = all."""
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
     """From the previous page of the same query."""
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The record time asked about, absent = now: the nodes by the names they had then. A node has no
+        valid time.
+        """
+
     def __init__(
         self,
         *,
         label: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["label", b"label", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "label", b"label", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -431,13 +447,20 @@ class GetEdgeRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     TRIPLE_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """By id."""
     peek: _builtins.bool
     """True to leave no trace of this read."""
     @_builtins.property
     def triple(self) -> Global___Triple:
-        """The current edge of a triple, else its latest."""
+        """The current edge of a triple, else its latest; at the instant asked about."""
+
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now. An edge known then is found whether it held then or not;
+        its standing says which.
+        """
 
     def __init__(
         self,
@@ -445,10 +468,11 @@ class GetEdgeRequest(_message.Message):
         id: _builtins.str = ...,
         triple: Global___Triple | None = ...,
         peek: _builtins.bool = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "id", b"id", "triple", b"triple"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "triple", b"triple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "id", b"id", "peek", b"peek", "triple", b"triple"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "peek", b"peek", "triple", b"triple"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["id", "triple"]  # noqa: Y015
     _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
@@ -609,6 +633,7 @@ class ListEdgesRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
@@ -617,16 +642,23 @@ class ListEdgesRequest(_message.Message):
     def filter(self) -> Global___EdgeFilter:
         """Only these; absent = all."""
 
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now. With a valid time, only edges that held then: in their
+        stated interval and not superseded; without one, all that were live at the record time.
+        """
+
     def __init__(
         self,
         *,
         filter: Global___EdgeFilter | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -741,7 +773,9 @@ class QueryNeighborsRequest(_message.Message):
     depth: _builtins.int
     """How many hops, 1 to 5; 0 = 1."""
     include_superseded: _builtins.bool
-    """True to walk superseded and deprecated edges too."""
+    """True to walk superseded and deprecated edges too: of any interval, but when a valid time is stated
+    only in their stated interval.
+    """
     include_resolutions: _builtins.bool
     """True to show resolution records too."""
     page_size: _builtins.int
@@ -886,7 +920,9 @@ class FindPathRequest(_message.Message):
     direction: _type_pb2.Direction.ValueType
     """Which way."""
     include_superseded: _builtins.bool
-    """True to walk superseded and deprecated edges too."""
+    """True to walk superseded and deprecated edges too: of any interval, but when a valid time is stated
+    only in their stated interval.
+    """
     peek: _builtins.bool
     """True to leave no trace of this read."""
     @_builtins.property
@@ -996,12 +1032,21 @@ class CountByTypeRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    AS_OF_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now. With a valid time, only edges and memories that held then
+        are counted: in their stated interval and not superseded. Deleted ones are those known then.
+        """
+
     def __init__(
         self,
+        *,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1051,12 +1096,21 @@ class ExportSpaceRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    AS_OF_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now. With a valid time, only what held then: edges and memories
+        in their stated interval and not superseded, without edges and lineage at what is left out.
+        """
+
     def __init__(
         self,
+        *,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -210,7 +210,7 @@ class GraphServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ExportSpace(self, request, context):
-        """Streams what holds now as JSON Lines in the canonical state form: sorted, no generated ids, no
+        """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
         defaulted times, no access data. Equal states give equal bytes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

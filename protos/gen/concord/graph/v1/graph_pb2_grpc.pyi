@@ -66,7 +66,7 @@ class GraphServiceStub:
     CountByType: _grpc.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]
     """Counts live items by type; deleted ones apart."""
     ExportSpace: _grpc.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]
-    """Streams what holds now as JSON Lines in the canonical state form: sorted, no generated ids, no
+    """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
     defaulted times, no access data. Equal states give equal bytes.
     """
 
@@ -108,7 +108,7 @@ class GraphServiceAsyncStub(GraphServiceStub):
     CountByType: _aio.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]  # type: ignore[assignment]
     """Counts live items by type; deleted ones apart."""
     ExportSpace: _aio.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]  # type: ignore[assignment]
-    """Streams what holds now as JSON Lines in the canonical state form: sorted, no generated ids, no
+    """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
     defaulted times, no access data. Equal states give equal bytes.
     """
 
@@ -231,7 +231,7 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.ExportSpaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_graph_pb2.ExportSpaceResponse], _abc.AsyncIterator[_graph_pb2.ExportSpaceResponse]]:
-        """Streams what holds now as JSON Lines in the canonical state form: sorted, no generated ids, no
+        """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
         defaulted times, no access data. Equal states give equal bytes.
         """
 

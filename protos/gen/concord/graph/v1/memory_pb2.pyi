@@ -277,22 +277,30 @@ class GetMemoryRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """By id."""
     external_id: _builtins.str
     """By the importer's own key."""
     peek: _builtins.bool
     """True to leave no trace of this read."""
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now: the version known then, by the external id it had then,
+        whether it held then or not; its standing says which.
+        """
+
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         external_id: _builtins.str = ...,
         peek: _builtins.bool = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "external_id", b"external_id", "id", b"id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "external_id", b"external_id", "id", b"id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "external_id", b"external_id", "id", b"id", "peek", b"peek"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "external_id", b"external_id", "id", b"id", "peek", b"peek"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["id", "external_id"]  # noqa: Y015
     _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
@@ -558,6 +566,7 @@ class ListMemoriesRequest(_message.Message):
     INCLUDE_SUPERSEDED_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     include_superseded: _builtins.bool
     """True to list superseded and deprecated ones too."""
     page_size: _builtins.int
@@ -568,6 +577,13 @@ class ListMemoriesRequest(_message.Message):
     def filter(self) -> Global___MemoryFilter:
         """Only these; absent = all."""
 
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now. Listed are the memories that held then: in their stated
+        interval and not superseded. With `include_superseded`, the superseded ones too, of any interval
+        when no valid time is stated.
+        """
+
     def __init__(
         self,
         *,
@@ -575,10 +591,11 @@ class ListMemoriesRequest(_message.Message):
         include_superseded: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "include_superseded", b"include_superseded", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter", "include_superseded", b"include_superseded", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -621,22 +638,30 @@ class GetMemoryHistoryRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Which memory."""
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
     """From the previous page of the same query."""
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The record time asked about, absent = now: the versions known then, the newest of them open. The
+        valid time changes nothing here.
+        """
+
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "id", b"id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -791,16 +816,24 @@ class GetLineageRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Any item of the chain."""
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now: the chain as known then, its heads as they stood then. A
+        memory that was not known then is a ghost where lineage named it.
+        """
+
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "id", b"id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -787,7 +787,11 @@ Global___FreshnessToken: _TypeAlias = FreshnessToken  # noqa: Y015
 
 @_typing.final
 class AsOf(_message.Message):
-    """The instant a read asks about."""
+    """The instant a read asks about, on both axes of time.
+
+    Names, lineage, standing and what is deleted are those of that instant. Access data, relevance and
+    the default rule of importance are not kept over time: they are always those of the reading.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -795,11 +799,16 @@ class AsOf(_message.Message):
     RECORD_TIME_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """What held then in the world; absent = now."""
+        """What held then in the world: standing is told for it. When stated, lists, counts, walks and
+        exports leave out what did not hold then. Absent = now. Nodes have no valid time.
+        """
 
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
-        """What Concord knew then; absent = now. The future counts as now."""
+        """What Concord knew then: of every item the version of then, with the lineage known then; what was
+        deleted later is there, what was deleted or unknown then is not. Absent = now. The future counts
+        as now.
+        """
 
     def __init__(
         self,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from concord_graph.adapters.sqlite.statements import memory_superseded_from
-from concord_graph.domain.items import FOREVER, EdgeType
+from concord_graph.adapters.sqlite import statements
+from concord_graph.domain.items import EdgeType, ItemKind
 from concord_graph.ports import EdgeFilter, MemoryFilter
 
 
@@ -48,13 +48,17 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     return " AND ".join(tests), bound
 
 
-def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
-    """Return further conditions on memory m, each behind AND, and what they bind."""
+def memory_tests(filter_: MemoryFilter, now: bool, *, in_time: bool) -> tuple[str, dict[str, Any]]:
+    """Return further conditions on memory m, each behind AND, and what they bind.
+
+    `in_time`: superseded ones, when they are asked for, only in their stated interval.
+    """
     tests = ""
     bound: dict[str, Any] = {}
     if not filter_.include_superseded:
-        tests += f" AND m.effective_from <= :valid AND coalesce(m.valid_until, {FOREVER}) > :valid"
-        tests += f" AND {memory_superseded_from(True)} > :valid"
+        tests += f" AND {statements.held(ItemKind.MEMORY, now)}"
+    elif in_time:
+        tests += f" AND {statements.in_time('m')}"
     if filter_.kinds:
         tests += " AND m.memory_kind IN (SELECT value FROM json_each(:kinds))"
         bound["kinds"] = json.dumps(list(filter_.kinds))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from concord_graph.adapters.signing.verify import verify_genesis
@@ -90,25 +90,27 @@ class SqliteReads:
         return rows.edge(row) if row else None
 
     async def live_edges_of_triple(
-        self, source_id: str, relation: str, target_id: str
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
         """Return the live edges of a triple by effective valid_from."""
-        sql = (
-            f"SELECT {rows.EDGE} FROM edge WHERE space = ? AND record_until = {FOREVER}"
-            " AND deleted = 0 AND source_id = ? AND relation = ? AND target_id = ?"
-            " ORDER BY effective_from"
-        )
-        found = self._all(sql, (self._space, source_id, relation, target_id))
-        return [rows.edge(row) for row in found]
+        bound = {
+            "space": self._space,
+            "source": source_id,
+            "relation": relation,
+            "target": target_id,
+            "record": record,
+        }
+        return [rows.edge(row) for row in self._all(statements.of_triple(record == FOREVER), bound)]
 
     async def memory(self, memory_id: str) -> Memory | None:
         """Return a memory by id."""
         row = self._current(ItemKind.MEMORY, "id = ?", memory_id)
         return rows.memory(row) if row else None
 
-    async def memory_by_external_id(self, external_id: str) -> Memory | None:
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
         """Return the memory of an importer's key."""
-        row = self._current(ItemKind.MEMORY, "external_id = ?", external_id)
+        bound = {"space": self._space, "key": external_id, "record": record}
+        row = self._one(statements.of_external_id(record == FOREVER), bound)
         return rows.memory(row) if row else None
 
     async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
@@ -130,16 +132,11 @@ class SqliteReads:
         row = self._one(sql, (self._space, ref.id, ref.revision))
         return rows.item(ref.kind, row) if row else None
 
-    async def kinds(self, ids: Collection[str]) -> Mapping[str, ItemKind]:
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""
-        found: dict[str, ItemKind] = {}
-        for kind, table in rows.TABLE.items():
-            sql = (
-                f"SELECT id FROM {table} WHERE space = ? AND record_until = {FOREVER}"
-                " AND id IN (SELECT value FROM json_each(?))"
-            )
-            found |= {row[0]: kind for row in self._all(sql, (self._space, _ids(ids)))}
-        return found
+        bound = {"space": self._space, "ids": _ids(ids), "record": record}
+        named = self._all(statements.kinds(record == FOREVER), bound)
+        return {item_id: ItemKind(kind) for item_id, kind in named}
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
         """Return items with their standing."""
@@ -179,19 +176,10 @@ class SqliteReads:
             return None
         return str(row[0])
 
-    async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids."""
-        sql = (
-            f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
-            " AND deleted = 0 AND relation IN ('SUPERSEDES', 'DEPRECATES', 'AMENDS', 'CONTRADICTS')"
-            " AND {end} IN (SELECT value FROM json_each(:ids))"
-        )
-        bound = {"space": self._space, "ids": _ids(ids)}
-        found = {
-            row[0]: row
-            for end in ("source_id", "target_id")
-            for row in self._all(sql.replace("{end}", end), bound)
-        }
+        bound = {"space": self._space, "ids": _ids(ids), "record": record}
+        found = {row[0]: row for row in self._all(statements.lineage(record == FOREVER), bound)}
         return [rows.edge(row) for _, row in sorted(found.items())]
 
     async def is_held(self, item_id: str) -> bool:
@@ -268,80 +256,67 @@ class SqliteReads:
         row = self._one(sql, bound)
         return int(row[0]) if row else 0
 
-    async def list_nodes(self, label: str, after: str, limit: int) -> Sequence[Node]:
+    async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         """Return live nodes by name."""
-        sql = (
-            f"SELECT {rows.NODE} FROM node WHERE space = :space AND record_until = {FOREVER}"
-            " AND deleted = 0 AND name > :after AND (:label = '' OR label = :label)"
-            " ORDER BY name LIMIT :limit"
-        )
-        bound = {"space": self._space, "label": label, "after": after, "limit": limit}
+        sql = statements.listed_nodes(at.record == FOREVER)
+        bound = {**self._at(at), "label": label, "after": after, "limit": limit}
         return [rows.node(row) for row in self._all(sql, bound)]
 
-    async def list_edges(self, filter_: EdgeFilter, after: str, limit: int) -> Sequence[str]:
+    async def list_edges(
+        self, filter_: EdgeFilter, at: Instant, after: str, limit: int
+    ) -> Sequence[str]:
         """Return ids of live edges by id."""
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
-        sql = (
-            f"SELECT e.id FROM edge e WHERE e.space = :space AND {statements.live('e', True)}"
-            f" AND e.id > :after{' AND ' + tests if tests else ''} ORDER BY e.id LIMIT :limit"
-        )
-        bound |= {"space": self._space, "after": after, "limit": limit}
+        sql = statements.listed_edges(at.record == FOREVER, at.stated, tests)
+        bound |= {**self._at(at), "after": after, "limit": limit}
         return [row[0] for row in self._all(sql, bound)]
 
     async def list_memories(
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
         """Return (create_time, id) of live memories, newest first."""
-        tests, bound = filters.memory_tests(filter_)
+        now = at.record == FOREVER
+        tests, bound = filters.memory_tests(filter_, now, in_time=at.stated)
         before_time, before_id = before or (FOREVER, "")
-        bound |= {
-            "space": self._space,
-            "valid": at.valid,
-            "before_time": before_time,
-            "before_id": before_id,
-            "limit": limit,
-        }
-        return [(row[0], row[1]) for row in self._all(statements.listed_memories(tests), bound)]
+        bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
+        found = self._all(statements.listed_memories(now, tests), bound | {"limit": limit})
+        return [(row[0], row[1]) for row in found]
 
-    async def history(self, memory_id: str, before_revision: int, limit: int) -> Sequence[Memory]:
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
+    ) -> Sequence[Memory]:
         """Return the revisions of a memory below a number, newest first."""
         sql = (
             f"SELECT {rows.MEMORY} FROM memory WHERE space = ? AND id = ? AND revision < ?"
-            " ORDER BY revision DESC LIMIT ?"
+            " AND record_from <= ? ORDER BY revision DESC LIMIT ?"
         )
-        found = self._all(sql, (self._space, memory_id, before_revision, limit))
+        found = self._all(sql, (self._space, memory_id, before_revision, record, limit))
         return [rows.memory(row) for row in found]
 
-    async def counts(self) -> Counts:
+    async def counts(self, at: Instant) -> Counts:
         """Count the items of the space."""
-        current = f"WHERE space = ? AND record_until = {FOREVER}"
-
-        def count(table: str, test: str) -> int:
-            row = self._one(f"SELECT count(*) FROM {table} {current} AND {test}", (self._space,))
-            return int(row[0]) if row else 0
-
+        nodes, edges, memories = (self._count(kind, at) for kind in statements.ALIAS)
         return Counts(
-            nodes=count("node", "deleted = 0"),
-            edges=count("edge", "deleted = 0"),
-            memories=count("memory", "deleted = 0 AND memory_kind <> 7"),
-            raw_dialogues=count("memory", "deleted = 0 AND memory_kind = 7"),
-            deleted=sum(count(table, "deleted = 1") for table in rows.TABLE.values()),
+            nodes=nodes[0],
+            edges=edges[0],
+            memories=memories[0] - memories[1],
+            raw_dialogues=memories[1],
+            deleted=nodes[2] + edges[2] + memories[2],
         )
 
-    async def live_items(self, kind: ItemKind) -> Sequence[Item]:
+    def _count(self, kind: ItemKind, at: Instant) -> tuple[int, int, int]:
+        """Return how many items of a kind there are, turns among them, and deleted ones."""
+        sql = statements.counted(kind, at.record == FOREVER, at.stated)
+        row = self._one(sql, self._at(at))
+        return (row[0], row[1], row[2]) if row else (0, 0, 0)
+
+    async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
         """Return every live item of a kind."""
-        sql = (
-            f"SELECT {rows.COLUMNS[kind]} FROM {rows.TABLE[kind]}"
-            f" WHERE space = ? AND record_until = {FOREVER} AND deleted = 0"
-        )
-        return [rows.item(kind, row) for row in self._all(sql, (self._space,))]
+        sql = statements.live_items(kind, at.record == FOREVER, at.stated)
+        return [rows.item(kind, row) for row in self._all(sql, self._at(at))]
 
-    async def deleted_ids(self) -> Set[str]:
-        """Return the ids of forgotten memories and deleted edges."""
-        tables = (rows.TABLE[ItemKind.MEMORY], rows.TABLE[ItemKind.EDGE])
-        gone = f"space = :space AND record_until = {FOREVER} AND deleted = 1"
-        sql = " UNION ALL ".join(f"SELECT id FROM {table} WHERE {gone}" for table in tables)
-        return {row[0] for row in self._all(sql, {"space": self._space})}
+    def _at(self, at: Instant) -> dict[str, Any]:
+        return {"space": self._space, "valid": at.valid, "record": at.record}
 
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 from functools import cache
 
 from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
-from concord_graph.domain.items import FOREVER, ItemKind
+from concord_graph.domain.items import FOREVER, LINEAGE_WORDS, ItemKind, MemoryKind
 
 # left to itself, the planner takes the indexes that hold every revision there ever was
 _INDEX = {"source_id": "INDEXED BY edge_triple", "target_id": "INDEXED BY edge_target"}
 _IDS = "(SELECT value FROM json_each(:ids))"
+ALIAS = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
 
 
 def current(alias: str, now: bool) -> str:
@@ -25,6 +26,20 @@ def current(alias: str, now: bool) -> str:
 def live(alias: str, now: bool) -> str:
     """Return the test that a row is current and not deleted."""
     return f"{current(alias, now)} AND {alias}.deleted = 0"
+
+
+def in_time(alias: str) -> str:
+    """Return the test that :valid is in an edge's or memory's stated interval."""
+    until = f"coalesce({alias}.valid_until, {FOREVER})"
+    return f"{alias}.effective_from <= :valid AND {until} > :valid"
+
+
+def held(kind: ItemKind, now: bool) -> str:
+    """Return the test that an item (e, m or n) held at :valid: in time, and not superseded."""
+    if kind == ItemKind.NODE:
+        return "TRUE"  # a node has no valid time
+    superseded = edge_superseded_from if kind == ItemKind.EDGE else memory_superseded_from
+    return f"{in_time(ALIAS[kind])} AND {superseded(now)} > :valid"
 
 
 def edge_superseded_from(now: bool) -> str:
@@ -197,7 +212,7 @@ def walked(
     now: bool,
     ends: tuple[str, ...],
     hide_superseded: bool,
-    in_time: bool,
+    timely: bool,
     tests: str,
     *,
     whole: bool,
@@ -207,10 +222,8 @@ def walked(
     `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions.
     """
     conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now)]
-    if in_time:
-        conditions.append(
-            f"e.effective_from <= :valid AND coalesce(e.valid_until, {FOREVER}) > :valid"
-        )
+    if timely:
+        conditions.append(in_time("e"))
     if hide_superseded:
         conditions.append(f"{edge_superseded_from(now)} > :valid")
     if tests:
@@ -250,12 +263,95 @@ def _ends_are_there(now: bool) -> str:
 
 
 @cache
-def listed_memories(tests: str) -> str:
-    """Select (create_time, id) of live memories that hold at :valid, newest first."""
+def of_triple(now: bool) -> str:
+    """Select the live edges from :source over :relation to :target, by effective valid_from."""
     return (
-        f"SELECT m.create_time, m.id FROM memory m WHERE m.space = :space AND {live('m', True)}"
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e WHERE e.space = :space"
+        " AND e.source_id = :source AND e.relation = :relation AND e.target_id = :target"
+        f" AND {live('e', now)} ORDER BY e.effective_from"
+    )
+
+
+@cache
+def of_external_id(now: bool) -> str:
+    """Select the memory of the importer's :key, live or forgotten."""
+    return (
+        f"SELECT {qualified(COLUMNS[ItemKind.MEMORY], 'm')} FROM memory m"
+        f" WHERE m.space = :space AND m.external_id = :key AND {current('m', now)}"
+    )
+
+
+@cache
+def kinds(now: bool) -> str:
+    """Select (id, kind) of what :ids name, deleted items too."""
+    return " UNION ALL ".join(
+        f"SELECT n.id, {kind:d} FROM {name} n WHERE n.space = :space AND n.id IN {_IDS}"
+        f" AND {current('n', now)}"
+        for kind, name in TABLE.items()
+    )
+
+
+@cache
+def lineage(now: bool) -> str:
+    """Select the live lineage edges that start or end at :ids; one between two of them twice."""
+    words = ", ".join(f"'{word}'" for word in sorted(LINEAGE_WORDS))
+    return " UNION ALL ".join(
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e WHERE e.space = :space"
+        f" AND e.{end} IN {_IDS} AND e.relation IN ({words}) AND {live('e', now)}"
+        for end in ("source_id", "target_id")
+    )
+
+
+@cache
+def listed_nodes(now: bool) -> str:
+    """Select live nodes of :label ('' = any) with a name after :after, by name."""
+    return (
+        f"SELECT {qualified(COLUMNS[ItemKind.NODE], 'n')} FROM node n WHERE n.space = :space"
+        f" AND {live('n', now)} AND n.name > :after AND (:label = '' OR n.label = :label)"
+        " ORDER BY n.name LIMIT :limit"
+    )
+
+
+@cache
+def listed_edges(now: bool, stated: bool, tests: str) -> str:
+    """Select ids of live edges after :after, by id; `stated`: of those that held at :valid."""
+    conditions = [f"e.space = :space AND e.id > :after AND {live('e', now)}"]
+    conditions += [tests] if tests else []
+    conditions += [held(ItemKind.EDGE, now)] if stated else []
+    return f"SELECT e.id FROM edge e WHERE {' AND '.join(conditions)} ORDER BY e.id LIMIT :limit"
+
+
+@cache
+def listed_memories(now: bool, tests: str) -> str:
+    """Select (create_time, id) of live memories that pass the tests, newest first."""
+    return (
+        f"SELECT m.create_time, m.id FROM memory m WHERE m.space = :space AND {live('m', now)}"
         f" AND (m.create_time, m.id) < (:before_time, :before_id){tests}"
         " ORDER BY m.create_time DESC, m.id DESC LIMIT :limit"
+    )
+
+
+@cache
+def live_items(kind: ItemKind, now: bool, stated: bool) -> str:
+    """Select every live item of a kind; `stated`: of those that held at :valid."""
+    alias = ALIAS[kind]
+    return (
+        f"SELECT {qualified(COLUMNS[kind], alias)} FROM {TABLE[kind]} {alias}"
+        f" WHERE {alias}.space = :space AND {live(alias, now)}"
+        f"{' AND ' + held(kind, now) if stated else ''}"
+    )
+
+
+@cache
+def counted(kind: ItemKind, now: bool, stated: bool) -> str:
+    """Count (live items, turns among them, deleted items); `stated`: live ones held at :valid."""
+    alias = ALIAS[kind]
+    alive = f"{alias}.deleted = 0{' AND ' + held(kind, now) if stated else ''}"
+    turn = f"{alias}.memory_kind = {MemoryKind.TURN:d}" if kind == ItemKind.MEMORY else "FALSE"
+    return (
+        f"SELECT count(*) FILTER (WHERE {alive}), count(*) FILTER (WHERE {alive} AND {turn}),"
+        f" count(*) FILTER (WHERE {alias}.deleted = 1) FROM {TABLE[kind]} {alias}"
+        f" WHERE {alias}.space = :space AND {current(alias, now)}"
     )
 
 
