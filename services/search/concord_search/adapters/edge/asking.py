@@ -10,6 +10,7 @@ from threading import Lock
 
 import numpy as np
 import qdrant_edge as qdrant
+from numpy.typing import NDArray
 
 from concord_search.adapters.edge import conditions
 from concord_search.adapters.edge.columns import Columns
@@ -49,6 +50,10 @@ class _Scores:
     cosine: Floats
     lexical: Floats
     fusion: Floats
+
+    def among(self, kept: NDArray[np.bool_]) -> "_Scores":
+        """Only some of them."""
+        return _Scores(self.rows[kept], self.cosine[kept], self.lexical[kept], self.fusion[kept])
 
 
 class Asking:
@@ -124,8 +129,9 @@ class Asking:
             return rows[self._columns["created"][rows] <= now]
 
     def _described(self, question: Question, best: _Scores) -> Candidates:
-        rows = best.rows
         columns = self._columns
+        best = best.among(columns["seq"][best.rows] > 0)  # a row erased meanwhile holds nothing
+        rows = best.rows
         concepts = {self._key.number("concept", each) for each in question.concepts}
         wanted = np.array(sorted(concepts), dtype=np.int64)
         shared, union = columns.shared_concepts(rows, wanted)

@@ -1,8 +1,9 @@
 """The payload numbers that ranking needs, column by column in memory; a point's id is its row.
 
 Reading the payload of 200 candidates out of the engine costs more than a millisecond a query;
-these columns cost about 200 bytes a point and nothing to look up. They are rebuilt from the
-engine when a space is opened and are never the truth. See services/decisions/0004.
+these columns cost about 200 bytes a point and nothing to look up. They are kept in a file of their
+own while a space is closed (`kept`), are rebuilt from the engine where that file is not there, and
+are never the truth. See services/decisions/0004.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +36,30 @@ class Columns:
         self._concepts = _zeros(_FIRST_ROWS * 8)
         self._filled = 0
 
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Ints]) -> "Columns":
+        """Columns from what `arrays` gave; takes the arrays over."""
+        made = cls()
+        made._columns = {name: arrays[name] for name in (*_PAYLOAD, *_KEPT)}
+        made._concepts, made._filled = arrays["all concepts"], len(arrays["all concepts"])
+        made.items = arrays["items"].tobytes().rstrip(b"\0").decode("ascii").split("\n")[:-1]
+        order = np.argsort(made["seq"], kind="stable")  # of equals the later row is the newest
+        made._newest = {item: row for row in order.tolist() if (item := made.items[row])}
+        made.open_items = int(np.count_nonzero(made["current"]))
+        return made
+
+    def arrays(self) -> dict[str, Ints]:
+        """All that `of_arrays` needs, by name; may share memory with these columns."""
+        rows = len(self.items)
+        names = "".join(f"{item}\n" for item in self.items).encode("ascii")
+        return {
+            **{name: column[:rows] for name, column in self._columns.items()},
+            "all concepts": self._concepts[: self._filled],
+            "items": np.frombuffer(names + b"\0" * (-len(names) % 8), np.int64),
+        }
+
     def __getitem__(self, name: str) -> Ints:
-        """One column, longer than the number of rows."""
+        """One column, at least as long as there are rows."""
         return self._columns[name]
 
     def reserve(self) -> int:
@@ -111,9 +134,10 @@ class Columns:
 
         Such rows are left by a process that died between writing a state and closing the former.
         """
-        open_rows = np.flatnonzero(self["closed"][: len(self.items)] == 0).tolist()
-        found = ((row, self._newest[self.items[row]]) for row in open_rows if self.items[row])
-        return [(row, newest) for row, newest in found if row != newest]
+        rows = len(self.items)
+        left = np.flatnonzero((self["closed"][:rows] == 0) & (self["current"][:rows] == 0))
+        named = ((row, self.items[row]) for row in left.tolist())
+        return [(row, self._newest[item]) for row, item in named if item]
 
     def drop(self, item: str) -> list[int]:
         """Forgets every row of an item; returns them. Costs a pass over all rows."""
@@ -121,9 +145,16 @@ class Columns:
         self.open_items -= self._is_open(item)
         self._newest.pop(item, None)
         for row in rows:
-            self["current"][row] = 0
-            self.items[row] = ""
+            self._wipe(row)
         return rows
+
+    def _wipe(self, row: int) -> None:
+        """Leaves nothing of a row, as columns are kept on disk too."""
+        first = self["first concept"][row]
+        self._concepts[first : first + self["concepts"][row]] = 0
+        for column in self._columns.values():
+            column[row] = 0
+        self.items[row] = ""
 
     def shared_concepts(self, rows: Ints, wanted: NDArray[np.int64]) -> tuple[Ints, Ints]:
         """How many concepts each row shares with `wanted` (distinct), and the size of the union."""
@@ -141,4 +172,4 @@ def _zeros(count: int) -> NDArray[np.int64]:
 
 
 def _doubled(column: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([column, np.zeros(len(column), dtype=np.int64)])
+    return np.concatenate([column, _zeros(max(len(column), _FIRST_ROWS))])

@@ -112,6 +112,15 @@ class Shard:
         found = self._engine.retrieve(list(points), with_payload=False, with_vector=True)
         return {cast(int, record.id): cast(Vectors, record.vector) for record in found}
 
+    def payload_of(self, point: PointId) -> payload.Payload:
+        """A point's payload; empty for a point that is not there."""
+        found = self._engine.retrieve([point], with_payload=True, with_vector=False)
+        return (found[0].payload or {}) if found else {}
+
+    def count(self) -> int:
+        """How many points there are."""
+        return self._engine.info().points_count
+
     def scroll(self) -> Iterator[tuple[PointId, payload.Payload]]:
         """Every point with its payload."""
         offset = None
@@ -183,6 +192,8 @@ def _config(dimension: int) -> qdrant.EdgeConfig:
                 distance=qdrant.Distance.Cosine,
                 # Halves memory and search time; cosines move by less than .001.
                 datatype=qdrant.VectorStorageDatatype.Float16,
+                # Mapped once, not twice: as fast, and 770 bytes a point less resident.
+                memory=qdrant.Memory.Cold,
             )
         },
         sparse_vectors={WORDS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},

@@ -14,7 +14,9 @@ import numpy as np
 from concord_chassis.workers import Workers
 
 from concord_search.adapters.edge import engine
-from concord_search.adapters.edge.keys import new_key, read_key
+from concord_search.adapters.edge.engine import Shard
+from concord_search.adapters.edge.kept import KeptColumns
+from concord_search.adapters.edge.keys import SpaceKey, new_key, read_key
 from concord_search.adapters.edge.space import SpaceIndex
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
@@ -43,6 +45,7 @@ class EdgeIndex:
     ROOT/HASH/stamp.json      space, layout and embedding model; written last
     ROOT/HASH/key             the space's secret (0600)
     ROOT/HASH/shard/          the engine's files
+    ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
     """
 
     def __init__(self, root: Path, model: EmbeddingModel, *, revision_guard: bool = True) -> None:
@@ -69,9 +72,13 @@ class EdgeIndex:
                 continue
             self._check_model(stamp, directory)
             key = read_key(directory / "key")
-            shard = engine.load(directory / "shard")
-            space = str(stamp["space"])
-            self._parts[space] = SpaceIndex.opened(shard, key, revision_guard=self._guarded)
+            part = self._over(directory, engine.load(directory / "shard"), key)
+            part.resume()
+            self._parts[str(stamp["space"])] = part
+
+    def _over(self, directory: Path, shard: Shard, key: SpaceKey) -> SpaceIndex:
+        kept = KeptColumns(directory / "columns")
+        return SpaceIndex(shard, key, kept, revision_guard=self._guarded)
 
     def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
         theirs = EmbeddingModel(**stamp["model"])
@@ -100,7 +107,8 @@ class EdgeIndex:
         directory.mkdir(mode=0o700)
         key = new_key(directory / "key")
         shard = engine.create(directory / "shard", self._model.dimension)
-        part = SpaceIndex.created(shard, key, epoch, revision_guard=self._guarded)
+        part = self._over(directory, shard, key)
+        part.begin(epoch)
         _write_stamp(directory, {"space": space, "layout": LAYOUT, "model": asdict(self._model)})
         self._parts[space] = part
 

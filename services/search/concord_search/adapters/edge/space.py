@@ -12,6 +12,7 @@ from concord_search.adapters.edge import conditions, engine, payload
 from concord_search.adapters.edge.asking import Asking
 from concord_search.adapters.edge.columns import Columns
 from concord_search.adapters.edge.engine import DENSE, WORDS, Shard, Words, nearest
+from concord_search.adapters.edge.kept import KeptColumns, Stamp
 from concord_search.adapters.edge.keys import SpaceKey
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
@@ -45,40 +46,52 @@ class SpaceIndex:
     """
 
     def __init__(
-        self, shard: Shard, key: SpaceKey, mark: Mark, *, revision_guard: bool = True
+        self,
+        shard: Shard,
+        key: SpaceKey,
+        kept: KeptColumns,
+        *,
+        revision_guard: bool = True,
     ) -> None:
         self._shard = shard
         self._key = key
-        self._mark = mark
+        self._mark = Mark("", 0, 0)
+        self._kept = kept
         self._guarded = revision_guard
         self._columns = Columns()
+        self._agree = True
         self._lock = Lock()
         self._words = Words()
         self._unflushed = 0
 
-    @classmethod
-    def created(
-        cls, shard: Shard, key: SpaceKey, epoch: str, *, revision_guard: bool = True
-    ) -> "SpaceIndex":
-        """A part over an empty shard."""
-        mark = Mark(epoch, 0, 0)
-        made = cls(shard, key, mark, revision_guard=revision_guard)
-        made._write_mark(mark)
-        shard.flush()
-        return made
+    def begin(self, epoch: str) -> None:
+        """Begins a part over an empty shard."""
+        self._kept.void()
+        self._write_mark(Mark(epoch, 0, 0))
+        self._shard.flush()
 
-    @classmethod
-    def opened(cls, shard: Shard, key: SpaceKey, *, revision_guard: bool = True) -> "SpaceIndex":
-        """A part over a shard that was written before; mends what a crash left half done."""
-        made = cls(shard, key, Mark("", 0, 0), revision_guard=revision_guard)
-        for point, values in shard.scroll():
+    def resume(self) -> None:
+        """Takes up a part over a shard that was written before."""
+        if marked := self._shard.payload_of(MARK):
+            self._mark = _mark_of(marked)
+        columns = self._kept.read(self._stamp())
+        if columns is None:
+            self._rebuild()
+        else:
+            self._columns = columns
+
+    def _rebuild(self) -> None:
+        """Reads every point; mends what a crash left half done."""
+        self._kept.void()
+        for point, values in self._shard.scroll():
             if isinstance(point, int):
-                made._columns.put(point, values)
-            else:
-                made._mark = _mark_of(values)
-        for row, newest in made._columns.unclosed_leftovers():
-            made._close(row, int(made._columns["seq"][newest]), made._mark.latest)
-        return made
+                self._columns.put(point, values)
+        for row, newest in self._columns.unclosed_leftovers():
+            self._close(row, int(self._columns["seq"][newest]), self._mark.latest)
+
+    def _stamp(self) -> Stamp:
+        mark, points = self._mark, self._shard.count()
+        return {"epoch": mark.epoch, "applied": mark.applied_seq, "points": points}
 
     def state(self) -> IndexState:
         """How far this part has followed."""
@@ -112,7 +125,16 @@ class SpaceIndex:
         return row if same else None
 
     def apply(self, batch: Batch) -> None:
-        """Writes a batch: new states, then what they end, then how far this part has followed."""
+        """Writes a batch: new states, then what they end, then how far this part has followed.
+
+        When that fails midway, columns and engine may not agree, and the columns are not kept.
+        """
+        self._kept.void()
+        agreed, self._agree = self._agree, False
+        self._apply(batch)
+        self._agree = agreed
+
+    def _apply(self, batch: Batch) -> None:
         for item_id in batch.erased:
             self._erase(item_id)
         self._write_states(batch.states)
@@ -234,7 +256,10 @@ class SpaceIndex:
 
     def close(self) -> None:
         """Writes everything out and lets go."""
+        stamp = self._stamp()
         self._shard.close()
+        if self._agree:
+            self._kept.write(stamp, self._columns)
 
 
 def _mark_payload(mark: Mark) -> dict[str, Any]:
