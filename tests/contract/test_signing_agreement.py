@@ -7,10 +7,10 @@ from typing import Any  # what the Struct stubs take
 import pytest
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation import digest
+from concord_attestation.consent import ConsentInvalid, GenesisInvalid, SlotKey
+from concord_attestation.verify import verify_genesis, verify_grant
 from concord_client import signing
-from concord_graph.adapters.signing import digest
-from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
-from concord_graph.domain.consent import ConsentInvalid, GenesisInvalid, SlotKey
 from google.protobuf import struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st

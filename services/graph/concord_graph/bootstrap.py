@@ -16,13 +16,13 @@ from concord.graph.v1 import (
     memory_pb2,
     memory_pb2_grpc,
 )
+from concord_attestation.digest import action_digest
+from concord_attestation.verify import verify_genesis, verify_grant
 from concord_chassis.failure import Translate
 from concord_chassis.server import Registration
 from concord_concepts import extract
 
 from concord_graph.adapters.markdown.links import parse_links
-from concord_graph.adapters.signing.digest import action_digest
-from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
 from concord_graph.adapters.sqlite.store import BUSY_SECONDS, SqliteStore, open_store
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GrantVerifier

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
-from concord_graph.domain.consent import GenesisRecord, Grant
+from concord_attestation.consent import GenesisRecord, Grant
+
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,

@@ -14,16 +14,16 @@ from typing import Any, TypeVar, cast
 
 import jwt
 from concord.graph.v1 import graph_pb2
+from concord_attestation.consent import GRANT_TYPE, Grant
+from concord_attestation.envelope import parse_envelope
+from concord_attestation.payloads import GrantPayload, read_payload
+from concord_attestation.verify import MAX_GRANT_BYTES, verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
 from concord_chassis.rules import MessageCheck, Rulebook
 from concord_chassis.server import MAX_MESSAGE_BYTES, Registration
-from concord_graph.adapters.signing.envelope import parse_envelope
-from concord_graph.adapters.signing.payloads import GrantPayload, read_payload
-from concord_graph.adapters.signing.verify import MAX_GRANT_BYTES, verify_grant
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.domain.consent import GRANT_TYPE, Grant
 from concord_graph.ports import GrantVerifier, Reads, Writes
 from concord_graph.usecases.writer import Rules
 from contract_homes import Template

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import grpc
+from concord_attestation import consent
 from concord_chassis.failure import Failure, FieldViolation
 
-from concord_graph.domain import consent, exceptions
+from concord_graph.domain import exceptions
 from concord_graph.domain.links import MalformedLink
 
 _Code = grpc.StatusCode

@@ -7,7 +7,8 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from concord_graph.domain.consent import ConsentError
+from concord_attestation.consent import ConsentError
+
 from concord_graph.domain.exceptions import (
     ConstitutiveProtected,
     EnrolmentSecretInvalid,

@@ -8,7 +8,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 
-from concord_graph.domain.consent import REQUIRED_SLOTS, GenesisRecord, Grant, GrantInvalid
+from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, Grant, GrantInvalid
+
 from concord_graph.domain.exceptions import EnrolmentSecretInvalid, GenesisExists, GenesisMissing
 from concord_graph.domain.items import Edge, EdgeType, End, Item, ItemKind, Node, etag
 from concord_graph.ports import GenesisVerifier, GrantVerifier, Reads, Ref

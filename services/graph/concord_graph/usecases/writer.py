@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid
+
 from concord_graph.domain import protection
-from concord_graph.domain.consent import GenesisRecord, Grant, GrantInvalid
 from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch
 from concord_graph.domain.items import (
     FOREVER,

@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from concord_graph.adapters.signing.verify import verify_genesis
+from concord_attestation.consent import GenesisRecord
+from concord_attestation.verify import verify_genesis
+
 from concord_graph.adapters.sqlite import filters, rows, statements
-from concord_graph.domain.consent import GenesisRecord
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,

@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
+from concord_attestation.consent import GenesisRecord, Grant
+
 from concord_graph.adapters.sqlite import rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
-from concord_graph.domain.consent import GenesisRecord, Grant
 from concord_graph.domain.exceptions import ConstitutiveProtected
 from concord_graph.domain.items import FOREVER, Item
 from concord_graph.ports import Author, Change, Clock, Receipt

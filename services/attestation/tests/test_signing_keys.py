@@ -1,5 +1,5 @@
 import pytest
-from concord_graph.adapters.signing.keys import is_sound
+from concord_attestation.keys import is_sound
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 P = 2**255 - 19

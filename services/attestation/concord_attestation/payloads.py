@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from concord_graph.adapters.signing.envelope import (
+from concord_attestation.envelope import (
     Envelope,
     EnvelopeForm,
     EnvelopeMalformed,

@@ -14,7 +14,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from concord_graph.adapters.signing.keys import is_sound, key_id
+from concord_attestation.keys import is_sound, key_id
 
 
 class EnvelopeMalformed(ValueError):

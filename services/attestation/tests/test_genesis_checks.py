@@ -7,14 +7,14 @@ from hashlib import sha256
 
 import pytest
 import rfc8785
-from concord_graph.adapters.signing.verify import verify_genesis
-from concord_graph.domain.consent import (
+from concord_attestation.consent import (
     GENESIS_CHECKS,
     GENESIS_TYPE,
     GenesisInvalid,
     GenesisRecord,
     SlotKey,
 )
+from concord_attestation.verify import verify_genesis
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 Payload = dict[str, object]

@@ -7,24 +7,7 @@ time, all in the transaction of the effect.
 import re
 from hashlib import sha256
 
-from concord_graph.adapters.signing.envelope import (
-    EnvelopeForm,
-    EnvelopeMalformed,
-    from_base64url,
-    open_envelope,
-    parse_envelope,
-)
-from concord_graph.adapters.signing.keys import is_sound
-from concord_graph.adapters.signing.payloads import (
-    ConsentPayload,
-    Decided,
-    GenesisPayload,
-    GrantPayload,
-    SlotPayload,
-    parse_time,
-    read_payload,
-)
-from concord_graph.domain.consent import (
+from concord_attestation.consent import (
     CONSENT_TYPE,
     GENESIS_TYPE,
     GRANT_TYPE,
@@ -36,6 +19,23 @@ from concord_graph.domain.consent import (
     Grant,
     GrantInvalid,
     SlotKey,
+)
+from concord_attestation.envelope import (
+    EnvelopeForm,
+    EnvelopeMalformed,
+    from_base64url,
+    open_envelope,
+    parse_envelope,
+)
+from concord_attestation.keys import is_sound
+from concord_attestation.payloads import (
+    ConsentPayload,
+    Decided,
+    GenesisPayload,
+    GrantPayload,
+    SlotPayload,
+    parse_time,
+    read_payload,
 )
 
 MAX_GENESIS_BYTES = 16_384

@@ -13,8 +13,7 @@ from typing import Any  # payload fields of any JSON type, on purpose also wrong
 
 import pytest
 import rfc8785
-from concord_graph.adapters.signing.verify import verify_genesis, verify_grant
-from concord_graph.domain.consent import (
+from concord_attestation.consent import (
     CONSENT_CHECKS,
     CONSENT_TYPE,
     GENESIS_TYPE,
@@ -28,6 +27,7 @@ from concord_graph.domain.consent import (
     GrantInvalid,
     SlotKey,
 )
+from concord_attestation.verify import verify_genesis, verify_grant
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,1 +1,0 @@
-"""Verifies what principals and governance signed: DSSE over RFC 8785 JSON, Ed25519."""
