@@ -5,6 +5,8 @@ import os
 import socket
 
 import grpc
+from concord_chassis import keepalive
+from concord_chassis.keepalive import Keepalive
 from concord_chassis.server import BindError
 
 from concord_gateway.config import REPLICAS
@@ -52,7 +54,7 @@ def _bind_error(error: OSError, listen: str, setting: str) -> BindError:
     return BindError(f"Cannot listen on {listen}: {reason}. Set {setting} to another address.")
 
 
-def channel(addresses: str) -> grpc.aio.Channel:
+def channel(addresses: str, alive: Keepalive = keepalive.CHANNEL) -> grpc.aio.Channel:
     """A channel to one service, or to its replicas in turn. Connects with the first call.
 
     No retries here: whoever made the call knows whether it may be repeated.
@@ -68,8 +70,7 @@ def channel(addresses: str) -> grpc.aio.Channel:
             ("grpc.enable_http_proxy", 0),  # a service is never behind the machine's web proxy
             ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
             ("grpc.lb_policy_name", "round_robin"),
-            ("grpc.keepalive_time_ms", 30_000),
-            ("grpc.keepalive_timeout_ms", 10_000),
+            *alive.of_channel(),
             # A service that restarts is found again in a second, not after gRPC's two minutes.
             ("grpc.initial_reconnect_backoff_ms", 100),
             ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has

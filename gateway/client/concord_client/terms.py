@@ -75,6 +75,10 @@ def options() -> list[tuple[str, int | str]]:
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
         ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.keepalive_time_ms", 30_000),  # a server that vanished is found during long calls
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.http2.ping_timeout_ms", 10_000),  # measured: the line above alone does nothing
+        ("grpc.http2.max_pings_without_data", 0),
     ]
 
 

@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 
 import grpc
+from concord_chassis import keepalive
 from concord_chassis.server import MAX_CONCURRENT_STREAMS, BindError
+from concord_chassis.sizes import TRANSPORT_BYTES
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from concord_gateway.grpc.health import Health
 from concord_gateway.grpc.proxy import Proxy
-
-TRANSPORT_FACTOR = 4
-"""How much more than the limit gRPC itself lets in: what it refuses, it refuses in its own words,
-without a reason that a machine can read."""
 
 
 class GrpcServer:
@@ -33,13 +31,10 @@ class GrpcServer:
         self._server = grpc.aio.server(
             options=[
                 ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", TRANSPORT_FACTOR * max_message_bytes),
+                ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
-                ("grpc.keepalive_time_ms", 60_000),  # finds callers that vanished
-                ("grpc.keepalive_timeout_ms", 20_000),
-                ("grpc.keepalive_permit_without_calls", 1),
-                ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+                *keepalive.SERVER.of_server(),
             ]
         )
         health_pb2_grpc.add_HealthServicer_to_server(health, self._server)

@@ -13,9 +13,10 @@ from typing import Any, Self, cast
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 
-from concord_chassis import access, deadline, request_id
+from concord_chassis import access, deadline, keepalive, request_id
+from concord_chassis.keepalive import Keepalive
+from concord_chassis.sizes import MAX_REPLY_BYTES
 
-MAX_REPLY_BYTES = 8 << 20
 MAX_ATTEMPTS = 4
 
 Metadata = Sequence[tuple[str, str | bytes]] | grpc.aio.Metadata
@@ -28,6 +29,7 @@ def connect(
     token: Token | None,
     cap: float | None = 30.0,
     services: Sequence[ServiceDescriptor] = (),
+    alive: Keepalive = keepalive.CHANNEL,
 ) -> grpc.aio.Channel:
     """A channel to `unix:/path` or `host:port`; it connects with its first call.
 
@@ -36,9 +38,9 @@ def connect(
     the current call's remaining time less 50 ms. With `cap=None` a call outside any other has no
     deadline unless it asks for one: for streams that follow forever.
     Methods of `services` that the contract calls retryable are sent again on UNAVAILABLE, at
-    most four times in all.
+    most four times in all. `alive` finds out that the other side vanished.
     """
-    raw = grpc.aio.insecure_channel(address, options=_options(services))
+    raw = grpc.aio.insecure_channel(address, options=[*_options(services), *alive.of_channel()])
     return _Channel(raw, _Terms(token, cap))
 
 
@@ -68,8 +70,6 @@ def _options(services: Sequence[ServiceDescriptor]) -> list[tuple[str, int | str
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
         ("grpc.max_reconnect_backoff_ms", 2_000),
-        ("grpc.keepalive_time_ms", 30_000),
-        ("grpc.keepalive_timeout_ms", 10_000),
     ]
 
 

@@ -17,6 +17,7 @@ from concord_chassis.access import Method
 from concord_chassis.call import Call, Context, Stage, Step
 from concord_chassis.contract import ContractError
 from concord_chassis.failure import Failure
+from concord_chassis.sizes import MAX_REPLY_BYTES
 from concord_chassis.stages import compose
 
 # Of what type a handler's messages are, only its method knows, at run time.
@@ -119,7 +120,7 @@ def _last(method: Method, handler: Handler) -> Step:
 
 def _unary_step(behavior: Behavior, serialize: Callable[[Message], bytes]) -> Step:
     async def served(call: Call) -> bytes | None:
-        return serialize(await behavior(call.request, call.context))
+        return _within_size(serialize(await behavior(call.request, call.context)))
 
     return served
 
@@ -129,7 +130,18 @@ def _stream_step(behavior: Behavior, serialize: Callable[[Message], bytes]) -> S
         replies: AsyncGenerator[Message, None] = behavior(call.request, call.context)
         async with aclosing(replies):
             async for reply in replies:
-                await call.context.write(serialize(reply))
+                await call.context.write(_within_size(serialize(reply)))
         return None
 
     return served
+
+
+def _within_size(reply: bytes) -> bytes:
+    """The reply, or a refusal with a reason of what callers' gRPC would refuse without one."""
+    if len(reply) > MAX_REPLY_BYTES:
+        raise Failure(
+            grpc.StatusCode.RESOURCE_EXHAUSTED,
+            "ERROR_REASON_MESSAGE_TOO_LARGE",
+            f"The reply has {len(reply)} bytes, at most {MAX_REPLY_BYTES} are sent: ask for less.",
+        )
+    return reply

@@ -12,18 +12,19 @@ from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha.reflection import enable_server_reflection
 
-from concord_chassis import access, handlers, stages
+from concord_chassis import access, handlers, keepalive, stages
 from concord_chassis.call import Stage
 from concord_chassis.contract import ContractError
 from concord_chassis.drain import Drain
 from concord_chassis.failure import Translate
 from concord_chassis.health import Health, Ready
 from concord_chassis.identity import TokenVerifier
+from concord_chassis.keepalive import Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.rules import Rulebook
+from concord_chassis.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
 
-MAX_MESSAGE_BYTES = 1 << 20
 MAX_CONCURRENT_STREAMS = 1000
 
 
@@ -67,6 +68,7 @@ class Server:
         log: Logger | None = None,
         health_interval: float = 1.0,
         rulebook: Rulebook | None = None,
+        alive: Keepalive = keepalive.SERVER,
     ) -> None:
         """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds.
 
@@ -79,6 +81,7 @@ class Server:
         self._reflection = reflection
         self._max_message_bytes = max_message_bytes
         self._health_interval = health_interval
+        self._alive = alive
         self._log = json_lines(name) if log is None else log
         self._services = [each.descriptor.full_name for each in registrations]
         self._drain = Drain()
@@ -103,7 +106,9 @@ class Server:
 
         Raises `BindError` when an address is taken.
         """
-        server = grpc.aio.server(options=_options(self._max_message_bytes))
+        server = grpc.aio.server(
+            options=[*_options(self._max_message_bytes), *self._alive.of_server()]
+        )
         health_pb2_grpc.add_HealthServicer_to_server(self._health.servicer, server)
         if self._reflection:
             enable_server_reflection(self._services, server)
@@ -154,13 +159,9 @@ def _router(registrations: Sequence[Registration], ordered: list[Stage]) -> hand
 def _options(max_message_bytes: int) -> list[tuple[str, int]]:
     return [
         # Above our own limit, so that a message between the two is refused with its reason.
-        ("grpc.max_receive_message_length", 4 * max_message_bytes),
+        ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
         ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
         ("grpc.so_reuseport", 0),  # a port in use is an error, not a silent second listener
-        ("grpc.keepalive_time_ms", 60_000),  # finds callers that vanished
-        ("grpc.keepalive_timeout_ms", 20_000),
-        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),  # our channels' keepalive
-        ("grpc.keepalive_permit_without_calls", 1),
     ]
 
 

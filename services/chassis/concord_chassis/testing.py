@@ -12,14 +12,17 @@ import grpc
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.descriptor import ServiceDescriptor
 
+from concord_chassis import keepalive
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, Translate
 from concord_chassis.health import Ready
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
+from concord_chassis.keepalive import Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.rules import Rulebook
-from concord_chassis.server import MAX_MESSAGE_BYTES, Registration, Server
+from concord_chassis.server import Registration, Server
+from concord_chassis.sizes import MAX_MESSAGE_BYTES
 
 DEFAULT_CAP = 30.0
 
@@ -97,6 +100,7 @@ async def serving(
     verifier: TokenVerifier | None = None,
     rulebook: Rulebook | None = None,
     grace: float = 0.5,
+    alive: Keepalive = keepalive.SERVER,
 ) -> AsyncIterator[Serving]:
     """A running server with `registrations`, on a Unix socket in a folder of its own.
 
@@ -119,6 +123,7 @@ async def serving(
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
             rulebook=rulebook,
+            alive=alive,
         )
         await server.start()
         live = Serving(server, address, known, [each.descriptor for each in registrations])

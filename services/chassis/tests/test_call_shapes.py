@@ -17,7 +17,7 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis.failure import FieldViolation
+from concord_chassis.failure import DETAILS_KEY, FieldViolation, from_rpc_error
 from concord_chassis.log import json_lines
 from concord_chassis.testing import serving
 
@@ -102,13 +102,33 @@ async def test_a_message_of_exactly_the_limit_passes() -> None:
         assert (await failure_of(stub.ask(request))).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
 
 
-async def test_a_message_over_grpcs_own_limit_still_has_the_reason() -> None:
-    """Issue 3: far above the limit gRPC itself refuses, without details; the client names it."""
-    async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
-        failure = await failure_of(Stub(live.channel(READER)).ask(Request(payload="x" * 5000)))
+@pytest.mark.parametrize(("mebibytes", "typed"), [(15, True), (17, False)])
+async def test_up_to_16_mib_the_server_gives_the_reason(mebibytes: int, typed: bool) -> None:
+    """Issue 3: oversize is a typed error to a stated size; above, gRPC gives the code alone."""
+    large = Request(act="a", payload="x" * (mebibytes << 20))
+    async with serving([registration(ProbeServicer())]) as live:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await Stub(live.channel(READER)).ask(large)
 
-    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert (DETAILS_KEY in dict(refused.value.trailing_metadata() or ())) is typed
+    assert from_rpc_error(refused.value).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+
+
+@pytest.mark.parametrize("shape", ["ask", "follow"])
+async def test_a_reply_over_8_mib_becomes_its_reason(shape: str) -> None:
+    """Issue 3: a reply that callers' gRPC would refuse is refused by the service, with a reason."""
+
+    async def large(_request: Dynamic) -> str:
+        return "x" * (8 << 20)
+
+    async with serving([registration(ProbeServicer(large))]) as live:
+        call = getattr(Stub(live.channel(READER)), shape)(Request())
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await (call if shape == "ask" else call.read())
+
+    assert DETAILS_KEY in dict(refused.value.trailing_metadata() or ())
+    assert from_rpc_error(refused.value).reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
 
 
 async def test_bytes_that_are_not_the_message_are_refused() -> None:

@@ -11,7 +11,8 @@ from concord_attestation.verify import verify_grant
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.rules import Rulebook
-from concord_chassis.server import MAX_MESSAGE_BYTES, Registration
+from concord_chassis.server import Registration
+from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_chassis.testing import Serving, new_issuer, serving
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp

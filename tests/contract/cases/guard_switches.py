@@ -21,7 +21,8 @@ from concord_attestation.verify import MAX_GRANT_BYTES, verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
 from concord_chassis.rules import MessageCheck, Rulebook
-from concord_chassis.server import MAX_MESSAGE_BYTES, Registration
+from concord_chassis.server import Registration
+from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
 from concord_graph.ports import GrantVerifier, Reads, Writes

@@ -34,7 +34,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Example: AddMemory with 20,001 characters of content -> violation on "memory.content".
     """
     ERROR_REASON_MESSAGE_TOO_LARGE: _ErrorReason.ValueType  # 2
-    """The message is larger than 1 MiB. RESOURCE_EXHAUSTED.
+    """The request is larger than 1 MiB, or its reply would be larger than 8 MiB (the effect of a write
+    then stands, and a smaller read shows it). RESOURCE_EXHAUSTED.
+    From 16 MiB a request is refused by gRPC itself, with that code and without this reason. Callers
+    let in replies of 8 MiB, above gRPC's own 4 MiB (`max_receive_message_length`).
     Example: AddMemory whose properties hold a 2 MiB string.
     """
     ERROR_REASON_PAGE_TOKEN_INVALID: _ErrorReason.ValueType  # 3
@@ -156,7 +159,10 @@ ERROR_REASON_FIELD_INVALID: ErrorReason.ValueType  # 1
 Example: AddMemory with 20,001 characters of content -> violation on "memory.content".
 """
 ERROR_REASON_MESSAGE_TOO_LARGE: ErrorReason.ValueType  # 2
-"""The message is larger than 1 MiB. RESOURCE_EXHAUSTED.
+"""The request is larger than 1 MiB, or its reply would be larger than 8 MiB (the effect of a write
+then stands, and a smaller read shows it). RESOURCE_EXHAUSTED.
+From 16 MiB a request is refused by gRPC itself, with that code and without this reason. Callers
+let in replies of 8 MiB, above gRPC's own 4 MiB (`max_receive_message_length`).
 Example: AddMemory whose properties hold a 2 MiB string.
 """
 ERROR_REASON_PAGE_TOKEN_INVALID: ErrorReason.ValueType  # 3

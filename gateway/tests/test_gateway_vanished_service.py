@@ -1,0 +1,39 @@
+"""A service that vanishes without closing anything behind the gateway."""
+
+import asyncio
+from pathlib import Path
+
+import grpc
+import pytest
+from concord_chassis.failure import from_rpc_error
+from concord_chassis.keepalive import Keepalive
+from concord_chassis.vanishing import relay
+from concord_gateway import addresses
+from gateway_echo import Request, front
+
+
+async def test_a_call_to_a_service_that_vanished_ends_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 3: keepalive. A stream that would hang forever ends with a reason."""
+    quick = Keepalive(idle=0.1, patience=0.2)
+    original = addresses.channel
+    monkeypatch.setattr(addresses, "channel", lambda target: original(target, quick))
+    async with front(tmp_path) as straight, relay(straight.upstream.address) as between:
+        folder = tmp_path / "second"
+        folder.mkdir()
+        async with front(folder, upstreams={"gateway_echo": between.address}) as door:
+            # The relay leads to the first gateway's service, which does not know this one's
+            # issuer, so its refusal is what tells that the way is open.
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await door.stub.say(Request(act="echo"), metadata=door.as_writer, timeout=5)
+            assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+            between.vanish()
+            call = door.stub.follow(Request(act="hang"), metadata=door.as_writer)
+            with pytest.raises(grpc.aio.AioRpcError) as lost:
+                async with asyncio.timeout(5):
+                    await call.read()
+
+    assert lost.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert from_rpc_error(lost.value).reason == "ERROR_REASON_UNAVAILABLE"

@@ -1,0 +1,96 @@
+"""Sides that vanish without a word: pings find out, and a quiet connection is left in peace."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+import grpc
+import pytest
+from chassis_probe import READER, Dynamic, ProbeServicer, Request, Stub, registration, until
+from concord_chassis.channel import connect
+from concord_chassis.keepalive import CHANNEL, SERVER, Keepalive
+from concord_chassis.testing import Serving, serving
+from concord_chassis.vanishing import Relay, relay
+
+QUICK = Keepalive(idle=0.1, patience=0.2, least_between=0.01)
+QUIET = 1.5  # seconds in which many pings pass, and not a message
+
+
+@asynccontextmanager
+async def _quiet_servers(alive: Keepalive) -> AsyncIterator[tuple[Serving, Relay, ProbeServicer]]:
+    """A server that answers a stream's first message and then says nothing, behind a relay."""
+    said = count()
+
+    async def once(_request: Dynamic) -> str:
+        if next(said):
+            await asyncio.Event().wait()
+        return "first"
+
+    servicer = ProbeServicer(once)
+    async with (
+        serving([registration(servicer)], alive=alive, grace=0) as live,
+        relay(live.address) as between,
+    ):
+        yield live, between, servicer
+
+
+async def test_a_channel_finds_that_its_server_vanished_from_a_quiet_stream() -> None:
+    """Issue 3: keepalive. Many quiet pings later the stream lives; then silence is UNAVAILABLE."""
+    async with (
+        _quiet_servers(QUICK) as (live, between, _),
+        connect(between.address, token=live.token(READER), cap=None, alive=QUICK) as channel,
+    ):
+        stream = Stub(channel).follow(Request(act="a"))
+        assert (await stream.read()).text == "first"
+        second = asyncio.ensure_future(stream.read())
+        await asyncio.sleep(QUIET)
+        assert not second.done()
+
+        between.vanish()
+        began = time.monotonic()
+        with pytest.raises(grpc.aio.AioRpcError) as lost:
+            await second
+
+    assert lost.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert time.monotonic() - began < 3
+
+
+async def test_a_server_finds_that_its_caller_vanished() -> None:
+    """Issue 3: keepalive. What a vanished caller asked for is cut short, not served forever."""
+    async with (
+        _quiet_servers(QUICK) as (live, between, servicer),
+        connect(between.address, token=live.token(READER), cap=None) as channel,
+    ):
+        stream = Stub(channel).follow(Request(act="a"))
+        assert (await stream.read()).text == "first"
+        await asyncio.sleep(QUIET)
+        assert servicer.interrupted == []
+
+        between.vanish()
+
+        await until(lambda: servicer.interrupted == ["a"])
+        stream.cancel()
+
+
+async def test_a_server_ends_connections_that_ping_too_often() -> None:
+    """Issue 3: keepalive's price is bounded: `least_between` is the server's word."""
+    strict = Keepalive(idle=60, patience=20, least_between=10)
+    async with (
+        _quiet_servers(strict) as (live, between, _),
+        connect(between.address, token=live.token(READER), cap=None, alive=QUICK) as channel,
+    ):
+        stream = Stub(channel).follow(Request(act="a"))
+        await stream.read()
+
+        with pytest.raises(grpc.aio.AioRpcError) as ended:
+            async with asyncio.timeout(5):
+                await stream.read()
+
+    assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def test_our_channels_ping_no_more_often_than_our_servers_take() -> None:
+    """Issue 3: with the defaults the two sides agree."""
+    assert CHANNEL.idle > SERVER.least_between
