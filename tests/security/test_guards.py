@@ -5,7 +5,8 @@ A guard that can be taken away without a failure here guards nothing.
 
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from concord_chassis.testing import new_issuer
 from concord_graph.usecases.writer import Rules
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
-from contract_homes import Template, edge_said
+from contract_homes import Home, Template, edge_said
 from contract_live import Live, ask, full_name, member
 from contract_registry import Answered, Refused
 from guard_probes import FORGERIES, PROTECTED, Probe, attempt, forged, judged
@@ -36,20 +37,29 @@ from guard_switches import (
     triggers,
     without_etags,
 )
+from held_probes import HELD, Agree, a_moved_edge_succeeds_itself, held_attempt
 from index_probes import an_old_event_comes_late
 
 UNBOUND = Rules(breach=lambda *_: None)
 CODE = grpc.StatusCode
 
 
+async def nothing_agreed(_: Live, __: Home) -> None:
+    """Nothing is agreed on before."""
+
+
 @dataclass(frozen=True)
 class Guard:
-    """What is tried, the harm when nothing refuses it, and the settings with and without it."""
+    """What is tried, the harm when nothing refuses it, and the settings with and without it.
+
+    `agree`: what both parties do with consent before it is tried.
+    """
 
     probe: Probe
     harm: str
     off: Setting
     on: Setting = ALL_ON
+    agree: Agree = nothing_agreed
 
 
 async def a_stranger_reads(live: Live, template: Template) -> str:
@@ -226,6 +236,11 @@ GUARDS = {
         "two memories supersede each other",
         off=Setting(store=tampered(lineage_edges=())),
     ),
+    "succession cycle": Guard(
+        a_moved_edge_succeeds_itself,
+        "an edge was moved to where it succeeds itself",
+        off=Setting(store=tampered(lineage_edges=())),
+    ),
     "nonce": Guard(
         a_grant_comes_again, "a grant was used twice", off=Setting(store=tampered(burn=True))
     ),
@@ -248,30 +263,43 @@ for name, forgery in FORGERIES.items():
         off=Setting(believe=believing),
     )
 
-# Protection stands twice; each of the two is proved without the other.
+ATTEMPTS: dict[str, tuple[Probe, Agree]] = {}
 for harm, (method, request) in PROTECTED.items():
-    probe = attempt(
-        f"something constitutive was {harm}",
-        method,
-        request,
-        CODE.FAILED_PRECONDITION,
-        "CONSTITUTIVE_EDGE_PROTECTED",
-    )
+    harm = f"something constitutive was {harm}"  # noqa: PLW2901
+    refusal = (CODE.FAILED_PRECONDITION, "CONSTITUTIVE_EDGE_PROTECTED")
+    ATTEMPTS[harm] = attempt(harm, method, request, *refusal), nothing_agreed
+for harm, (agree, method, ask_for) in HELD.items():
+    harm = f"what both agreed to was {harm}"  # noqa: PLW2901
+    ATTEMPTS[harm] = held_attempt(harm, method, ask_for), agree
+
+# Protection stands twice; each of the two is proved without the other.
+for harm, (probe, agree) in ATTEMPTS.items():
     nothing = Setting(rules=UNBOUND, without_triggers=True)
     for where, on in (
         ("use cases", replace(ALL_ON, without_triggers=True)),
         ("store", replace(ALL_ON, rules=UNBOUND)),
     ):
-        GUARDS[f"protection in the {where}: {harm}"] = Guard(
-            probe, f"something constitutive was {harm}", off=nothing, on=on
-        )
+        name = f"protection in the {where}: {harm}"
+        GUARDS[name] = Guard(probe, harm, off=nothing, on=on, agree=agree)
+
+
+@asynccontextmanager
+async def guarded(
+    guard: Guard, template: Template, folder: Path, setting: Setting
+) -> AsyncIterator[Live]:
+    """Run a deployment under a setting in which both parties agreed before, under all guards."""
+    if guard.agree is not nothing_agreed:
+        async with deployed(template, folder, ALL_ON) as live:
+            await guard.agree(live, template.a)
+    async with deployed(template, folder, setting) as live:
+        yield live
 
 
 @pytest.mark.parametrize("name", GUARDS)
 async def test_a_guard_holds(name: str, template: Template, tmp_path: Path) -> None:
     """G4, G13, M5, V6, W6: with the guard in place, the harm is not done."""
     guard = GUARDS[name]
-    async with deployed(template, tmp_path, guard.on) as live:
+    async with guarded(guard, template, tmp_path, guard.on) as live:
         assert await guard.probe(live, template) == ""
 
 
@@ -281,7 +309,7 @@ async def test_without_a_guard_its_harm_is_done(
 ) -> None:
     """Issue 3, must hold: each guard switched off gives the failure that names it."""
     guard = GUARDS[name]
-    async with deployed(template, tmp_path, guard.off) as live:
+    async with guarded(guard, template, tmp_path, guard.off) as live:
         assert await guard.probe(live, template) == guard.harm
 
 

@@ -60,6 +60,7 @@ class GraphApp:
     ) -> None:
         """`verify` is replaced only where a test proves what it is for."""
         self._store = store
+        self._closed = False
         self._touches = Touches(store, clock)
         store.pending(lambda: self._touches.pending)
         commands = Commands(store, clock, rules)
@@ -101,7 +102,13 @@ class GraphApp:
             return False
 
     async def close(self) -> None:
-        """Flush what was read, then close the store, also when it cannot be flushed to."""
+        """Flush what was read, then close the store, also when it cannot be flushed to.
+
+        Closing what is closed does nothing.
+        """
+        if self._closed:
+            return
+        self._closed = True
         try:
             await self._touches.close()
         finally:

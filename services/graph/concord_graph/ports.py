@@ -275,9 +275,12 @@ class Reads(Protocol):
         """Return the live lineage edges that start or end at the ids, void ones too."""
         ...
 
-    async def is_held(self, item_id: str) -> bool:
-        """Return whether a live constitutive edge starts or ends at the item, or live lineage that
-        was made with consent starts at it."""
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+        """Return whether what both parties agreed to rests on the item, as known then (µs).
+
+        A live constitutive edge starts or ends at it, or live lineage that was made with consent
+        starts at it or at an edge of which it is an end.
+        """
         ...
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:

@@ -155,3 +155,15 @@ async def test_no_read_is_seen_twice_or_missed_while_it_is_stored(tmp_path: Path
     ended.set()
     await background
     await store.close()
+
+
+async def test_closing_what_is_closed_does_nothing(tmp_path: Path) -> None:
+    """G6 What was read is counted once, also when two owners close."""
+    path = tmp_path / "graph.db"
+    async with world(path) as live:
+        edge = await live.calls().put_edge("A", "R", "B")
+        await live.calls().get_edge(edge.id, peek=False)
+        await live.app.close()  # and again as the world ends
+
+    async with world(path) as live:
+        assert (await live.calls().get_edge(edge.id)).access.access_count == 1

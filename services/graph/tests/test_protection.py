@@ -535,10 +535,11 @@ async def test_other_edges_at_a_constitutive_end_stay_free(own: Self) -> None:
     edge = await own.calls.put_edge("Me", "LIVES_IN", "Bonn", weight=0.3)
     await own.calls.put_edge("Me", "LIVES_IN", "Bonn", weight=0.4)
     await own.calls.delete_edge(await own.calls.get_edge(edge.id))
-    await own.calls.relate(SUPERSEDES, "note", "anchor")
+    await own.calls.add("Another note", id="another")
+    await own.calls.relate(SUPERSEDES, "note", "another")
 
     assert [n.edge.relation for n in (await own.calls.neighbors("Bonn")).neighbors] == []
-    assert (await own.calls.get("anchor")).standing.is_superseded
+    assert (await own.calls.get("another")).standing.is_superseded
     assert (await own.calls.get_edge(own.about.id)).etag == own.about.etag
 
 

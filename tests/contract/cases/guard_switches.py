@@ -53,8 +53,10 @@ ALL_ON = Setting()
 
 @asynccontextmanager
 async def deployed(template: Template, folder: Path, setting: Setting) -> AsyncIterator[Live]:
-    """Run a copy of the furnished spaces under a setting."""
-    path = template.copy(folder)
+    """Run a copy of the furnished spaces under a setting, or what an earlier run made of it."""
+    path = folder / "graph.db"
+    if not path.exists():
+        template.copy(folder)
     if setting.without_triggers:
         drop_triggers(path)
     # A wrapped store gives everything that its own lacks.

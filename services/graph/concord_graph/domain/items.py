@@ -151,6 +151,11 @@ class Edge:
         return self.create_time if self.valid_from is None else self.valid_from
 
     @property
+    def place(self) -> tuple[str, str, str, int]:
+        """Where it stands among the edges that succeed one another: triple and valid_from (G2)."""
+        return self.source.id, self.relation, self.target.id, self.effective_from
+
+    @property
     def is_lineage(self) -> bool:
         """True for lineage between memories and for resolutions between edges."""
         return self.relation in LINEAGE_WORDS

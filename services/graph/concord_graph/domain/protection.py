@@ -17,13 +17,16 @@ class Surroundings:
 
     `is_held`: a live constitutive edge starts or ends at the item, or lineage that was made with
     consent starts at it: what both parties agreed to rests on what the item says.
-    `target_constitutive`, `source_constitutive`: the item is an edge, and that end of it is itself
-    live and constitutive.
+    `target_constitutive`, `source_constitutive`, `target_held`: the item is an edge, and that end
+    of it is itself live and constitutive, or held.
+    `held_twin`: the id of another live edge of the item's triple that is held; empty without one.
     """
 
     is_held: bool = False
     target_constitutive: bool = False
     source_constitutive: bool = False
+    target_held: bool = False
+    held_twin: str = ""
 
 
 def is_constitutive(item: Item | None) -> bool:
@@ -43,6 +46,8 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
         return "this would create or promote something constitutive"
     if isinstance(after, Edge) and (why := _hides(before, after, around)):
         return why
+    if around.held_twin and isinstance(after, Edge) and _takes_place(before, after):
+        return "an edge that both parties agreed to says this already"
     if around.is_held and _says_otherwise(before, after):
         return "something that both parties agreed to rests on this"
     return None
@@ -61,9 +66,18 @@ def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None
         return None
     if around.target_constitutive and not after.deleted:
         return "this lineage would hide something constitutive"
+    if around.target_held and not after.deleted:
+        return "this lineage would hide something that both parties agreed to"
     if around.source_constitutive:
         return "this would change what something constitutive replaces"
     return None
+
+
+def _takes_place(before: Item | None, after: Edge) -> bool:
+    """Return whether an edge comes to a place among those that succeed one another."""
+    return not after.deleted and not (
+        isinstance(before, Edge) and not before.deleted and before.place == after.place
+    )
 
 
 def _says_otherwise(before: Item | None, after: Item) -> bool:

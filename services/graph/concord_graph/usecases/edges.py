@@ -35,8 +35,9 @@ from concord_graph.domain.items import (
     ItemKind,
 )
 from concord_graph.ports import Ref
+from concord_graph.usecases.lineage import refuse_descent
 from concord_graph.usecases.nodes import create_node
-from concord_graph.usecases.shown import current_edges
+from concord_graph.usecases.shown import current_edges, fixed_edges
 from concord_graph.usecases.writer import Writer, ref
 
 _CHANGEABLE = frozenset(
@@ -64,8 +65,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
         writer.demand_etag(stored, etag)
     edge = replace(stored, **_merged(stored, draft))
     check_interval(edge, "edge.valid_until")
-    await _check_place(writer, stored, edge)
-    return (ref(stored if edge == stored else await writer.put(stored, edge)),)
+    return (ref(await _put(writer, stored, edge)),)
 
 
 async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
@@ -79,8 +79,7 @@ async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
     edge = replace(stored, **await _patched(writer, stored, patch))
     _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
     check_interval(edge, "edge.valid_until")
-    await _check_place(writer, stored, edge)
-    return (ref(stored if edge == stored else await writer.put(stored, edge)),)
+    return (ref(await _put(writer, stored, edge)),)
 
 
 async def delete_edge(writer: Writer, edge_id: str, etag: str) -> tuple[Ref, ...]:
@@ -127,9 +126,8 @@ def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
 async def _addressed(writer: Writer, edges: Sequence[Edge], valid_from: int | None) -> Edge | None:
     """Return which of a triple's edges an upsert means; one that was replaced is not current."""
     current = await current_edges(writer.tx, edges, Instant(writer.now))
-    for edge in current:
-        if edge.edge_type == EdgeType.CONSTITUTIVE:
-            return edge
+    if fixed := await fixed_edges(writer.tx, current):
+        return fixed[-1]
     if valid_from is None:
         return current[-1] if current else None
     return next((edge for edge in edges if edge.effective_from == valid_from), None)
@@ -150,10 +148,19 @@ async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]
     return values
 
 
-async def _check_place(writer: Writer, stored: Edge, edge: Edge) -> None:
+async def _put(writer: Writer, stored: Edge, edge: Edge) -> Edge:
+    if edge == stored:
+        return stored
+    if edge.place == stored.place:
+        return await writer.put(stored, edge)
+    await _check_place(writer, edge)
+    moved = await writer.put(stored, edge)
+    await refuse_descent(writer, edge.id, edge.id)  # as it succeeds others from where it now is
+    return moved
+
+
+async def _check_place(writer: Writer, edge: Edge) -> None:
     """Refuse to move an edge onto another of its triple and valid_from, or a constitutive one's."""
-    if _place(stored) == _place(edge):
-        return
     others = await writer.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
     for other in others:
         if other.id == edge.id:
@@ -162,10 +169,6 @@ async def _check_place(writer: Writer, stored: Edge, edge: Edge) -> None:
             raise ConstitutiveProtected(other.id, "a constitutive edge says this already")
         if other.effective_from == edge.effective_from:
             raise ItemExists(other.id, "triple and valid_from")
-
-
-def _place(edge: Edge) -> tuple[End, End, int]:
-    return edge.source, edge.target, edge.effective_from
 
 
 async def _end(writer: Writer, end: EndRef, field: str) -> End:

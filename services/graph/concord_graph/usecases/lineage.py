@@ -36,7 +36,9 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
             return (ref(stored),)
         return (ref(await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))),)
     await _refuse_cycle(writer, newer.id, draft.relation, older.id)
-    if stored is not None:  # void since its end became constitutive: made anew, with consent
+    if (
+        stored is not None
+    ):  # void since its end became constitutive or held: made anew, with consent
         await writer.put(stored, replace(stored, deleted=True))
     edge = Edge(
         id=writer.new_id(),
@@ -61,7 +63,7 @@ async def _is_void(writer: Writer, edge: Edge) -> bool:
     if edge.governed or edge.relation not in HIDING:
         return False
     older = await writer.tx.memory(edge.target.id) or await writer.tx.edge(edge.target.id)
-    return is_constitutive(older)
+    return is_constitutive(older) or await writer.tx.is_held(edge.target.id)
 
 
 async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> None:
@@ -132,8 +134,15 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
 
 async def _refuse_cycle(writer: Writer, newer_id: str, relation: str, older_id: str) -> None:
     """Refuse directed lineage when the older item descends, over any steps, from the newer."""
-    if relation not in HIDING:
-        return
+    if relation in HIDING:
+        await refuse_descent(writer, newer_id, older_id)
+
+
+async def refuse_descent(writer: Writer, newer_id: str, older_id: str) -> None:
+    """Refuse what leads, over any steps of lineage or succession, from the older to the newer.
+
+    With one id for both: what leads from an item back to itself.
+    """
     seen = {older_id}
     frontier = [older_id]
     while frontier:

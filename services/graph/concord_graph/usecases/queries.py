@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import FOREVER, AsOf, EdgeType, Instant, ItemKind, Memory, Node
+from concord_graph.domain.items import FOREVER, AsOf, Instant, ItemKind, Memory, Node
 from concord_graph.ports import (
     Clock,
     Counts,
@@ -27,7 +27,7 @@ from concord_graph.usecases.neighbors import (
     walk_neighbors,
 )
 from concord_graph.usecases.paths import FoundPaths, find_paths
-from concord_graph.usecases.shown import Shown, current_edges, show, with_heads
+from concord_graph.usecases.shown import Shown, current_edges, fixed_edges, show, with_heads
 from concord_graph.usecases.touches import Touches
 
 T = TypeVar("T")
@@ -108,8 +108,8 @@ class Queries:
             edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]), at.record)
             begun = [edge for edge in edges if edge.effective_from <= at.valid]
             chosen = await current_edges(tx, edges, at) or begun or edges
-            # nothing stands before a constitutive edge: it is the one that writes address, too
-            first = [edge for edge in chosen if edge.edge_type == EdgeType.CONSTITUTIVE] or chosen
+            # what nobody moves alone stands first: it is the one that writes address, too
+            first = await fixed_edges(tx, chosen, at.record) or chosen
             return await _shown_edge(tx, first[-1].id, at, now) if first else None
 
         return self._touched(space, await self.read(space, work), peek=peek)

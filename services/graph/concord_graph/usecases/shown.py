@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.items import (
+    FOREVER,
     Access,
     Edge,
     EdgeType,
@@ -114,6 +115,12 @@ async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[E
         return []
     views = await tx.views(ItemKind.EDGE, [edge.id for edge in edges], at)
     return [edge for edge in edges if views[edge.id].standing.is_current(at.valid)]
+
+
+async def fixed_edges(tx: Reads, edges: Sequence[Edge], record: int = FOREVER) -> list[Edge]:
+    """Return which of a triple's edges nobody moves alone: they stand before all others (G4)."""
+    constitutive = [edge for edge in edges if edge.edge_type == EdgeType.CONSTITUTIVE]
+    return constitutive or [edge for edge in edges if await tx.is_held(edge.id, record)]
 
 
 def statement(view: View) -> str:

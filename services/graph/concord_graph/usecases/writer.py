@@ -117,7 +117,7 @@ class Writer:
         return item
 
     async def _protected(self, before: ItemT | None, after: ItemT) -> ItemT:
-        around = await self._surroundings(after)
+        around = await self._surroundings(before, after)
         why = self._rules.breach(before, after, around)
         if why is None:
             return after
@@ -131,8 +131,10 @@ class Writer:
             return replace(after, governed=True)
         return after
 
-    async def _surroundings(self, item: Item) -> Surroundings:
+    async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
         held = await self.tx.is_held(item.id)
+        if isinstance(item, Edge) and not item.is_lineage:
+            return Surroundings(held, held_twin=await self._held_twin(before, item))
         if not isinstance(item, Edge) or item.relation not in HIDING:
             return Surroundings(is_held=held)
         target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
@@ -141,26 +143,48 @@ class Writer:
             is_held=held,
             target_constitutive=protection.is_constitutive(target),
             source_constitutive=protection.is_constitutive(source),
+            target_held=await self.tx.is_held(item.target.id),
         )
+
+    async def _held_twin(self, before: Item | None, edge: Edge) -> str:
+        if isinstance(before, Edge) and before.place == edge.place:
+            return ""
+        for sibling in await self._siblings(edge):
+            if sibling.id != edge.id and await self.tx.is_held(sibling.id):
+                return sibling.id
+        return ""
 
     async def _announce(self, before: Item | None, after: Item) -> None:
         """Append an event for each other item whose standing this write changes."""
         if isinstance(after, Node) or _weight_in_lineage(before) == _weight_in_lineage(after):
             return
         affected: dict[str, ItemKind] = {}
-        if isinstance(after, Edge) and after.is_lineage:
-            if after.relation in REPLACING:
-                affected = {end.id: end.kind for end in (after.source, after.target)}
-        else:
-            for edge in await self.tx.lineage_edges([after.id]):
-                if edge.relation in REPLACING:
-                    affected |= {end.id: end.kind for end in (edge.source, edge.target)}
-            for version in (before, after):
-                if isinstance(version, Edge):
+        around: set[str] = set()  # lineage at these counts from now on, or no longer
+        for version in (before, after):
+            if isinstance(version, Edge):
+                around |= await self._held_by(version)
+                if not version.is_lineage:
                     affected |= {edge.id: ItemKind.EDGE for edge in await self._siblings(version)}
+        if not isinstance(after, Edge) or not after.is_lineage:
+            around.add(after.id)
+        elif after.relation in REPLACING:
+            affected |= {end.id: end.kind for end in (after.source, after.target)}
+        for edge in await self.tx.lineage_edges(around) if around else ():
+            if edge.relation in REPLACING:
+                affected |= {end.id: end.kind for end in (edge.source, edge.target)}
         affected.pop(after.id, None)
         for item_id, kind in affected.items():
             await self._announce_one(item_id, kind)
+
+    async def _held_by(self, edge: Edge) -> set[str]:
+        """Return the items that are held while this edge is there (G4)."""
+        if edge.edge_type == EdgeType.CONSTITUTIVE:
+            return {edge.source.id, edge.target.id}
+        if not edge.governed:
+            return set()
+        newer = await self.tx.edge(edge.source.id)
+        ends = {newer.source.id, newer.target.id} if newer else set()
+        return {edge.source.id} | ends
 
     async def _siblings(self, edge: Edge) -> Sequence[Edge]:
         return await self.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
@@ -186,9 +210,11 @@ class Writer:
 
 def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str:
     """Return which item the refusal is about; empty for one that does not exist."""
+    if around.held_twin and not protection.is_constitutive(before):
+        return around.held_twin
     if before is not None:
         return before.id
-    if isinstance(after, Edge) and around.target_constitutive:
+    if isinstance(after, Edge) and (around.target_constitutive or around.target_held):
         return after.target.id
     return after.id if isinstance(after, Memory) and after.id_stated else ""
 
@@ -197,7 +223,8 @@ def _touched(before: Item | None, after: Item, around: Surroundings) -> list[str
     """Return the items whose very version the parties must have consented to: what is changed, what
     lineage hides, and what it puts in its place."""
     touched = [before.id] if before else []
-    if isinstance(after, Edge) and around.target_constitutive and not after.deleted:
+    hides = around.target_constitutive or around.target_held
+    if isinstance(after, Edge) and hides and not after.deleted:
         touched += [after.source.id, after.target.id]
     return touched
 

@@ -183,10 +183,10 @@ class SqliteReads:
         found = {row[0]: row for row in self._all(statements.lineage(record == FOREVER), bound)}
         return [rows.edge(row) for _, row in sorted(found.items())]
 
-    async def is_held(self, item_id: str) -> bool:
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
-        sql = "SELECT EXISTS (SELECT 1 FROM held WHERE space = ? AND id = ?)"
-        row = self._one(sql, (self._space, item_id))
+        sql = statements.is_held(record == FOREVER)
+        row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
         return bool(row and row[0])
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:

@@ -46,12 +46,14 @@ def edge_superseded_from(now: bool) -> str:
     """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
 
     Successors: the edges that a resolution names as the newer side, and later edges of the same
-    triple. A constitutive edge has only those that a grant let through.
+    triple. A constitutive edge has only those that a grant let through, and so has one that such
+    lineage rests on.
     """
     sibling = (
         "SELECT min(s.effective_from) FROM edge s WHERE s.space = e.space"
         " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
         f" AND s.effective_from > e.effective_from AND e.edge_type <> 2 AND {live('s', now)}"
+        f" AND NOT {_held('edge', 'e.id', 's.space', now)}"
     )
     resolved = _replaced("e", "edge", now)
     return f"min(coalesce(({sibling}), {FOREVER}), coalesce(({resolved}), {FOREVER}))"
@@ -67,8 +69,38 @@ def _replaced(alias: str, table: str, now: bool) -> str:
         f"SELECT min(n.effective_from) FROM edge l JOIN {table} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} WHERE l.space = {alias}.space"
         f" AND l.target_id = {alias}.id AND l.replaces = 1 AND {live('l', now)}"
-        f" AND ({alias}.edge_type <> 2 OR l.governed = 1)"
+        f" AND {_counts('l', alias, table, now)}"
     )
+
+
+def _counts(lineage: str, older: str, table: str, now: bool) -> str:
+    """Return the test that lineage is not void: made with consent, or at what nobody holds (G4).
+
+    Every part asks something of the lineage row, so that it is only looked at where there is one.
+    """
+    held = _held(table, f"{lineage}.target_id", f"{lineage}.space", now)
+    return f"({lineage}.governed = 1 OR ({older}.edge_type <> 2 AND NOT {held}))"
+
+
+@cache
+def is_held(now: bool) -> str:
+    """Select whether what both parties agreed to rests on the item of :id."""
+    return f"SELECT {_held('memory', ':id', ':space', now)}"
+
+
+def _held(table: str, item_id: str, space: str, now: bool) -> str:
+    """Return the test that what both parties agreed to rests on an item (the view `held`)."""
+    index = "INDEXED BY edge_governed" if now else ""
+    governed = (
+        f"SELECT 1 FROM edge g {index} WHERE g.space = {space} AND g.source_id = {{}}"
+        f" AND {live('g', now)} AND g.governed = 1"
+    )
+    tests = [governed.format(item_id)]
+    for end in ("source_id", "target_id") if table == "memory" else ():
+        at_end = f"SELECT 1 FROM edge c WHERE c.space = {space} AND c.{end} = {item_id}"
+        tests.append(f"{at_end} AND {live('c', now)} AND c.edge_type = 2")
+        tests.append(f"{at_end} AND {live('c', now)} AND EXISTS ({governed.format('c.id')})")
+    return f"({' OR '.join(f'EXISTS ({test})' for test in tests)})"
 
 
 @cache
@@ -80,7 +112,7 @@ def successors(kind: ItemKind, now: bool) -> str:
         f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
         f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)}"
-        " AND (e.edge_type <> 2 OR l.governed = 1)"
+        f" AND {_counts('l', 'e', name, now)}"
     )
     if kind != ItemKind.EDGE:
         return resolved
@@ -90,6 +122,7 @@ def successors(kind: ItemKind, now: bool) -> str:
         f" AND s.effective_from > e.effective_from AND s.effective_from <= :valid"
         f" AND {live('s', now)}"
         f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)} AND e.edge_type <> 2"
+        f" AND NOT {_held('edge', 'e.id', 's.space', now)}"
     )
 
 
@@ -112,7 +145,7 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
     resolved = (
         f"SELECT count(*) FROM edge l JOIN {table} n ON n.space = l.space AND n.id = l.target_id"
         f" AND {live('n', now)} WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
-        f" AND l.replaces = 1 AND {live('l', now)} AND (n.edge_type <> 2 OR l.governed = 1)"
+        f" AND l.replaces = 1 AND {live('l', now)} AND {_counts('l', 'n', table, now)}"
     )
     if table != "edge":
         return resolved
@@ -121,6 +154,7 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
         f" AND s.source_id = {alias}.source_id AND s.relation = {alias}.relation"
         f" AND s.target_id = {alias}.target_id AND s.effective_from < {alias}.effective_from"
         f" AND s.edge_type <> 2 AND {live('s', now)}"
+        f" AND NOT {_held('edge', 's.id', 's.space', now)}"
     )
     return f"SELECT ({resolved}) + ({sibling})"
 
