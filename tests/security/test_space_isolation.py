@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2, operation_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
@@ -30,6 +30,7 @@ from contract_live import (
 from contract_search import whole_live
 from google.protobuf.json_format import MessageToJson, ParseDict
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 from haunting import haunt
 
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in SERVICE_SCOPES]
@@ -61,6 +62,10 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         ],
         "ListNodes": [graph_pb2.ListNodesRequest(page_size=200)],
         "ListEdges": [graph_pb2.ListEdgesRequest(page_size=200)],
+        "ListOperations": [
+            operation_pb2.ListOperationsRequest(page_size=500),
+            operation_pb2.ListOperationsRequest(principal="agent-1", since=Timestamp(seconds=1)),
+        ],
         "QueryNeighbors": [*walks],
         "FindPath": [graph_pb2.FindPathRequest(start=ADA, end=ZETA, max_depth=10)],
         "GetMemory": [

@@ -140,6 +140,23 @@ class MemoryFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationFilter:
+    """Which operations a list shows; every non-empty part must match.
+
+    Without `types`: every mutation and refusal, not what follows from one, nor reads. `since` and
+    `before` are record times (µs), the latter exclusive.
+    """
+
+    item_id: str = ""
+    item_kinds: tuple[ItemKind, ...] = ()
+    principal: str = ""
+    types: tuple[ChangeType, ...] = ()
+    since: int | None = None
+    before: int | None = None
+    oldest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Walk:
     """How edges are followed: which way, which ones, at which instant."""
 
@@ -335,6 +352,12 @@ class Reads(Protocol):
     ) -> Sequence[Memory]:
         """Return the revisions of a memory below a number, newest first, as they are kept: the one
         that was open then may have been closed since."""
+        ...
+
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return operations newest first, or as the filter says, beyond a sequence number."""
         ...
 
     async def counts(self, at: Instant) -> Counts:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any  # what the dynamic calls give back
 
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, operation_pb2
 from concord.type.v1 import type_pb2
 from concord_client import signing
 from contract_live import NOW, Live, graph_app, graph_live, member
@@ -288,6 +288,7 @@ def paged(home: Home) -> dict[str, Any]:
     return {
         "ListNodes": graph_pb2.ListNodesRequest(page_size=1),
         "ListEdges": graph_pb2.ListEdgesRequest(page_size=1),
+        "ListOperations": operation_pb2.ListOperationsRequest(page_size=1),
         "QueryNeighbors": graph_pb2.QueryNeighborsRequest(
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),

@@ -1,6 +1,7 @@
 """The contract cases of GraphService."""
 
 from concord.graph.v1 import graph_pb2 as pb
+from concord.graph.v1 import operation_pb2
 from concord.type.v1 import type_pb2
 from contract_homes import Home
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
@@ -175,6 +176,18 @@ GRAPH = {
         success=lambda reply, _: (reply.memories, reply.deleted) == (5, 1),
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 1)),
+    ),
+    "ListOperations": Contract(
+        request=lambda home: operation_pb2.ListOperationsRequest(item_id=home.gone_id),
+        success=lambda reply, _: (
+            [(each.method, each.principal, each.request_id) for each in reply.operations]
+            == [("ForgetMemory", "agent-1", "m5"), ("AddMemory", "agent-1", "m4")]
+        ),
+        bad_input=(
+            lambda _: operation_pb2.ListOperationsRequest(page_size=501),
+            invalid("page_size"),
+        ),
+        other_space=Answered(lambda reply: reply == operation_pb2.ListOperationsResponse()),
     ),
     "ExportSpace": Contract(
         request=lambda _: pb.ExportSpaceRequest(),

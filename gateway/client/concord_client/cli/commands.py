@@ -12,6 +12,7 @@ from concord_client.cli import (
     finding,
     importing,
     linking,
+    recording,
     remembering,
     running,
     walking,
@@ -71,5 +72,6 @@ app.command("search")(finding.search)
 app.command("neighbors")(walking.neighbors)
 app.command("path")(walking.path)
 app.command("lineage")(linking.lineage)
+app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
 app.command("demo")(demonstration.demo)

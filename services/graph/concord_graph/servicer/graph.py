@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
-from concord.graph.v1 import graph_pb2, graph_pb2_grpc
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc, operation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import deadline
 from concord_chassis.identity import caller
@@ -232,6 +232,21 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             memories=counts.memories,
             raw_dialogues=counts.raw_dialogues,
             deleted=counts.deleted,
+        )
+
+    async def ListOperations(
+        self, request: operation_pb2.ListOperationsRequest, context: Context
+    ) -> operation_pb2.ListOperationsResponse:
+        """List who did what."""
+        size = request.page_size or DEFAULT_LIST_PAGE
+        beyond = page_cursor(request, int)
+        found = await self._queries.operations(
+            caller().space, incoming.operation_filter(request), beyond, size + 1
+        )
+        more = len(found) > size
+        return operation_pb2.ListOperationsResponse(
+            operations=[outgoing.operation(change) for change in found[:size]],
+            next_page_token=page_token(request, found[size - 1].seq) if more else "",
         )
 
     async def ExportSpace(

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2, operation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -27,13 +27,21 @@ from concord_graph.domain.items import (
     AsOf,
     EdgeType,
     Importance,
+    ItemKind,
     MemoryKind,
     Properties,
     Relation,
     Source,
     Trust,
 )
-from concord_graph.ports import Author, EdgeFilter, MemoryFilter, Walk
+from concord_graph.ports import (
+    Author,
+    ChangeType,
+    EdgeFilter,
+    MemoryFilter,
+    OperationFilter,
+    Walk,
+)
 
 
 def author(caller: Caller, request: Message, method: str) -> Author:
@@ -188,6 +196,19 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
         edge_type=EdgeType(filter_.edge_type) if filter_.edge_type else None,
         session_id=filter_.session_id,
         include_superseded=request.include_superseded,
+    )
+
+
+def operation_filter(request: operation_pb2.ListOperationsRequest) -> OperationFilter:
+    """Return which operations are meant."""
+    return OperationFilter(
+        item_id=request.item_id,
+        item_kinds=tuple(ItemKind(value) for value in request.item_kinds if value),
+        principal=request.principal,
+        types=tuple(ChangeType(value) for value in request.types if value),
+        since=instant(request, "since"),
+        before=instant(request, "before"),
+        oldest_first=request.oldest_first,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concord.graph.v1 import memory_pb2
+from concord.graph.v1 import memory_pb2, operation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -21,6 +21,7 @@ from concord_graph.domain.items import (
     etag,
 )
 from concord_graph.domain.standing import Standing
+from concord_graph.ports import Change
 from concord_graph.usecases.chains import Link
 from concord_graph.usecases.commands import Done
 from concord_graph.usecases.shown import Shown, show, statement
@@ -163,6 +164,24 @@ def version(item: Memory) -> memory_pb2.MemoryVersion:
         record_from=stamp(revision.record_from),
         record_until=None if revision.record_until == FOREVER else stamp(revision.record_until),
         principal=revision.principal,
+    )
+
+
+def operation(change: Change) -> operation_pb2.Operation:
+    """Return one row of the record."""
+    return operation_pb2.Operation(
+        seq=change.seq,
+        record_time=stamp(change.record_time),
+        principal=change.author.principal,
+        method=change.author.method,
+        request_id=change.author.request_id,
+        type=int(change.type),  # type: ignore[arg-type] # numbers are the contract's
+        item_id=change.item_id,
+        item_kind=int(change.item_kind),  # type: ignore[arg-type] # numbers are the contract's
+        revision=change.revision,
+        before_digest=change.before_digest,
+        after_digest=change.digest,
+        reason=change.reason,
     )
 
 

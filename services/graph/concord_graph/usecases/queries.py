@@ -9,11 +9,13 @@ from typing import TypeVar
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import FOREVER, AsOf, Instant, ItemKind, Memory, Node
 from concord_graph.ports import (
+    Change,
     Clock,
     Counts,
     EdgeFilter,
     GraphStore,
     MemoryFilter,
+    OperationFilter,
     Reads,
     State,
     Walk,
@@ -179,6 +181,12 @@ class Queries:
             return [_open_then(memory, record) for memory in found]
 
         return await self.read(space, work)
+
+    async def operations(
+        self, space: str, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return a page of who did what."""
+        return await self.read(space, lambda tx, _: tx.operations(filter_, beyond, limit))
 
     async def neighbors(  # one argument per part of the question
         self,

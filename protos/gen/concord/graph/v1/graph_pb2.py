@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from concord.graph.v1 import operation_pb2 as concord_dot_graph_dot_v1_dot_operation__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
@@ -29,7 +30,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/graph.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"~\n\x11UpsertNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x80\x01\n\x0eGetNodeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x1d\n\x04name\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x04(\x01H\x00\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"e\n\x0fGetNodeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Node\"\x9c\x01\n\x11UpdateNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\r\n\x05token\x18\x02 \x01(\t\"\x7f\n\x11\x44\x65leteNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x0f\n\x07\x63\x61scade\x18\x04 \x01(\x08\"?\n\x12\x44\x65leteNodeResponse\x12\x1a\n\x12\x64\x65leted_edge_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t\"\xa2\x01\n\x10ListNodesRequest\x12\x1a\n\x05label\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListNodesResponse\x12$\n\x05nodes\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Node\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"~\n\x11UpsertEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x8d\x01\n\x06Triple\x12\x30\n\x06source\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x1f\n\x08relation\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x30\n\x06target\x18\x03 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\"\xa3\x01\n\x0eGetEdgeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x32\n\x06triple\x18\x02 \x01(\x0b\x32\x18.concord.graph.v1.TripleB\x06\xca\xf3\x18\x02\x08\x01H\x00\x12\x0c\n\x04peek\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"e\n\x0fGetEdgeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Edge\"\x9c\x01\n\x11UpdateEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\r\n\x05token\x18\x02 \x01(\t\"n\n\x11\x44\x65leteEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\"#\n\x12\x44\x65leteEdgeResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\xb4\x01\n\x10ListEdgesRequest\x12,\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListEdgesResponse\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf3\x02\n\nEdgeFilter\x12\"\n\trelations\x18\x01 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x01(\x01\"\x02\x10\x32\x12\x39\n\nedge_types\x18\x02 \x03(\x0e\x32\x19.concord.type.v1.EdgeTypeB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12<\n\x0bimportances\x18\x03 \x03(\x0e\x32\x1b.concord.type.v1.ImportanceB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12\x38\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x0b\xca\xf3\x18\x07:\x05\x08\x80 \x10\x01\x12%\n\x0cparticipants\x18\x05 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x04(\x01\"\x02\x10\x14\x12\x32\n\x0emodified_since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fmodified_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x91\x03\n\x15QueryNeighborsRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x35\n\tdirection\x18\x02 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12\'\n\x05\x64\x65pth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x14@\x12,\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x05 \x01(\x08\x12\x1b\n\x13include_resolutions\x18\x06 \x01(\x08\x12$\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12+\n\tpage_size\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\t \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x0c\n\x04peek\x18\n \x01(\x08\"\xbe\x01\n\x16QueryNeighborsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12-\n\tneighbors\x18\x02 \x03(\x0b\x32\x1a.concord.graph.v1.Neighbor\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12\x1a\n\x12visited_edge_count\x18\x05 \x01(\x05\"{\n\x08Neighbor\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x10\n\x08\x64istance\x18\x02 \x01(\x05\x12\x0c\n\x04path\x18\x03 \x03(\t\x12*\n\x08neighbor\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.EdgeEnd\"\x80\x03\n\x0f\x46indPathRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12-\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12+\n\tmax_depth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00$@\x12+\n\tmax_paths\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00Y@\x12\x35\n\tdirection\x18\x05 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12,\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x07 \x01(\x08\x12$\n\x05\x61s_of\x18\x08 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x0c\n\x04peek\x18\t \x01(\x08\"{\n\x10\x46indPathResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12%\n\x05paths\x18\x02 \x03(\x0b\x32\x16.concord.graph.v1.Path\x12\x11\n\ttruncated\x18\x03 \x01(\x08\"T\n\x04Path\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x0e\n\x06weight\x18\x02 \x01(\x01\x12\x16\n\x0epath_relevance\x18\x03 \x01(\x01\":\n\x12\x43ountByTypeRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"m\n\x13\x43ountByTypeResponse\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x65\x64ges\x18\x02 \x01(\x03\x12\x10\n\x08memories\x18\x03 \x01(\x03\x12\x15\n\rraw_dialogues\x18\x04 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x05 \x01(\x03\":\n\x12\x45xportSpaceRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"$\n\x13\x45xportSpaceResponse\x12\r\n\x05lines\x18\x01 \x03(\t2\x80\x0c\n\x0cGraphService\x12l\n\nUpsertNode\x12#.concord.graph.v1.UpsertNodeRequest\x1a$.concord.graph.v1.UpsertNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetNode\x12 .concord.graph.v1.GetNodeRequest\x1a!.concord.graph.v1.GetNodeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateNode\x12#.concord.graph.v1.UpdateNodeRequest\x1a$.concord.graph.v1.UpdateNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteNode\x12#.concord.graph.v1.DeleteNodeRequest\x1a$.concord.graph.v1.DeleteNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListNodes\x12\".concord.graph.v1.ListNodesRequest\x1a#.concord.graph.v1.ListNodesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpsertEdge\x12#.concord.graph.v1.UpsertEdgeRequest\x1a$.concord.graph.v1.UpsertEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetEdge\x12 .concord.graph.v1.GetEdgeRequest\x1a!.concord.graph.v1.GetEdgeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateEdge\x12#.concord.graph.v1.UpdateEdgeRequest\x1a$.concord.graph.v1.UpdateEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteEdge\x12#.concord.graph.v1.DeleteEdgeRequest\x1a$.concord.graph.v1.DeleteEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListEdges\x12\".concord.graph.v1.ListEdgesRequest\x1a#.concord.graph.v1.ListEdgesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12w\n\x0eQueryNeighbors\x12\'.concord.graph.v1.QueryNeighborsRequest\x1a(.concord.graph.v1.QueryNeighborsResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12\x65\n\x08\x46indPath\x12!.concord.graph.v1.FindPathRequest\x1a\".concord.graph.v1.FindPathResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12n\n\x0b\x43ountByType\x12$.concord.graph.v1.CountByTypeRequest\x1a%.concord.graph.v1.CountByTypeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12p\n\x0b\x45xportSpace\x12$.concord.graph.v1.ExportSpaceRequest\x1a%.concord.graph.v1.ExportSpaceResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/graph.proto\x12\x10\x63oncord.graph.v1\x1a concord/graph/v1/operation.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"~\n\x11UpsertNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x80\x01\n\x0eGetNodeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x1d\n\x04name\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x04(\x01H\x00\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"e\n\x0fGetNodeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Node\"\x9c\x01\n\x11UpdateNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\r\n\x05token\x18\x02 \x01(\t\"\x7f\n\x11\x44\x65leteNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x0f\n\x07\x63\x61scade\x18\x04 \x01(\x08\"?\n\x12\x44\x65leteNodeResponse\x12\x1a\n\x12\x64\x65leted_edge_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t\"\xa2\x01\n\x10ListNodesRequest\x12\x1a\n\x05label\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListNodesResponse\x12$\n\x05nodes\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Node\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"~\n\x11UpsertEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x8d\x01\n\x06Triple\x12\x30\n\x06source\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x1f\n\x08relation\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x30\n\x06target\x18\x03 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\"\xa3\x01\n\x0eGetEdgeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x32\n\x06triple\x18\x02 \x01(\x0b\x32\x18.concord.graph.v1.TripleB\x06\xca\xf3\x18\x02\x08\x01H\x00\x12\x0c\n\x04peek\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"e\n\x0fGetEdgeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Edge\"\x9c\x01\n\x11UpdateEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\r\n\x05token\x18\x02 \x01(\t\"n\n\x11\x44\x65leteEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\"#\n\x12\x44\x65leteEdgeResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\xb4\x01\n\x10ListEdgesRequest\x12,\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListEdgesResponse\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf3\x02\n\nEdgeFilter\x12\"\n\trelations\x18\x01 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x01(\x01\"\x02\x10\x32\x12\x39\n\nedge_types\x18\x02 \x03(\x0e\x32\x19.concord.type.v1.EdgeTypeB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12<\n\x0bimportances\x18\x03 \x03(\x0e\x32\x1b.concord.type.v1.ImportanceB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12\x38\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x0b\xca\xf3\x18\x07:\x05\x08\x80 \x10\x01\x12%\n\x0cparticipants\x18\x05 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x04(\x01\"\x02\x10\x14\x12\x32\n\x0emodified_since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fmodified_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x91\x03\n\x15QueryNeighborsRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x35\n\tdirection\x18\x02 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12\'\n\x05\x64\x65pth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x14@\x12,\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x05 \x01(\x08\x12\x1b\n\x13include_resolutions\x18\x06 \x01(\x08\x12$\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12+\n\tpage_size\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\t \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x0c\n\x04peek\x18\n \x01(\x08\"\xbe\x01\n\x16QueryNeighborsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12-\n\tneighbors\x18\x02 \x03(\x0b\x32\x1a.concord.graph.v1.Neighbor\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12\x1a\n\x12visited_edge_count\x18\x05 \x01(\x05\"{\n\x08Neighbor\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x10\n\x08\x64istance\x18\x02 \x01(\x05\x12\x0c\n\x04path\x18\x03 \x03(\t\x12*\n\x08neighbor\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.EdgeEnd\"\x80\x03\n\x0f\x46indPathRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12-\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12+\n\tmax_depth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00$@\x12+\n\tmax_paths\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00Y@\x12\x35\n\tdirection\x18\x05 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12,\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x07 \x01(\x08\x12$\n\x05\x61s_of\x18\x08 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x0c\n\x04peek\x18\t \x01(\x08\"{\n\x10\x46indPathResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12%\n\x05paths\x18\x02 \x03(\x0b\x32\x16.concord.graph.v1.Path\x12\x11\n\ttruncated\x18\x03 \x01(\x08\"T\n\x04Path\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x0e\n\x06weight\x18\x02 \x01(\x01\x12\x16\n\x0epath_relevance\x18\x03 \x01(\x01\":\n\x12\x43ountByTypeRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"m\n\x13\x43ountByTypeResponse\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x65\x64ges\x18\x02 \x01(\x03\x12\x10\n\x08memories\x18\x03 \x01(\x03\x12\x15\n\rraw_dialogues\x18\x04 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x05 \x01(\x03\":\n\x12\x45xportSpaceRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"$\n\x13\x45xportSpaceResponse\x12\r\n\x05lines\x18\x01 \x03(\t2\xf9\x0c\n\x0cGraphService\x12l\n\nUpsertNode\x12#.concord.graph.v1.UpsertNodeRequest\x1a$.concord.graph.v1.UpsertNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetNode\x12 .concord.graph.v1.GetNodeRequest\x1a!.concord.graph.v1.GetNodeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateNode\x12#.concord.graph.v1.UpdateNodeRequest\x1a$.concord.graph.v1.UpdateNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteNode\x12#.concord.graph.v1.DeleteNodeRequest\x1a$.concord.graph.v1.DeleteNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListNodes\x12\".concord.graph.v1.ListNodesRequest\x1a#.concord.graph.v1.ListNodesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpsertEdge\x12#.concord.graph.v1.UpsertEdgeRequest\x1a$.concord.graph.v1.UpsertEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetEdge\x12 .concord.graph.v1.GetEdgeRequest\x1a!.concord.graph.v1.GetEdgeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateEdge\x12#.concord.graph.v1.UpdateEdgeRequest\x1a$.concord.graph.v1.UpdateEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteEdge\x12#.concord.graph.v1.DeleteEdgeRequest\x1a$.concord.graph.v1.DeleteEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListEdges\x12\".concord.graph.v1.ListEdgesRequest\x1a#.concord.graph.v1.ListEdgesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12w\n\x0eQueryNeighbors\x12\'.concord.graph.v1.QueryNeighborsRequest\x1a(.concord.graph.v1.QueryNeighborsResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12\x65\n\x08\x46indPath\x12!.concord.graph.v1.FindPathRequest\x1a\".concord.graph.v1.FindPathResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12n\n\x0b\x43ountByType\x12$.concord.graph.v1.CountByTypeRequest\x1a%.concord.graph.v1.CountByTypeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12w\n\x0eListOperations\x12\'.concord.graph.v1.ListOperationsRequest\x1a(.concord.graph.v1.ListOperationsResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12p\n\x0b\x45xportSpace\x12$.concord.graph.v1.ExportSpaceRequest\x1a%.concord.graph.v1.ExportSpaceResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -156,72 +157,74 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHSERVICE'].methods_by_name['FindPath']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
   _globals['_GRAPHSERVICE'].methods_by_name['CountByType']._loaded_options = None
   _globals['_GRAPHSERVICE'].methods_by_name['CountByType']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
+  _globals['_GRAPHSERVICE'].methods_by_name['ListOperations']._loaded_options = None
+  _globals['_GRAPHSERVICE'].methods_by_name['ListOperations']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
   _globals['_GRAPHSERVICE'].methods_by_name['ExportSpace']._loaded_options = None
   _globals['_GRAPHSERVICE'].methods_by_name['ExportSpace']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
-  _globals['_UPSERTNODEREQUEST']._serialized_start=205
-  _globals['_UPSERTNODEREQUEST']._serialized_end=331
-  _globals['_UPSERTNODERESPONSE']._serialized_start=333
-  _globals['_UPSERTNODERESPONSE']._serialized_end=422
-  _globals['_GETNODEREQUEST']._serialized_start=425
-  _globals['_GETNODEREQUEST']._serialized_end=553
-  _globals['_GETNODERESPONSE']._serialized_start=555
-  _globals['_GETNODERESPONSE']._serialized_end=656
-  _globals['_UPDATENODEREQUEST']._serialized_start=659
-  _globals['_UPDATENODEREQUEST']._serialized_end=815
-  _globals['_UPDATENODERESPONSE']._serialized_start=817
-  _globals['_UPDATENODERESPONSE']._serialized_end=889
-  _globals['_DELETENODEREQUEST']._serialized_start=891
-  _globals['_DELETENODEREQUEST']._serialized_end=1018
-  _globals['_DELETENODERESPONSE']._serialized_start=1020
-  _globals['_DELETENODERESPONSE']._serialized_end=1083
-  _globals['_LISTNODESREQUEST']._serialized_start=1086
-  _globals['_LISTNODESREQUEST']._serialized_end=1248
-  _globals['_LISTNODESRESPONSE']._serialized_start=1250
-  _globals['_LISTNODESRESPONSE']._serialized_end=1332
-  _globals['_UPSERTEDGEREQUEST']._serialized_start=1334
-  _globals['_UPSERTEDGEREQUEST']._serialized_end=1460
-  _globals['_UPSERTEDGERESPONSE']._serialized_start=1462
-  _globals['_UPSERTEDGERESPONSE']._serialized_end=1551
-  _globals['_TRIPLE']._serialized_start=1554
-  _globals['_TRIPLE']._serialized_end=1695
-  _globals['_GETEDGEREQUEST']._serialized_start=1698
-  _globals['_GETEDGEREQUEST']._serialized_end=1861
-  _globals['_GETEDGERESPONSE']._serialized_start=1863
-  _globals['_GETEDGERESPONSE']._serialized_end=1964
-  _globals['_UPDATEEDGEREQUEST']._serialized_start=1967
-  _globals['_UPDATEEDGEREQUEST']._serialized_end=2123
-  _globals['_UPDATEEDGERESPONSE']._serialized_start=2125
-  _globals['_UPDATEEDGERESPONSE']._serialized_end=2197
-  _globals['_DELETEEDGEREQUEST']._serialized_start=2199
-  _globals['_DELETEEDGEREQUEST']._serialized_end=2309
-  _globals['_DELETEEDGERESPONSE']._serialized_start=2311
-  _globals['_DELETEEDGERESPONSE']._serialized_end=2346
-  _globals['_LISTEDGESREQUEST']._serialized_start=2349
-  _globals['_LISTEDGESREQUEST']._serialized_end=2529
-  _globals['_LISTEDGESRESPONSE']._serialized_start=2531
-  _globals['_LISTEDGESRESPONSE']._serialized_end=2613
-  _globals['_EDGEFILTER']._serialized_start=2616
-  _globals['_EDGEFILTER']._serialized_end=2987
-  _globals['_QUERYNEIGHBORSREQUEST']._serialized_start=2990
-  _globals['_QUERYNEIGHBORSREQUEST']._serialized_end=3391
-  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_start=3394
-  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_end=3584
-  _globals['_NEIGHBOR']._serialized_start=3586
-  _globals['_NEIGHBOR']._serialized_end=3709
-  _globals['_FINDPATHREQUEST']._serialized_start=3712
-  _globals['_FINDPATHREQUEST']._serialized_end=4096
-  _globals['_FINDPATHRESPONSE']._serialized_start=4098
-  _globals['_FINDPATHRESPONSE']._serialized_end=4221
-  _globals['_PATH']._serialized_start=4223
-  _globals['_PATH']._serialized_end=4307
-  _globals['_COUNTBYTYPEREQUEST']._serialized_start=4309
-  _globals['_COUNTBYTYPEREQUEST']._serialized_end=4367
-  _globals['_COUNTBYTYPERESPONSE']._serialized_start=4369
-  _globals['_COUNTBYTYPERESPONSE']._serialized_end=4478
-  _globals['_EXPORTSPACEREQUEST']._serialized_start=4480
-  _globals['_EXPORTSPACEREQUEST']._serialized_end=4538
-  _globals['_EXPORTSPACERESPONSE']._serialized_start=4540
-  _globals['_EXPORTSPACERESPONSE']._serialized_end=4576
-  _globals['_GRAPHSERVICE']._serialized_start=4579
-  _globals['_GRAPHSERVICE']._serialized_end=6115
+  _globals['_UPSERTNODEREQUEST']._serialized_start=239
+  _globals['_UPSERTNODEREQUEST']._serialized_end=365
+  _globals['_UPSERTNODERESPONSE']._serialized_start=367
+  _globals['_UPSERTNODERESPONSE']._serialized_end=456
+  _globals['_GETNODEREQUEST']._serialized_start=459
+  _globals['_GETNODEREQUEST']._serialized_end=587
+  _globals['_GETNODERESPONSE']._serialized_start=589
+  _globals['_GETNODERESPONSE']._serialized_end=690
+  _globals['_UPDATENODEREQUEST']._serialized_start=693
+  _globals['_UPDATENODEREQUEST']._serialized_end=849
+  _globals['_UPDATENODERESPONSE']._serialized_start=851
+  _globals['_UPDATENODERESPONSE']._serialized_end=923
+  _globals['_DELETENODEREQUEST']._serialized_start=925
+  _globals['_DELETENODEREQUEST']._serialized_end=1052
+  _globals['_DELETENODERESPONSE']._serialized_start=1054
+  _globals['_DELETENODERESPONSE']._serialized_end=1117
+  _globals['_LISTNODESREQUEST']._serialized_start=1120
+  _globals['_LISTNODESREQUEST']._serialized_end=1282
+  _globals['_LISTNODESRESPONSE']._serialized_start=1284
+  _globals['_LISTNODESRESPONSE']._serialized_end=1366
+  _globals['_UPSERTEDGEREQUEST']._serialized_start=1368
+  _globals['_UPSERTEDGEREQUEST']._serialized_end=1494
+  _globals['_UPSERTEDGERESPONSE']._serialized_start=1496
+  _globals['_UPSERTEDGERESPONSE']._serialized_end=1585
+  _globals['_TRIPLE']._serialized_start=1588
+  _globals['_TRIPLE']._serialized_end=1729
+  _globals['_GETEDGEREQUEST']._serialized_start=1732
+  _globals['_GETEDGEREQUEST']._serialized_end=1895
+  _globals['_GETEDGERESPONSE']._serialized_start=1897
+  _globals['_GETEDGERESPONSE']._serialized_end=1998
+  _globals['_UPDATEEDGEREQUEST']._serialized_start=2001
+  _globals['_UPDATEEDGEREQUEST']._serialized_end=2157
+  _globals['_UPDATEEDGERESPONSE']._serialized_start=2159
+  _globals['_UPDATEEDGERESPONSE']._serialized_end=2231
+  _globals['_DELETEEDGEREQUEST']._serialized_start=2233
+  _globals['_DELETEEDGEREQUEST']._serialized_end=2343
+  _globals['_DELETEEDGERESPONSE']._serialized_start=2345
+  _globals['_DELETEEDGERESPONSE']._serialized_end=2380
+  _globals['_LISTEDGESREQUEST']._serialized_start=2383
+  _globals['_LISTEDGESREQUEST']._serialized_end=2563
+  _globals['_LISTEDGESRESPONSE']._serialized_start=2565
+  _globals['_LISTEDGESRESPONSE']._serialized_end=2647
+  _globals['_EDGEFILTER']._serialized_start=2650
+  _globals['_EDGEFILTER']._serialized_end=3021
+  _globals['_QUERYNEIGHBORSREQUEST']._serialized_start=3024
+  _globals['_QUERYNEIGHBORSREQUEST']._serialized_end=3425
+  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_start=3428
+  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_end=3618
+  _globals['_NEIGHBOR']._serialized_start=3620
+  _globals['_NEIGHBOR']._serialized_end=3743
+  _globals['_FINDPATHREQUEST']._serialized_start=3746
+  _globals['_FINDPATHREQUEST']._serialized_end=4130
+  _globals['_FINDPATHRESPONSE']._serialized_start=4132
+  _globals['_FINDPATHRESPONSE']._serialized_end=4255
+  _globals['_PATH']._serialized_start=4257
+  _globals['_PATH']._serialized_end=4341
+  _globals['_COUNTBYTYPEREQUEST']._serialized_start=4343
+  _globals['_COUNTBYTYPEREQUEST']._serialized_end=4401
+  _globals['_COUNTBYTYPERESPONSE']._serialized_start=4403
+  _globals['_COUNTBYTYPERESPONSE']._serialized_end=4512
+  _globals['_EXPORTSPACEREQUEST']._serialized_start=4514
+  _globals['_EXPORTSPACEREQUEST']._serialized_end=4572
+  _globals['_EXPORTSPACERESPONSE']._serialized_start=4574
+  _globals['_EXPORTSPACERESPONSE']._serialized_end=4610
+  _globals['_GRAPHSERVICE']._serialized_start=4613
+  _globals['_GRAPHSERVICE']._serialized_end=6270
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from concord.graph.v1 import graph_pb2 as concord_dot_graph_dot_v1_dot_graph__pb2
+from concord.graph.v1 import operation_pb2 as concord_dot_graph_dot_v1_dot_operation__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -102,6 +103,11 @@ class GraphServiceStub:
                 '/concord.graph.v1.GraphService/CountByType',
                 request_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeResponse.FromString,
+                _registered_method=True)
+        self.ListOperations = channel.unary_unary(
+                '/concord.graph.v1.GraphService/ListOperations',
+                request_serializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsResponse.FromString,
                 _registered_method=True)
         self.ExportSpace = channel.unary_stream(
                 '/concord.graph.v1.GraphService/ExportSpace',
@@ -209,6 +215,14 @@ class GraphServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListOperations(self, request, context):
+        """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
+        reading, and shows digests in place of content.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ExportSpace(self, request, context):
         """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
         defaulted times, no access data. Equal states give equal bytes.
@@ -284,6 +298,11 @@ def add_GraphServiceServicer_to_server(servicer, server):
                     servicer.CountByType,
                     request_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeResponse.SerializeToString,
+            ),
+            'ListOperations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOperations,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsResponse.SerializeToString,
             ),
             'ExportSpace': grpc.unary_stream_rpc_method_handler(
                     servicer.ExportSpace,
@@ -646,6 +665,33 @@ class GraphService:
             '/concord.graph.v1.GraphService/CountByType',
             concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOperations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.GraphService/ListOperations',
+            concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

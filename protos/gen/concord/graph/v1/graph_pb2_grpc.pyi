@@ -5,6 +5,7 @@ Nodes, edges and how to walk them."""
 
 from collections import abc as _abc
 from concord.graph.v1 import graph_pb2 as _graph_pb2
+from concord.graph.v1 import operation_pb2 as _operation_pb2
 from grpc import aio as _aio
 import abc as _abc_1
 import grpc as _grpc
@@ -65,6 +66,10 @@ class GraphServiceStub:
     """Finds simple paths between two items, shortest first, then heavier."""
     CountByType: _grpc.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]
     """Counts live items by type; deleted ones apart."""
+    ListOperations: _grpc.UnaryUnaryMultiCallable[_operation_pb2.ListOperationsRequest, _operation_pb2.ListOperationsResponse]
+    """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
+    reading, and shows digests in place of content.
+    """
     ExportSpace: _grpc.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]
     """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
     defaulted times, no access data. Equal states give equal bytes.
@@ -107,6 +112,10 @@ class GraphServiceAsyncStub(GraphServiceStub):
     """Finds simple paths between two items, shortest first, then heavier."""
     CountByType: _aio.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]  # type: ignore[assignment]
     """Counts live items by type; deleted ones apart."""
+    ListOperations: _aio.UnaryUnaryMultiCallable[_operation_pb2.ListOperationsRequest, _operation_pb2.ListOperationsResponse]  # type: ignore[assignment]
+    """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
+    reading, and shows digests in place of content.
+    """
     ExportSpace: _aio.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]  # type: ignore[assignment]
     """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
     defaulted times, no access data. Equal states give equal bytes.
@@ -224,6 +233,16 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.CountByTypeResponse, _abc.Awaitable[_graph_pb2.CountByTypeResponse]]:
         """Counts live items by type; deleted ones apart."""
+
+    @_abc_1.abstractmethod
+    def ListOperations(
+        self,
+        request: _operation_pb2.ListOperationsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_operation_pb2.ListOperationsResponse, _abc.Awaitable[_operation_pb2.ListOperationsResponse]]:
+        """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
+        reading, and shows digests in place of content.
+        """
 
     @_abc_1.abstractmethod
     def ExportSpace(

@@ -10,7 +10,7 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.sqlite import filters, rows, statements
+from concord_graph.adapters.sqlite import filters, record, rows, statements
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
@@ -27,9 +27,11 @@ from concord_graph.domain.items import (
 from concord_graph.domain.standing import Standing
 from concord_graph.ports import (
     Author,
+    Change,
     Counts,
     EdgeFilter,
     MemoryFilter,
+    OperationFilter,
     ReadCounts,
     Receipt,
     Ref,
@@ -293,6 +295,12 @@ class SqliteReads:
         )
         found = self._all(sql, (self._space, memory_id, before_revision, record, limit))
         return [rows.memory(row) for row in found]
+
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return operations in the order that the filter asks for."""
+        return record.operations(self._db, self._space, filter_, beyond, limit)
 
     async def counts(self, at: Instant) -> Counts:
         """Count the items of the space."""

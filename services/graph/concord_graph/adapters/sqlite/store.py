@@ -14,13 +14,13 @@ from typing import Any, TypeVar, cast
 from concord_chassis.failure import Failure
 from concord_chassis.workers import Workers
 
+from concord_graph.adapters.sqlite import record
 from concord_graph.adapters.sqlite.migrations import NewerSchema, migrate
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.writing import SqliteWrites
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
-    Author,
     Change,
     ChangeType,
     Clock,
@@ -212,28 +212,8 @@ class SqliteStore:
                 )
 
     def _changes(self, space: str, after: int, limit: int) -> list[Change]:
-        sql = (
-            "SELECT seq, record_time, item_id, item_kind, type, revision, digest, before_digest,"
-            " principal, method, request_id, reason FROM change"
-            " WHERE space = (SELECT id FROM space WHERE name = ?) AND seq > ? ORDER BY seq LIMIT ?"
-        )
         with self._transaction("BEGIN") as db:
-            found = db.execute(sql, (space, after, limit)).fetchall()
-        return [
-            Change(
-                seq=row[0],
-                record_time=row[1],
-                item_id=row[2],
-                item_kind=ItemKind(row[3]),
-                type=ChangeType(row[4]),
-                revision=row[5],
-                digest=row[6],
-                before_digest=row[7],
-                author=Author(row[8], row[9], row[10]),
-                reason=row[11],
-            )
-            for row in found
-        ]
+            return record.changes(db, space, after, limit)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:

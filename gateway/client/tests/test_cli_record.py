@@ -1,0 +1,43 @@
+"""`concord operations` against a running system."""
+
+from collections.abc import Callable
+
+from concord.graph.v1 import feed_pb2
+from concord.graph.v1.operation_pb2 import ListOperationsResponse
+from concord_client.cli.testing import Commands
+
+Unique = Callable[[str], str]
+
+
+def test_operations_tell_who_did_what_to_an_item(concord: Commands, unique: Unique) -> None:
+    """G14 W4 One line for each change of the item, and not a word of its content."""
+    own = unique("tea")
+    concord.done("add", "Tea is at four, says Zorblax.", "--id", own)
+
+    told = concord.done("operations", own)
+    reply = concord.reply(ListOperationsResponse, "operations", own)
+
+    assert f"created (AddMemory)  memory {own}" in told
+    assert "agent" in told
+    assert "Zorblax" not in told
+    assert [each.method for each in reply.operations] == ["AddMemory"]
+
+
+def test_operations_take_every_filter_and_go_on(concord: Commands, unique: Unique) -> None:
+    """G14 W4 Options reach the query, and a page token shows the next page."""
+    for number in range(3):
+        concord.done("add", unique(f"line {number}"))
+    arguments = (
+        *("operations", "--principal", "agent", "--type", "created", "--since", "2024-01-01"),
+        *("--before", "2999-01-01", "--oldest-first", "--limit", "2"),
+    )
+
+    first = concord.reply(ListOperationsResponse, *arguments)
+    told = concord.done(*arguments)
+    second = concord.reply(
+        ListOperationsResponse, *arguments, "--page-token", first.next_page_token
+    )
+
+    assert f"--page-token {first.next_page_token}" in told
+    assert {each.type for each in first.operations} == {feed_pb2.CHANGE_TYPE_CREATED}
+    assert first.operations[-1].seq < second.operations[0].seq

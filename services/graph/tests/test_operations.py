@@ -1,0 +1,154 @@
+"""Who did what and when: the record of every mutation, and of every refused attempt."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from concord.graph.v1 import feed_pb2
+from concord.graph.v1.operation_pb2 import (
+    ListOperationsRequest,
+    ListOperationsResponse,
+    Operation,
+)
+from concord.type.v1 import type_pb2
+from graph_world import DAY, PROTECTED, SUPERSEDES, Calls, World, micros, reason, stamp
+
+CREATED, UPDATED = feed_pb2.CHANGE_TYPE_CREATED, feed_pb2.CHANGE_TYPE_UPDATED
+DELETED, REFUSED = feed_pb2.CHANGE_TYPE_DELETED, feed_pb2.CHANGE_TYPE_REFUSED
+
+
+async def listed(calls: Calls, **fields: object) -> list[Operation]:
+    """Return the first page."""
+    reply: ListOperationsResponse = await calls.graph.ListOperations(
+        ListOperationsRequest(**fields)  # type: ignore[arg-type] # a test's own fields
+    )
+    return list(reply.operations)
+
+
+async def test_each_mutation_is_told_with_who_what_when_and_digests(
+    live: World, home: Calls
+) -> None:
+    """G14 Newest first; what one operation left is what the next one met."""
+    memory = await home.add("Tea is at four.")
+    live.clock.pass_(DAY)
+    memory.content = "Tea is at five."
+    await live.calls(principal="anna").update(memory, "content")
+    await home.forget(await home.get(memory.id))
+
+    last, second, first = await listed(home, item_id=memory.id)
+
+    assert [each.type for each in (first, second, last)] == [CREATED, UPDATED, DELETED]
+    assert [each.method for each in (first, second, last)] == [
+        *("AddMemory", "UpdateMemory", "ForgetMemory"),
+    ]
+    assert [each.principal for each in (first, second, last)] == ["agent-1", "anna", "agent-1"]
+    assert [each.revision for each in (first, second, last)] == [1, 2, 3]
+    assert first.before_digest == ""
+    assert (second.before_digest, last.before_digest) == (first.after_digest, second.after_digest)
+    assert len({first.after_digest, second.after_digest, last.after_digest}) == 3
+    assert micros(second.record_time) - micros(first.record_time) == DAY
+    assert first.request_id.startswith("r-")
+    assert first.item_kind == type_pb2.ITEM_KIND_MEMORY
+
+
+async def test_consequences_are_told_only_when_asked_for(home: Calls) -> None:
+    """G14 What follows from lineage is no operation of its own."""
+    old, new = await home.add("Tea is at four."), await home.add("Tea is at six.")
+    await home.relate(SUPERSEDES, new.id, old.id)
+
+    by_default = await listed(home, item_id=old.id)
+    standing = [feed_pb2.CHANGE_TYPE_STANDING_CHANGED]
+    followed = await listed(home, item_id=old.id, types=standing)
+
+    assert [each.type for each in by_default] == [CREATED]
+    assert [each.type for each in followed] == standing
+
+
+async def test_a_refused_attempt_is_an_operation(live: World, home: Calls) -> None:
+    """G14 A1 Who tried to change what defines the agent stands on record, with the reason."""
+    parties = live.parties()
+    await parties.enrol(home)
+    creed = await parties.constitutive_memory(home)
+    assert await reason(live.calls(principal="mallory").forget(creed)) == PROTECTED
+
+    (tried,) = await listed(home, types=[REFUSED])
+
+    assert (tried.principal, tried.method, tried.item_id) == ("mallory", "ForgetMemory", creed.id)
+    assert (tried.revision, tried.after_digest) == (0, "")
+    assert "consent" in tried.reason
+
+
+@pytest.mark.parametrize("oldest_first", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 50])
+async def test_pages_show_every_operation_once(home: Calls, size: int, oldest_first: bool) -> None:
+    """G14 Pages join to the whole, also while others write."""
+    for number in range(7):
+        await home.put_node(f"node {number}")
+    before = await listed(home, oldest_first=oldest_first)
+
+    seen: list[int] = []
+    token = ""
+    while True:
+        request = ListOperationsRequest(
+            page_size=size, page_token=token, oldest_first=oldest_first, before=stamp(2**52)
+        )
+        reply = await home.graph.ListOperations(request)
+        seen += [each.seq for each in reply.operations]
+        token = reply.next_page_token
+        if not token:
+            break
+        if not oldest_first:
+            await home.put_node(f"later {len(seen)}")
+
+    assert seen == [each.seq for each in before]
+    assert sorted(seen, reverse=not oldest_first) == seen
+
+
+async def test_filters_join(live: World, home: Calls) -> None:
+    """G14 Item kind, principal, type and record time; every part must match."""
+    times = []
+    for number in range(5):
+        times.append(live.clock.now)
+        await live.calls(principal=f"p{number % 2}").put_node(f"n{number}")
+        await live.calls(principal=f"p{number % 2}").add(f"m{number}")
+        live.clock.pass_(DAY)
+    node = type_pb2.ITEM_KIND_NODE
+
+    of_nodes = await listed(home, item_kinds=[node])
+    mine = await listed(home, item_kinds=[node], principal="p1")
+    within = await listed(home, since=stamp(times[1]), before=stamp(times[3]))
+    at_the_edge = await listed(home, since=within[-1].record_time, before=within[0].record_time)
+    nothing = await listed(home, types=[DELETED])
+
+    assert len(of_nodes) == 5
+    assert [each.principal for each in mine] == ["p1", "p1"]
+    assert len(within) == 4
+    assert [each.seq for each in at_the_edge] == [each.seq for each in within[1:]]
+    assert nothing == []
+
+
+async def test_a_time_between_is_found_in_every_place(live: World, home: Calls) -> None:
+    """G14 The search for the first operation of a time agrees with looking at all of them."""
+    for number in range(9):
+        await home.put_node(f"n{number}")
+        live.clock.pass_(10 * (number % 3))
+    times = [micros(each.record_time) for each in await listed(home, oldest_first=True)]
+
+    for time in range(times[0] - 2, times[-1] + 3):
+        since = await listed(home, since=stamp(time))
+        before = await listed(home, before=stamp(time))
+        assert (len(since), len(before)) == (
+            sum(at >= time for at in times),
+            sum(at < time for at in times),
+        )
+
+
+async def test_the_record_holds_no_content(live: World, home: Calls) -> None:
+    """G14 M4 Rows of the record carry ids, revisions, kinds and digests."""
+    await home.add("A zorblax in the pantry.", tags=["quuxly"])
+
+    with closing(sqlite3.connect(live.path)) as db:
+        rows = repr(db.execute("SELECT * FROM change").fetchall())
+
+    assert "AddMemory" in rows
+    assert not any(word in rows for word in ("zorblax", "pantry", "quuxly"))
