@@ -37,7 +37,14 @@ from guard_switches import (
     triggers,
     without_etags,
 )
-from held_probes import HELD, Agree, a_moved_edge_succeeds_itself, held_attempt
+from held_probes import (
+    HELD,
+    Agree,
+    a_moved_edge_succeeds_itself,
+    a_text_is_said,
+    an_edge_goes_behind_its_text,
+    held_attempt,
+)
 from index_probes import an_old_event_comes_late
 
 UNBOUND = Rules(breach=lambda *_: None)
@@ -240,6 +247,12 @@ GUARDS = {
         a_moved_edge_succeeds_itself,
         "an edge was moved to where it succeeds itself",
         off=Setting(store=tampered(lineage_edges=())),
+    ),
+    "what a content says": Guard(
+        an_edge_goes_behind_its_text,
+        "a text says what the graph does not",
+        off=Setting(store=tampered(memory=None)),
+        agree=a_text_is_said,
     ),
     "nonce": Guard(
         a_grant_comes_again, "a grant was used twice", off=Setting(store=tampered(burn=True))

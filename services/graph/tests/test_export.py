@@ -88,6 +88,57 @@ async def test_what_is_undone_leaves_the_bytes_as_they_were(home: Calls) -> None
     assert [json.loads(line)["kind"] for line in without] == ["memory", "node"]
 
 
+async def _chains_of_equal_texts(calls: Calls, order: str) -> list[str]:
+    """Say A, replace it, say A again, replace that; for each letter of the order. Return all A."""
+    said = []
+    for letter in order:
+        first = await calls.add("A", tags=["t"])
+        middle = await calls.add(f"middle {letter}")
+        await calls.relate(SUPERSEDES, middle.id, first.id)
+        again = await calls.add("A", tags=["t"])
+        await calls.relate(SUPERSEDES, again.id, middle.id)
+        await calls.put_edge(by_id(again.id), "ABOUT", "x")
+        end = await calls.add(f"end {letter}")
+        await calls.relate(SUPERSEDES, end.id, again.id)
+        said += [first.id, again.id]
+    return said
+
+
+async def test_equal_texts_have_names_of_their_own(tmp_path: Path) -> None:
+    """G15 M5 A, then B, then A again: each A is named by its place, not by when it came."""
+    states = []
+    async with world(tmp_path / "graph.db", spaces=("ab", "ba")) as live:
+        for order in ("ab", "ba"):
+            said = await _chains_of_equal_texts(live.calls(order), order)
+            states.append(await live.calls(order).export())
+    records = [json.loads(line) for line in states[0]]
+    named = [record["among"] for record in records if record.get("content") == "A"]
+    lineage = [line for line in states[0] if '"kind":"lineage"' in line]
+    about = [r["source"]["among"] for r in records if r.get("relation") == "ABOUT"]
+
+    assert states[0] == states[1]
+    assert (len(set(said)), len(set(named)), len(set(about))) == (4, 4, 2)
+    assert set(about) < set(named)
+    assert len(set(lineage)) == len(lineage) == 6
+
+
+async def test_what_nothing_tells_apart_is_counted(tmp_path: Path) -> None:
+    """G15 Texts that are equal in all they say and hang on still have names of their own."""
+    states = []
+    async with world(tmp_path / "graph.db", spaces=("one", "two")) as live:
+        for space in ("one", "two"):
+            calls = live.calls(space)
+            newer = await calls.add("B", id="b")
+            for _ in range(3):
+                older = await calls.add("A")
+                await calls.relate(SUPERSEDES, newer.id, older.id)
+            states.append(await calls.export())
+    lineage = [json.loads(line)["older"]["among"] for line in states[0] if "older" in line]
+
+    assert states[0] == states[1]
+    assert len(set(lineage)) == 3
+
+
 async def test_a_large_export_comes_in_pieces(home: Calls) -> None:
     """G15 No message is larger than clients take; nothing is lost between them."""
     for start in range(0, 80, 40):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import feed_pb2, governed_pb2
+from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     AMENDS,
@@ -264,3 +264,47 @@ async def test_what_stands_beside_it_stays_free(agreed: Agreed) -> None:
     await calls.delete_edge(await calls.get_edge(other.id))
 
     assert (again.created, again.edge.etag) == (False, (await calls.get_edge(heir.id)).etag)
+
+
+async def test_a_content_keeps_the_edges_that_it_says(home: Calls) -> None:
+    """M3 M5 Neither deleted nor moved beside the text; said again, they are as they were."""
+    await home.add("old", id="old")
+    text = "Supersedes: [[memory:old]], see [[memory:other]]"
+    new = await home.add(text, id="new")
+    edges = {e.relation: e for e in [n.edge for n in (await _around(home, "new")).neighbors]}
+    lineage = next(e for e in (await home.lineage("new")).edges)
+    see = edges["RELATED_TO"]
+    state = await home.export()
+
+    assert await reason(home.delete_edge(lineage)) == STATE
+    assert await reason(home.delete_edge(see)) == STATE
+    see.target.Clear()
+    see.target.id = "old"
+    assert await reason(home.update_edge(see, "target")) == STATE
+    await home.add(text, id="new")
+    assert await home.export() == state
+    new.content = "No longer, see [[memory:other]]"
+    await home.update(new, "content")
+    assert not (await home.get("old")).standing.is_superseded
+    assert [n.edge.id for n in (await _around(home, "new")).neighbors] == [see.id]
+
+
+async def test_what_was_said_beside_a_content_goes_when_the_content_does(home: Calls) -> None:
+    """M3 T1 An explicit statement of what a text says too stays until both are gone."""
+    await home.add("old", id="old")
+    new = await home.add("Supersedes: [[memory:old]]", id="new")
+    made = (await home.relate(SUPERSEDES, "new", "old")).edge
+
+    assert await reason(home.delete_edge(made)) == STATE
+    new.content = "No longer"
+    await home.update(new, "content")
+    assert (await home.get("old")).standing.is_superseded
+    await home.delete_edge(made)
+    assert not (await home.get("old")).standing.is_superseded
+
+
+STATE = "ERROR_REASON_ITEM_STATE"
+
+
+async def _around(home: Calls, memory_id: str) -> graph_pb2.QueryNeighborsResponse:
+    return await home.neighbors(by_id(memory_id), include_superseded=True)

@@ -337,7 +337,7 @@ async def test_the_list_filters_and_pages(live: World, home: Calls) -> None:
     kinds = memory_pb2.MemoryFilter(kinds=[type_pb2.MEMORY_KIND_PLAN])
     cases: list[tuple[dict[str, object], list[str]]] = [
         ({}, ["new", "odd", "plan"]),
-        ({"include_superseded": True}, ["new", "ended", "odd", "plan", "fact"]),
+        ({"include_superseded": True}, ["new", "odd", "plan", "fact"]),
         ({"filter": kinds}, ["plan"]),
         ({"filter": memory_pb2.MemoryFilter(tag="q3")}, ["plan"]),
         ({"filter": memory_pb2.MemoryFilter(domain="work")}, ["plan"]),

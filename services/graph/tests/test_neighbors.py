@@ -11,15 +11,18 @@ from concord.type.v1 import type_pb2
 from graph_world import (
     CONSTITUTIVE,
     DAY,
+    DESCRIPTIVE,
     NOT_FOUND,
     RESOLUTION,
     SECOND,
+    START,
     SUPERSEDES,
     Calls,
     World,
     by_id,
     named,
     reason,
+    stamp,
     struct,
 )
 
@@ -228,6 +231,39 @@ async def test_a_walk_is_cut_at_ten_thousand_edges_and_says_so(live: World, home
     assert (cut.truncated, cut.visited_edge_count) == (True, 10_000)
     assert (narrowed.truncated, narrowed.visited_edge_count) == (False, 1)
     assert cut.next_page_token
+
+
+async def test_the_cut_never_falls_on_what_defines_the_agent(live: World, home: Calls) -> None:
+    """G9 Whatever is left out of a hub's 10,000 edges, its constitutive one is shown, and first."""
+    parties = live.parties()
+    await parties.enrol(home)
+    base = await home.put_edge("Me", "R", "leaf")
+    grow_hub(live.path, 10_050, base=base.id)
+    defining = await parties.constitutive_edge(home, "Zoe", "ZZZ", "Me")
+    cut = await home.neighbors("Me", page_size=1)
+    of_others = graph_pb2.EdgeFilter(edge_types=[DESCRIPTIVE])
+    others = await home.neighbors("Me", page_size=1, filter=of_others)
+
+    assert [n.edge.id for n in cut.neighbors] == [defining.id]
+    assert (cut.truncated, cut.visited_edge_count) == (True, 10_000)
+    assert (others.truncated, others.neighbors[0].edge.edge_type) == (True, DESCRIPTIVE)
+
+
+async def test_what_has_ended_or_not_begun_is_left_out_everywhere(home: Calls) -> None:
+    """T2 T4 Asking for what was superseded is not asking for another time."""
+    await home.put_edge("a", "WAS", "b", valid_from=1, valid_until=START - DAY)
+    await home.put_edge("a", "WILL_BE", "b", valid_from=START + DAY)
+    await home.put_edge("a", "IS", "b")
+    await home.add("was", id="was", valid_from=stamp(1), valid_until=stamp(START - DAY))
+    await home.add("will be", id="will-be", valid_from=stamp(START + DAY))
+    await home.add("is", id="is")
+
+    for options in ({}, {"include_superseded": True}):
+        near = await home.neighbors("a", **options)
+        paths = await home.paths("a", "b", **options)
+        assert [n.edge.relation for n in near.neighbors] == ["IS"]
+        assert [[edge.relation for edge in path.edges] for path in paths.paths] == [["IS"]]
+        assert await home.listed(**options) == ["is"]
 
 
 async def test_what_has_been_changed_often_is_not_dearer_to_walk(live: World, home: Calls) -> None:

@@ -130,3 +130,23 @@ async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
     answer = await live.ask(who, "UpdateEdge", request)
     demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "LINEAGE_CYCLE")
     return judged(answer, demanded, "an edge was moved to where it succeeds itself")
+
+
+async def a_text_is_said(live: Live, _: Home) -> None:
+    """Say in a text that it amends another."""
+    request = memory_pb2.AddMemoryRequest(
+        request_id="said",
+        memory={"id": "said", "content": "Amends: [[memory:heir]]"},  # type: ignore[arg-type] # a mapping will do
+    )
+    await live.tell(member("a"), "AddMemory", request)
+
+
+async def an_edge_goes_behind_its_text(live: Live, _: Template) -> str:
+    """Delete the edge that the text still says."""
+    asked = memory_pb2.GetLineageRequest(id="said")
+    edges = (await live.tell(member("a"), "GetLineage", asked)).edges
+    edge = next(edge for edge in edges if edge.source.id == "said")
+    request = graph_pb2.DeleteEdgeRequest(request_id="x", id=edge.id, etag=edge.etag)
+    answer = await live.ask(member("a"), "DeleteEdge", request)
+    demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "ITEM_STATE")
+    return judged(answer, demanded, "a text says what the graph does not")

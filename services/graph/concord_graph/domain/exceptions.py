@@ -10,7 +10,7 @@ GraphError
 ├── RequestIdReused          the request_id stands for another request
 ├── LineageCycle             an item would be its own ancestor
 ├── NodeHasEdges             deletion without cascade
-├── ItemState                forgotten, or not
+├── ItemState                forgotten, or not; or a memory's content says so
 ├── ConstitutiveProtected    needs both parties' consent
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
@@ -94,7 +94,7 @@ class NodeHasEdges(GraphError):
 
 
 class ItemState(GraphError):
-    """The item is forgotten and must not be, or the other way round."""
+    """The item is forgotten and must not be, or the other way round; or a content makes it."""
 
 
 class ConstitutiveProtected(GraphError):

@@ -40,11 +40,12 @@ class Actions:
     def update_edge(self, request: graph_pb2.UpdateEdgeRequest) -> Work:
         """Change the named fields of an edge."""
         patch = incoming.edge_patch(request.edge, request.update_mask)
-        return lambda writer: edges.update_edge(writer, patch)
+        return lambda writer: edges.update_edge(writer, patch, self.memories.links)
 
     def delete_edge(self, request: graph_pb2.DeleteEdgeRequest) -> Work:
         """Delete an edge."""
-        return lambda writer: edges.delete_edge(writer, request.id, request.etag)
+        links = self.memories.links
+        return lambda writer: edges.delete_edge(writer, request.id, request.etag, links)
 
     def add_memory(self, request: memory_pb2.AddMemoryRequest) -> Work:
         """Remember a text."""

@@ -34,8 +34,8 @@ from concord_graph.domain.items import (
     Instant,
     ItemKind,
 )
-from concord_graph.ports import Ref
-from concord_graph.usecases.lineage import refuse_descent
+from concord_graph.ports import LinkParser, Ref
+from concord_graph.usecases.lineage import refuse_descent, refuse_said
 from concord_graph.usecases.nodes import create_node
 from concord_graph.usecases.shown import current_edges, fixed_edges
 from concord_graph.usecases.writer import Writer, ref
@@ -68,8 +68,8 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     return (ref(await _put(writer, stored, edge)),)
 
 
-async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
-    """Change the named fields of an edge."""
+async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[Ref, ...]:
+    """Change the named fields of an edge; one that a content makes keeps its ends."""
     stored = await _live(writer, patch.item_id)
     writer.demand_etag(stored, patch.etag)
     fixed = stored.is_lineage or stored.relation.startswith(RESERVED_PREFIX)
@@ -79,14 +79,22 @@ async def update_edge(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
     edge = replace(stored, **await _patched(writer, stored, patch))
     _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
     check_interval(edge, "edge.valid_until")
-    return (ref(await _put(writer, stored, edge)),)
+    written = await _put(writer, stored, edge)
+    if (edge.source, edge.target) != (stored.source, stored.target):
+        await refuse_said(writer, stored, links)
+    return (ref(written),)
 
 
-async def delete_edge(writer: Writer, edge_id: str, etag: str) -> tuple[Ref, ...]:
-    """Delete an edge, a lineage edge or a resolution record."""
+async def delete_edge(
+    writer: Writer, edge_id: str, etag: str, links: LinkParser
+) -> tuple[Ref, ...]:
+    """Delete an edge, a lineage edge or a resolution record, but none that a content makes."""
     stored = await _live(writer, edge_id)
     writer.demand_etag(stored, etag)
-    return (ref(await writer.put(stored, replace(stored, deleted=True))),)
+    # written before it is judged: an attempt on what defines the agent is refused, and recorded, so
+    gone = await writer.put(stored, replace(stored, deleted=True))
+    await refuse_said(writer, stored, links)
+    return (ref(gone),)
 
 
 async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:

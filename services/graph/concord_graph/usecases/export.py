@@ -1,14 +1,16 @@
 """What holds, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
 
 No generated ids, no defaulted times, no revisions, record times or access data. A memory without an
-id of its own is named by its external id, else by the digest of what it says. What rests with a
+id of its own is named by its external id, else by the digest of what it says; where two have one
+name, `among` tells them apart by all else that they say and hang on. What rests with a
 forgotten memory, its edges and lineage, does not hold and is left out until it returns. Of another
 instant, it is what was known then; when a valid time is stated, what of it held then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +18,7 @@ import rfc8785
 
 from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node
 from concord_graph.ports import Reads
+from concord_graph.usecases.likeness import Link, told_apart
 
 Record = dict[str, Any]
 
@@ -28,10 +31,12 @@ async def export_state(tx: Reads, at: Instant) -> list[str]:
     there = {item.id for kind in (nodes, memories, live) for item in kind}
     edges = await _with_their_ends(tx, live, there, at)
     names = {m.id: _memory_name(m) for m in memories} | {n.id: {"node": n.name} for n in nodes}
-    plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
+    among = _told_apart(memories, edges, names)
+    names |= {m.id: names[m.id] | among[m.id] for m in memories if m.id in among}
+    plain = {e.id: _triple(e, names) | among.get(e.id, {}) for e in edges if not e.is_lineage}
     names |= {edge_id: {"edge": triple} for edge_id, triple in plain.items()}
     return [
-        *_sorted(_memory(m) for m in memories),
+        *_sorted(_memory(m) | among.get(m.id, {}) for m in memories),
         *_sorted(_node(n) for n in nodes),
         *_sorted(_edge(e, plain[e.id]) for e in edges if not e.is_lineage),
         *_sorted(_lineage(e, names) for e in edges if e.is_lineage),
@@ -52,8 +57,36 @@ async def _with_their_ends(
         gone = rest
 
 
+def _told_apart(
+    memories: list[Memory], edges: list[Edge], names: Mapping[str, Record]
+) -> dict[str, Record]:
+    """Return what is added to the names of memories and edges that share theirs with another."""
+    plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
+    called = {m.id: _text(names[m.id]) for m in memories}
+    called |= {edge_id: _text(triple) for edge_id, triple in plain.items()}
+    counts = Counter(called.values())
+    alike = {item_id for item_id, name in called.items() if counts[name] > 1}
+    if not alike:
+        return {}
+    said = {m.id: called[m.id] + _text(_memory(m)) for m in memories}
+    said |= {e.id: _text(_edge(e, plain[e.id])) for e in edges if not e.is_lineage}
+    said |= {item_id: _text(name) for item_id, name in names.items() if item_id not in said}
+    links: list[Link] = []
+    for edge in edges:
+        if edge.is_lineage:
+            properties = _text(dict(edge.properties))
+            links.append((edge.source.id, f"{edge.relation} {properties}", edge.target.id))
+        else:
+            links += [(edge.id, "source", edge.source.id), (edge.id, "target", edge.target.id)]
+    return {item_id: {"among": text} for item_id, text in told_apart(said, alike, links).items()}
+
+
+def _text(record: Record) -> str:
+    return rfc8785.dumps(record).decode()
+
+
 def _sorted(records: Iterator[Record]) -> list[str]:
-    return sorted(rfc8785.dumps(record).decode() for record in records)
+    return sorted(_text(record) for record in records)
 
 
 def _memory_name(memory: Memory) -> Record:
@@ -109,7 +142,7 @@ def _node(node: Node) -> Record:
     )
 
 
-def _triple(edge: Edge, names: dict[str, Record]) -> Record:
+def _triple(edge: Edge, names: Mapping[str, Record]) -> Record:
     return _without_empty(
         {
             "source": names.get(edge.source.id, {"memory": edge.source.id}),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.drafts import LineageDraft
-from concord_graph.domain.exceptions import FieldInvalid, ItemNotFound, LineageCycle
+from concord_graph.domain.exceptions import FieldInvalid, ItemNotFound, ItemState, LineageCycle
 from concord_graph.domain.items import (
     HIDING,
     LINEAGE_WORDS,
@@ -20,7 +20,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import Link, is_memory_id
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import Ref
+from concord_graph.ports import LinkParser, Ref
 from concord_graph.usecases.writer import Writer, ref
 
 
@@ -99,6 +99,21 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
         )
         if target_id in others:
             raise FieldInvalid("memory.content", f"{target_id} is not the id of a memory")
+
+
+async def refuse_said(writer: Writer, edge: Edge, parse: LinkParser) -> None:
+    """Refuse to take an edge away that a link in its memory's content still makes (M3).
+
+    The content is what counts: a text must not say what the graph does not. What both parties said
+    beside the text they may take back: lineage of the text's own counts for nothing there (G4).
+    """
+    beside = edge.governed and edge.origin == Origin.EXPLICIT
+    if beside or edge.target.kind != ItemKind.MEMORY:
+        return
+    memory = await writer.tx.memory(edge.source.id)
+    for link in parse(memory.content) if memory else ():
+        if (link.relation, link.target_id) == (edge.relation, edge.target.id):
+            raise ItemState("a link in a memory's content makes this edge: change the content")
 
 
 def _is_edge(memory_id: str, link: Link) -> bool:

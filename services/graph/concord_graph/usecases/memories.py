@@ -42,7 +42,7 @@ class Memories:
     """Commands on memories; reads links and concepts out of their content."""
 
     def __init__(self, links: LinkParser, concepts: ConceptExtractor) -> None:
-        self._links = links
+        self.links = links
         self._concepts = concepts
 
     async def add(self, writer: Writer, draft: MemoryDraft) -> tuple[Ref, ...]:
@@ -117,7 +117,7 @@ class Memories:
         return ref(await self._replace(writer, known, drafted), "updated")
 
     async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
-        links = self._links(draft.content)
+        links = self.links(draft.content)
         blank = Memory(
             id=draft.id or writer.new_id(),
             content=draft.content,
@@ -134,7 +134,7 @@ class Memories:
         if memory == stored:
             return stored
         check_interval(memory, "memory.valid_until")
-        links = self._links(memory.content)
+        links = self.links(memory.content)
         written = await writer.put(stored, memory)
         if memory.content != stored.content:
             await sync_links(writer, written, links)

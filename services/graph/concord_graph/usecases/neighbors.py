@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from concord_graph.domain.items import Edge
+from concord_graph.domain.items import Edge, EdgeType
 from concord_graph.ports import Reads, Step, Walk
 from concord_graph.usecases.shown import Shown, show, step_relevance
 
@@ -77,12 +77,34 @@ async def walk_neighbors(
         # one more than there is room for shows that there are more; known edges come back too
         found = await tx.steps(frontier, walk, MOST_EDGES + len(reached) + 1)
         steps = sorted((s for s in found if s.id not in reached), key=lambda s: s.id)
-        truncated = truncated or len(steps) > room
+        if len(steps) > room:
+            truncated = True
+            steps = await _constitutive_first(tx, frontier, walk, reached, steps)
         hop = _Hop(walk, distance, now)
         frontier = _advance(steps[:room], hop, paths, reached)
         if truncated or not frontier:
             break
     return Neighborhood(tuple(sorted(reached.values(), key=_rank)), truncated)
+
+
+async def _constitutive_first(
+    tx: Reads,
+    frontier: Sequence[str],
+    walk: Walk,
+    reached: Mapping[str, Reached],
+    steps: Sequence[Step],
+) -> list[Step]:
+    """Return steps for a cut to fall on: no constitutive edge gives way to a descriptive one.
+
+    The store gave only some of the steps there are, so the constitutive ones are asked for.
+    """
+    if walk.filter.edge_types and EdgeType.CONSTITUTIVE not in walk.filter.edge_types:
+        return list(steps)
+    only = replace(walk, filter=replace(walk.filter, edge_types=(EdgeType.CONSTITUTIVE,)))
+    found = await tx.steps(frontier, only, MOST_EDGES + 1)
+    first = sorted((s for s in found if s.id not in reached), key=lambda s: s.id)
+    ids = {step.id for step in first}
+    return [*first, *(step for step in steps if step.id not in ids)]
 
 
 def _rank(reached: Reached) -> tuple[float, int, str]:

@@ -102,8 +102,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: "edge_count".
     """
     ERROR_REASON_ITEM_STATE: _ErrorReason.ValueType  # 36
-    """The item is forgotten, or is not. FAILED_PRECONDITION.
-    Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one.
+    """The item is forgotten, or is not; or it is an edge that a link in a memory's content makes, which
+    goes and moves with the content alone. FAILED_PRECONDITION.
+    Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of what
+    "Supersedes: [[memory:a]]" says.
     """
     ERROR_REASON_LOST_RACE: _ErrorReason.ValueType  # 37
     """A write lost a race inside the store. ABORTED: the same request may be sent again."""
@@ -227,8 +229,10 @@ ERROR_REASON_NODE_HAS_EDGES: ErrorReason.ValueType  # 35
 Metadata: "edge_count".
 """
 ERROR_REASON_ITEM_STATE: ErrorReason.ValueType  # 36
-"""The item is forgotten, or is not. FAILED_PRECONDITION.
-Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one.
+"""The item is forgotten, or is not; or it is an edge that a link in a memory's content makes, which
+goes and moves with the content alone. FAILED_PRECONDITION.
+Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of what
+"Supersedes: [[memory:a]]" says.
 """
 ERROR_REASON_LOST_RACE: ErrorReason.ValueType  # 37
 """A write lost a race inside the store. ABORTED: the same request may be sent again."""

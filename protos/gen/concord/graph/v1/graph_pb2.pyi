@@ -773,15 +773,18 @@ class QueryNeighborsRequest(_message.Message):
     depth: _builtins.int
     """How many hops, 1 to 5; 0 = 1."""
     include_superseded: _builtins.bool
-    """True to walk superseded and deprecated edges too: of any interval, but when a valid time is stated
-    only in their stated interval.
+    """True to walk superseded and deprecated edges too. What has ended as stated, or has not begun, is
+    left out either way: ask for it with `as_of`.
     """
     include_resolutions: _builtins.bool
     """True to show resolution records too."""
     page_size: _builtins.int
     """1 to 200; 0 = 20."""
     page_token: _builtins.str
-    """From the previous page of the same query; it pins the instant at which relevance is computed."""
+    """From the previous page of the same query; it pins the instant at which relevance is computed, but
+    not what is there: an edge that somebody reads or writes between two pages may move over the
+    place where the next one starts, and then be on neither.
+    """
     peek: _builtins.bool
     """True to leave no trace of this read."""
     @_builtins.property
@@ -834,7 +837,9 @@ class QueryNeighborsResponse(_message.Message):
     next_page_token: _builtins.str
     """Empty on the last page."""
     truncated: _builtins.bool
-    """True when more than 10,000 edges were in reach and the walk stopped there."""
+    """True when more than 10,000 edges were in reach and the walk stopped there. Of the hop at which it
+    stopped, constitutive edges are never among those left out for lack of room.
+    """
     visited_edge_count: _builtins.int
     """How many edges were visited."""
     @_builtins.property
@@ -920,8 +925,8 @@ class FindPathRequest(_message.Message):
     direction: _type_pb2.Direction.ValueType
     """Which way."""
     include_superseded: _builtins.bool
-    """True to walk superseded and deprecated edges too: of any interval, but when a valid time is stated
-    only in their stated interval.
+    """True to walk superseded and deprecated edges too. What has ended as stated, or has not begun, is
+    left out either way: ask for it with `as_of`.
     """
     peek: _builtins.bool
     """True to leave no trace of this read."""

@@ -57,7 +57,9 @@ class GraphServiceStub:
     UpdateEdge: _grpc.UnaryUnaryMultiCallable[_graph_pb2.UpdateEdgeRequest, _graph_pb2.UpdateEdgeResponse]
     """Changes the named fields of an edge."""
     DeleteEdge: _grpc.UnaryUnaryMultiCallable[_graph_pb2.DeleteEdgeRequest, _graph_pb2.DeleteEdgeResponse]
-    """Deletes an edge."""
+    """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
+    content says so: change the content.
+    """
     ListEdges: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListEdgesRequest, _graph_pb2.ListEdgesResponse]
     """Lists live edges by id, which is by create time. Never counts as reading."""
     QueryNeighbors: _grpc.UnaryUnaryMultiCallable[_graph_pb2.QueryNeighborsRequest, _graph_pb2.QueryNeighborsResponse]
@@ -103,7 +105,9 @@ class GraphServiceAsyncStub(GraphServiceStub):
     UpdateEdge: _aio.UnaryUnaryMultiCallable[_graph_pb2.UpdateEdgeRequest, _graph_pb2.UpdateEdgeResponse]  # type: ignore[assignment]
     """Changes the named fields of an edge."""
     DeleteEdge: _aio.UnaryUnaryMultiCallable[_graph_pb2.DeleteEdgeRequest, _graph_pb2.DeleteEdgeResponse]  # type: ignore[assignment]
-    """Deletes an edge."""
+    """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
+    content says so: change the content.
+    """
     ListEdges: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListEdgesRequest, _graph_pb2.ListEdgesResponse]  # type: ignore[assignment]
     """Lists live edges by id, which is by create time. Never counts as reading."""
     QueryNeighbors: _aio.UnaryUnaryMultiCallable[_graph_pb2.QueryNeighborsRequest, _graph_pb2.QueryNeighborsResponse]  # type: ignore[assignment]
@@ -200,7 +204,9 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.DeleteEdgeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.DeleteEdgeResponse, _abc.Awaitable[_graph_pb2.DeleteEdgeResponse]]:
-        """Deletes an edge."""
+        """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
+        content says so: change the content.
+        """
 
     @_abc_1.abstractmethod
     def ListEdges(

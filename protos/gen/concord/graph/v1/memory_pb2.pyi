@@ -568,7 +568,9 @@ class ListMemoriesRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     include_superseded: _builtins.bool
-    """True to list superseded and deprecated ones too."""
+    """True to list superseded and deprecated ones too. What has ended as stated, or has not begun, is
+    left out either way: ask for it with `as_of`.
+    """
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
@@ -580,8 +582,7 @@ class ListMemoriesRequest(_message.Message):
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now. Listed are the memories that held then: in their stated
-        interval and not superseded. With `include_superseded`, the superseded ones too, of any interval
-        when no valid time is stated.
+        interval and not superseded. With `include_superseded`, the superseded ones too.
         """
 
     def __init__(

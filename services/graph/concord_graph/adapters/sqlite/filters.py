@@ -48,17 +48,13 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     return " AND ".join(tests), bound
 
 
-def memory_tests(filter_: MemoryFilter, now: bool, *, in_time: bool) -> tuple[str, dict[str, Any]]:
-    """Return further conditions on memory m, each behind AND, and what they bind.
-
-    `in_time`: superseded ones, when they are asked for, only in their stated interval.
-    """
-    tests = ""
+def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]:
+    """Return further conditions on memory m, each behind AND, and what they bind."""
     bound: dict[str, Any] = {}
-    if not filter_.include_superseded:
-        tests += f" AND {statements.held(ItemKind.MEMORY, now)}"
-    elif in_time:
-        tests += f" AND {statements.in_time('m')}"
+    if filter_.include_superseded:
+        tests = f" AND {statements.in_time('m')}"
+    else:
+        tests = f" AND {statements.held(ItemKind.MEMORY, now)}"
     if filter_.kinds:
         tests += " AND m.memory_kind IN (SELECT value FROM json_each(:kinds))"
         bound["kinds"] = json.dumps(list(filter_.kinds))

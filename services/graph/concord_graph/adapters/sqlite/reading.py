@@ -238,9 +238,9 @@ class SqliteReads:
             _ends(walk),
             # what is whole tells when it is superseded: its reader tests that
             not (walk.include_superseded or whole),
-            walk.at.stated or not walk.include_superseded,
             tests,
             whole=whole,
+            constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
         )
         bound |= {
             "space": self._space,
@@ -279,7 +279,7 @@ class SqliteReads:
     ) -> Sequence[tuple[int, str]]:
         """Return (create_time, id) of live memories, newest first."""
         now = at.record == FOREVER
-        tests, bound = filters.memory_tests(filter_, now, in_time=at.stated)
+        tests, bound = filters.memory_tests(filter_, now)
         before_time, before_id = before or (FOREVER, "")
         bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
         found = self._all(statements.listed_memories(now, tests), bound | {"limit": limit})

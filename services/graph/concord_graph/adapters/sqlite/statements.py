@@ -12,6 +12,10 @@ from concord_graph.domain.items import FOREVER, LINEAGE_WORDS, ItemKind, MemoryK
 
 # left to itself, the planner takes the indexes that hold every revision there ever was
 _INDEX = {"source_id": "INDEXED BY edge_triple", "target_id": "INDEXED BY edge_target"}
+_CONSTITUTIVE_INDEX = {
+    "source_id": "INDEXED BY edge_constitutive_source",
+    "target_id": "INDEXED BY edge_constitutive_target",
+}
 _IDS = "(SELECT value FROM json_each(:ids))"
 ALIAS = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
 
@@ -246,18 +250,20 @@ def walked(
     now: bool,
     ends: tuple[str, ...],
     hide_superseded: bool,
-    timely: bool,
     tests: str,
     *,
     whole: bool,
+    constitutive: bool,
 ) -> str:
     """Select up to :limit edges at :ids as walk steps, or at :id whole as `edge_views` does.
 
-    `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions.
+    `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
+    `constitutive`: such edges only, which have an index of their own at every hub.
     """
-    conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now)]
-    if timely:
-        conditions.append(in_time("e"))
+    conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now), in_time("e")]
+    index = _CONSTITUTIVE_INDEX if constitutive else _INDEX
+    if constitutive:
+        conditions.append("e.edge_type = 2")
     if hide_superseded:
         conditions.append(f"{edge_superseded_from(now)} > :valid")
     if tests:
@@ -269,7 +275,7 @@ def walked(
         near_end = {end.removesuffix("_id"): ":id"}
         columns = _edge_view_columns(now, **near_end) if whole else _step_columns()
         branches.append(
-            f"SELECT {columns} FROM edge e {_INDEX[end] if now else ''}"
+            f"SELECT {columns} FROM edge e {index[end] if now else ''}"
             " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
             f" WHERE e.{end} IN {met} AND {' AND '.join(conditions)}{once}"
         )
