@@ -213,7 +213,7 @@ def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
     told = refused(tmp_path / "data", "--port", "0", PYTHONPATH=path)
 
     assert "is not the model it should be: its SHA-256 is" in told
-    assert "pip install" in told
+    assert "make clean setup" in told
 
 
 def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path) -> None:

@@ -201,6 +201,16 @@ def test_wrong_use_exits_with_2(concord: Commands, arguments: list[str], told: s
     assert told in " ".join(result.stderr.replace("│", " ").split())
 
 
+def test_a_refusal_is_told_once(concord: Commands) -> None:
+    """W4 One broken rule is one sentence; several are a list."""
+    one = concord("add", "")
+    two = concord("add", "x", "--domain", "a b", "--id", "not an id")
+
+    assert one.stderr.count("memory.content") == 1
+    assert len(one.stderr.splitlines()) == 1
+    assert (two.stderr.count("memory.domain"), two.stderr.count("memory.id")) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -9,8 +9,8 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -52,13 +52,15 @@ def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str
 
 
 def test_help_starts_at_once() -> None:
-    """W4 The best of five starts stays below 0.3 s: nothing heavy is loaded for it."""
+    """W4 The best of five starts takes below 0.3 s of a processor: nothing heavy is loaded."""
     command = [sys.executable, "-m", "concord_client", "--help"]
     best = 60.0
     for _ in range(5):
-        began = time.perf_counter()
+        before = os.times()
         subprocess.run(command, env=clean_environ(), capture_output=True, check=True)
-        best = min(best, time.perf_counter() - began)
+        after = os.times()  # of finished children: other work on the machine does not count
+        spent = after.children_user + after.children_system
+        best = min(best, spent - before.children_user - before.children_system)
 
     assert best < HELP_WITHIN
 
@@ -168,9 +170,9 @@ def test_variables_alone_are_enough(system: Spawned, unique: Unique) -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Unique) -> None:
-    """W4 `concord export | head -1` ends quietly."""
-    concord(system.environ, "add", "x" * 15_000 + unique("x"))
-    concord(system.environ, "add", "y" * 15_000 + unique("y"))
+    """W4 `concord export | head -1` ends quietly, with the status of any tool in its place."""
+    for letter in "stuvwxyz":  # more than a pipe holds
+        concord(system.environ, "add", letter * 15_000 + unique(letter))
     with subprocess.Popen(
         [*COMMAND, "export"],
         env=system.environ,
@@ -185,4 +187,11 @@ def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Uniqu
         complained = process.stderr.read()
         process.wait(20)
 
-    assert "Traceback" not in complained
+    assert (complained, process.returncode) == ("", 141)
+
+
+def test_the_version_is_told() -> None:
+    """W4 `--version` names the installed distribution's."""
+    told = concord(clean_environ(), "--version")
+
+    assert (told.returncode, told.stdout) == (0, f"concord {version('concord-client')}\n")

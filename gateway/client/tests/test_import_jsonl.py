@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,16 +39,22 @@ def test_each_line_is_a_memory(file: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"{", "Failed to load JSON"),
+        (b"{", "not JSON: Expecting property name enclosed in double quotes, at column 2"),
         (b"[]", "not a JSON object"),
         (b"5", "not a JSON object"),
-        (b'{"content": "x", "colour": "red"}', "colour"),
-        (b'{"content": "x", "content": "y"}', "duplicate"),
-        (b'{"content": 5}', "content"),
-        (b'{"content": "x", "kind": "MEMORY_KIND_SONG"}', "kind"),
-        (b'{"content": "x", "validFrom": "yesterday"}', "validFrom"),
+        (b'{"content": "x", "colour": "red"}', "no such field: colour"),
+        (b'{"content": "x", "valid_form": 1}', "no such field: valid_form; is validFrom meant?"),
+        (b'{"content": "x", "sources": [{"who": 1}]}', "no such field: sources[0].who"),
+        (b'{"content": "x", "content": "y"}', "the key content stands twice"),
+        (b'{"content": 5}', "content: a text is expected"),
+        (b'{"content": "x", "kind": "MEMORY_KIND_SONG"}', "kind: one of MEMORY_KIND_FACT, "),
+        (
+            b'{"content": "x", "validFrom": "yesterday"}',
+            "validFrom: a time with its zone is expected",
+        ),
         (b'{"content": "x", "validFrom": 5}', "validFrom"),
-        (b'{"content": "x", "tags": {"a": 1}}', "tags"),
+        (b'{"content": "x", "tags": {"a": 1}}', "tags: a list is expected"),
+        (b'{"content": "x", "tags": [1]}', "tags: each item: a text is expected"),
         (b'{"content": "x", "sources": ' + b"[" * 5000, ""),
         (b'{"content": "\xff"}', "not UTF-8 at byte 14"),
         (b'{"content": "\\ud800"}', ""),
@@ -73,6 +80,7 @@ def test_a_bad_line_is_told_and_the_others_are_read(file: Path, line: bytes, rea
     assert reason in defect.reason
     assert 0 < len(defect.reason) <= 200
     assert "\n" not in defect.reason
+    assert not re.search(r"concord\.type|Message type|Failed to|Error|Descriptor", defect.reason)
 
 
 def test_content_is_counted_in_composed_characters(file: Path) -> None:

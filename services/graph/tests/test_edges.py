@@ -189,11 +189,23 @@ async def test_a_resolution_is_made_by_lineage_only(home: Calls) -> None:
     [
         *("SUPERSEDES", "supersedes", "Deprecates", "aMENDS", "CONTRADICTS", " SUPERSEDES "),
         *("concord:principal", "Concord:x"),
+        *("ＳＵＰＥＲＳＥＤＥＳ", "ſupersedes", "SUPER\u200bSEDES", "\u2060amends", "ｃoncord：x"),
     ],
 )
 async def test_reserved_relations_are_refused_in_any_case(home: Calls, relation: str) -> None:
     """G4 Lineage is made with AddLineage or a link; concord:... by genesis."""
     assert await reason(home.put_edge("A", relation, "B")) == "ERROR_REASON_RESERVED_NAME"
+
+
+async def test_a_relation_in_other_than_plain_letters_is_refused(home: Calls) -> None:
+    """G2 Full-width KNOWS would be another relation than KNOWS to every query; é may be in two."""
+    failure = await refused(home.upsert(edge_of("A", "ＫＮＯＷＳ", "B")))
+
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert [violation.field for violation in failure.violations] == ["edge.relation"]
+    assert await home.put_edge("A", "re\u0301ve de", "B") == await home.put_edge(
+        "A", "réve de", "B"
+    )
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan"), float("inf")])

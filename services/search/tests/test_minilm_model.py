@@ -51,7 +51,7 @@ def test_wrong_weights_are_refused_in_a_sentence(tmp_path: Path) -> None:
     wrong = tmp_path / "model.safetensors"
     wrong.write_bytes(b"not the model")
 
-    with pytest.raises(ModelMismatch, match="pip install") as refused:
+    with pytest.raises(ModelMismatch, match="make clean setup") as refused:
         weights.check(wrong)
 
     assert str(wrong) in str(refused.value)
@@ -81,7 +81,7 @@ async def test_a_truncated_model_does_not_start(tmp_path: Path) -> None:
     copy.write_bytes(real.weights.read_bytes()[:100_000])
     model = MiniLm(ModelFiles(copy, real.tokenizer))
 
-    with pytest.raises(ModelMismatch, match="pip install"):
+    with pytest.raises(ModelMismatch, match="make clean setup"):
         await model.open()
     await model.close()
 

@@ -17,7 +17,7 @@ from concord_client.cli import (
     running,
     walking,
 )
-from concord_client.cli.failing import complaint, told
+from concord_client.cli.failing import OUTPUT_FORSAKEN, complaint, forsaken, told
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
 
 
@@ -28,6 +28,9 @@ class Commands(TyperGroup):
         """Runs the command that the arguments name."""
         try:
             return super().invoke(ctx)
+        except BrokenPipeError as error:
+            forsaken()
+            raise typer.Exit(OUTPUT_FORSAKEN) from error
         except told() as error:
             typer.echo(complaint(error), err=True)
             raise typer.Exit(1) from error
@@ -41,6 +44,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        typer.echo(f"concord {metadata.version('concord-client')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -57,6 +68,12 @@ def concord(
         ),
     ] = None,
     as_json: JsonOption = False,
+    version: Annotated[  # noqa: ARG001 - its callback has answered already
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
 ) -> None:
     """Remember, link, search, and see why: governed, time-aware memory for AI agents."""
     ctx.obj = Globals(space=space, data=data, as_json=as_json)

@@ -1,6 +1,11 @@
 """How a command fails: one line with the machine's reason and a sentence for people."""
 
+import os
+import sys
+
 from concord_client.credentials import CredentialsError
+
+OUTPUT_FORSAKEN = 141  # 128 and SIGPIPE: what a shell reports of any tool whose reader left
 
 
 class CommandError(Exception):
@@ -29,7 +34,16 @@ def complaint(error: Exception) -> str:
         )
     if not isinstance(error, Refused):
         return str(error)
-    violations = [f"  {each.field}: {each.description}" for each in error.violations]
     if error.reason == "ERROR_REASON_INTERNAL" and error.request_id:
         return f"{error.reason}: Concord failed; its log says why (request {error.request_id})."
-    return "\n".join([str(error), *violations])
+    # The message may be the first violation in a sentence of its own.
+    said = error.message.rstrip(".").replace(": ", " ", 1)
+    more = [each for each in error.violations if f"{each.field} {each.description}" != said]
+    return "\n".join([str(error), *(f"  {each.field}: {each.description}" for each in more)])
+
+
+def forsaken() -> None:
+    """Lets what is still buffered go where nobody reads, so that the end is quiet."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -22,10 +22,17 @@ PIPE_WIDTH = 32_768
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+class _Output(Console):
+    """A console that leaves it to the command's end what to do when its reader has left."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 @cache
 def console() -> Console:
     """Standard output."""
-    return Console(highlight=False)
+    return _Output(highlight=False)
 
 
 @cache

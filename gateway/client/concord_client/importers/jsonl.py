@@ -8,6 +8,7 @@ from typing import BinaryIO
 from concord.type.v1.type_pb2 import Memory
 from google.protobuf.json_format import Parse, ParseError
 
+from concord_client.importers.json_words import why_not
 from concord_client.importers.outcome import (
     MAX_ITEM_BYTES,
     Defect,
@@ -61,14 +62,14 @@ def _memory(line: bytes, *, first: bool) -> Memory:
     try:
         Parse(text, memory)
     except ParseError as error:
-        raise ItemUnreadable(_told(error)) from None
+        raise ItemUnreadable(_told(why_not(text, Memory, str(error)))) from None
     except RecursionError:
         raise ItemUnreadable("the JSON is nested too deeply") from None
     check_content(memory.content)
     return memory
 
 
-def _told(error: ParseError) -> str:
-    """Return the library's reason on one line and not too long."""
-    reason = re.sub(r"\s+", " ", str(error)).strip()
+def _told(reason: str) -> str:
+    """Return the reason on one line and not too long."""
+    reason = re.sub(r"\s+", " ", reason).strip()
     return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"

