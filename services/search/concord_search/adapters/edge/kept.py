@@ -4,22 +4,24 @@ One file beside the shard, written when a space is closed whole and removed befo
 after that: while it is there, it says what the engine says. A process that was killed leaves none,
 and the columns are read from the engine. It holds what payloads hold: numbers and keyed hashes.
 
-    concord-columns 1\n | CRC-32 of what follows, 8 hexadecimal digits\n
-    JSON: the stamp and each array's name and length\n | the arrays, whole numbers of 64 bits
+    "concord-columns 1 " and the next line's CRC-32 in 8 hexadecimal digits\n
+    JSON: the stamp, each array's name and length, their CRC-32\n
+    the arrays, whole numbers of 64 bits
 """
 
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from concord_search.adapters.edge.columns import Columns
 from concord_search.domain.candidates import Ints
 
-FORMAT = b"concord-columns 1\n"
+FORMAT = b"concord-columns 1 "
 
 Stamp = Mapping[str, object]
 """What says of which contents of the shard the columns are; JSON."""
@@ -36,35 +38,24 @@ class KeptColumns:
     def read(self, stamp: Stamp) -> Columns | None:
         """The columns; None when there are none, or damaged ones, or those of another stamp."""
         try:
-            content = memoryview(self._path.read_bytes())
+            with self._path.open("rb") as file:
+                return _read(file, stamp)
         except FileNotFoundError:
             return None
-        start = len(FORMAT) + 9
-        if content[:start] != _head(content[start:]):
-            return None
-        told, _, _ = bytes(content[start : start + (1 << 16)]).partition(b"\n")
-        said = json.loads(told)
-        if said["stamp"] != stamp:
-            return None
-        return Columns.of_arrays(dict(_arrays(said["arrays"], content[start + len(told) + 1 :])))
 
     def write(self, stamp: Stamp, columns: Columns) -> None:
         """Keeps columns that say what the engine has on disk, unless the file stands."""
         if not self._void:
             return
         try:
-            self._replace(_content(stamp, columns))
+            with self._draft.open("wb") as file:
+                _write(file, stamp, columns.arrays())
+                file.flush()
+                os.fsync(file.fileno())
+            self._draft.replace(self._path)
         except OSError:  # a full disk must not keep a space from closing; a start does without
             return
         self._void = False
-
-    def _replace(self, content: bytes) -> None:
-        with self._draft.open("wb") as file:
-            file.write(_head(content))
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        self._draft.replace(self._path)
 
     def void(self) -> None:
         """Removes the file, for good, before the engine is written to."""
@@ -80,19 +71,38 @@ class KeptColumns:
         self._void = True
 
 
-def _content(stamp: Stamp, columns: Columns) -> bytes:
-    arrays = columns.arrays()
-    lengths = [(name, len(array)) for name, array in arrays.items()]
-    told = json.dumps({"stamp": stamp, "arrays": lengths}).encode() + b"\n"
-    return b"".join([told, *(array.astype("<i8").tobytes() for array in arrays.values())])
+def _write(file: BinaryIO, stamp: Stamp, arrays: Mapping[str, Ints]) -> None:
+    written = [np.ascontiguousarray(array, "<i8") for array in arrays.values()]
+    lengths = {name: len(array) for name, array in arrays.items()}
+    told = json.dumps({"stamp": stamp, "arrays": lengths, "crc": _crc(written)}).encode() + b"\n"
+    file.write(_head(told))
+    file.write(told)
+    for array in written:
+        file.write(array.data)
 
 
-def _head(body: bytes | memoryview) -> bytes:
-    return FORMAT + f"{zlib.crc32(body):08x}\n".encode()
+def _read(file: BinaryIO, stamp: Stamp) -> Columns | None:
+    head, told = file.readline(64), file.readline()
+    if head != _head(told):
+        return None
+    said = json.loads(told)
+    if said["stamp"] != stamp:
+        return None
+    # Straight into arrays: what passes through the heap by tens of megabytes stays resident.
+    arrays = {name: np.fromfile(file, "<i8", length) for name, length in said["arrays"].items()}
+    if _crc(arrays.values()) != said["crc"]:
+        return None
+    return Columns.of_arrays(
+        {name: array.astype(np.int64, copy=False) for name, array in arrays.items()}
+    )
 
 
-def _arrays(lengths: list[tuple[str, int]], content: memoryview) -> Iterator[tuple[str, Ints]]:
-    at = 0
-    for name, length in lengths:
-        yield name, np.frombuffer(content, "<i8", count=length, offset=at).astype(np.int64)
-        at += 8 * length
+def _head(told: bytes) -> bytes:
+    return FORMAT + f"{zlib.crc32(told):08x}\n".encode()
+
+
+def _crc(arrays: Iterable[Ints]) -> int:
+    crc = 0
+    for array in arrays:
+        crc = zlib.crc32(array.data, crc)
+    return crc
