@@ -19,6 +19,7 @@ from google.rpc import error_details_pb2, status_pb2
 DOMAIN = "concord"
 DETAILS_KEY = "grpc-status-details-bin"
 REQUEST_ID_KEY = "x-request-id"
+PUSHBACK_KEY = "grpc-retry-pushback-ms"
 REASONS = frozenset(errors_pb2.ErrorReason.keys())
 
 # gRPC peers cap all metadata of a reply at 8 KiB by default, and base64 takes a third.
@@ -41,7 +42,9 @@ class Failure(Exception):
     """A refusal that the caller may know all about.
 
     `reason` is the name of a `concord.errors.v1.ErrorReason`; `metadata` is what that value's
-    comment names; `retry_after` is in seconds.
+    comment names; `retry_after` is in seconds. With `resend` False a client's channel does not
+    send the call again by itself, whatever its retry policy says of the code: for a refusal that
+    used up the caller's time, which a second attempt would only turn into DEADLINE_EXCEEDED.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Failure(Exception):
         metadata: Mapping[str, str] = _NOTHING,
         violations: Sequence[FieldViolation] = (),
         retry_after: float | None = None,
+        resend: bool = True,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -61,6 +65,7 @@ class Failure(Exception):
         self.metadata = dict(metadata)
         self.violations = tuple(violations)
         self.retry_after = retry_after
+        self.resend = resend
 
     def __str__(self) -> str:
         return f"{self.code.name} {self.reason}: {self.message}"
@@ -85,7 +90,8 @@ def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str
     while violations and status.ByteSize() > MAX_DETAILS_BYTES:
         violations.pop()
         status = _status(failure, violations, request_id)
-    return ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, status.SerializeToString()))
+    told = ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, status.SerializeToString()))
+    return told if failure.resend else (*told, (PUSHBACK_KEY, "-1"))
 
 
 def wire_message(failure: Failure) -> str:

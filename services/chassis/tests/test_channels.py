@@ -90,6 +90,27 @@ async def test_nothing_else_is_sent_again(
     assert flaky.attempts == 1
 
 
+@pytest.mark.parametrize(("resend", "attempts"), [(True, 4), (False, 1)])
+async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: int) -> None:
+    """S10, design 3 a refusal that used up the caller's time reaches it as what it is."""
+    seen = 0
+
+    async def refuse(_request: Dynamic) -> str:
+        nonlocal seen
+        seen += 1
+        raise Failure(
+            grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_INDEX_STALE", "later", resend=resend
+        )
+
+    async with serving([registration(ProbeServicer(refuse))]) as live:
+        token = live.issuer.mint(READER)
+        async with connect(live.address, token=lambda: token, services=[PROBE]) as channel:
+            failure = await failure_of(Stub(channel).ask(Request(), timeout=5))
+
+    assert seen == attempts
+    assert failure.reason == "ERROR_REASON_INDEX_STALE"
+
+
 def test_the_policy_names_the_contracts_retryable_methods() -> None:
     """Design 4: `retryPolicy` works; a `timeout` in the service config is never used."""
     policy = json.loads(retry_policy([PROBE]))["methodConfig"]

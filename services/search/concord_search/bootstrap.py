@@ -114,13 +114,25 @@ class SearchApp:
         await self._index.close()
 
     def measure(self, registry: CollectorRegistry) -> None:
-        """Adds how far the index lags behind graph to a registry."""
+        """Adds how far the index lags behind graph, and what it set aside, to a registry."""
         lag = Gauge(
             "concord_search_index_lag_changes",
             "Changes not yet applied to the index, in the space that lags most.",
             registry=registry,
         )
         lag.set_function(lambda: float(max(self.progress.lag().values(), default=0)))
+        parked = Gauge(
+            "concord_search_parked_changes",
+            "Changes that could not be applied to the index and were set aside.",
+            registry=registry,
+        )
+        parked.set_function(lambda: float(self.progress.parked()))
+        retries = Gauge(
+            "concord_search_parked_retries",
+            "Attempts since the start at applying changes that were set aside.",
+            registry=registry,
+        )
+        retries.set_function(lambda: float(self.progress.retries))
 
 
 def build(

@@ -103,7 +103,8 @@ class Batch:
     """Consecutive changes of one space, ready to apply; `applied_seq` is the last of them.
 
     A state without a vector says what the newest indexed state of its memory already says.
-    `latest` is the newest record time among them.
+    `latest` is the newest record time among them. `settled` are changes that were parked and no
+    longer are.
     """
 
     applied_seq: int
@@ -113,6 +114,7 @@ class Batch:
     endings: Sequence[Ending] = ()
     erased: Sequence[str] = ()
     parked: Sequence[Parked] = ()
+    settled: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

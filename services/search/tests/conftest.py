@@ -12,6 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder
+from concord_search.usecases.progress import Progress
+from following import Following, MoodyEmbedder
+from scripted_graph import ScriptedGraph
 from search_lab import (
     SPACE,
     Lab,
@@ -74,3 +77,14 @@ async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[Running]:
     """Graph and search over an empty data directory, with the real model."""
     async with run(tmp_path, minilm) as system:
         yield system
+
+
+@pytest.fixture
+async def at_work(lab: Lab) -> AsyncIterator[Following]:
+    """A follower of an empty graph."""
+    graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
+    idle = asyncio.create_task(asyncio.sleep(0))
+    following = Following(graph, lab, embedder, Progress(), idle)
+    following.follow()
+    yield following
+    await following.stop()

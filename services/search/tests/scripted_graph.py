@@ -90,6 +90,8 @@ class ScriptedGraph:
         count_as_read: bool,  # noqa: ARG002 - reads are not kept
     ) -> Sequence[Hydrated | None]:
         self._check()
+        for each in ids:
+            self.spoil(each)
         newest = {change.item_id: state for change, state in self.log.get(space, [])}
         return [
             None if (state := newest.get(each)) is None else Hydrated(state, state) for each in ids

@@ -1,9 +1,7 @@
 """The follower: order, resumption, lost connections, poison, and slow or broken embedders."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import pytest
 from concord_search.domain.changes import ChangeKind
@@ -14,67 +12,10 @@ from concord_search.domain.errors import (
     GraphRefused,
     IndexStale,
 )
-from concord_search.ports import IndexState, Vectors
-from concord_search.usecases.follow import SLICE, Follow
-from concord_search.usecases.progress import Demand, Progress
-from scripted_graph import ScriptedGraph
-from search_lab import QUIET, SPACE, Lab, MakeState, WordEmbedder, until
-
-
-class MoodyEmbedder(WordEmbedder):
-    """Embeds words, unless its mood says otherwise."""
-
-    def __init__(self) -> None:
-        self.asked: list[Sequence[str]] = []
-        self.mood: Callable[[Sequence[str]], None] = lambda _: None
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        self.asked.append(texts)
-        self.mood(texts)
-        return await super().embed(texts)
-
-
-@dataclass
-class Following:
-    """A follower at work between a scripted graph and a real index."""
-
-    graph: ScriptedGraph
-    lab: Lab
-    embedder: MoodyEmbedder
-    progress: Progress
-    task: "asyncio.Task[None]"
-
-    def follow(self) -> None:
-        """Starts a follower, as a restart would."""
-        self.progress = Progress()
-        follow = Follow(
-            graph=self.graph,
-            index=self.lab.index,
-            embedder=self.embedder,
-            progress=self.progress,
-            log=QUIET,
-        )
-        self.task = asyncio.create_task(follow.run())
-
-    async def stop(self) -> None:
-        self.task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self.task
-
-    async def reached(self, seq: int, space: str = SPACE) -> IndexState:
-        await until(lambda: self.progress.of(space).applied_seq >= seq)
-        return (await self.lab.index.states())[space]
-
-
-@pytest.fixture
-async def at_work(lab: Lab) -> AsyncIterator[Following]:
-    """A follower of an empty graph."""
-    graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
-    idle = asyncio.create_task(asyncio.sleep(0))
-    following = Following(graph, lab, embedder, Progress(), idle)
-    following.follow()
-    yield following
-    await following.stop()
+from concord_search.usecases.lane import SLICE
+from concord_search.usecases.progress import Demand
+from following import Following
+from search_lab import SPACE, MakeState, until
 
 
 async def test_changes_are_applied_as_they_come(at_work: Following, make_state: MakeState) -> None:

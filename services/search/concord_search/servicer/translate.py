@@ -25,6 +25,7 @@ def translate(error: Exception) -> Failure | None:
                     "applied_seq": str(error.applied_seq),
                     "demanded_seq": str(error.demanded_seq),
                 },
+                resend=False,
             )
         case errors.GraphUnavailable() | errors.EmbeddingUnavailable():
             return Failure(

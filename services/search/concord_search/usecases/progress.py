@@ -27,6 +27,7 @@ class Follower:
     applied_seq: int = 0
     head_seq: int = 0
     latest: Micros = 0
+    parked: int = 0
     waiting: list[tuple[int, int, asyncio.Future[None]]] = field(default_factory=list)
 
 
@@ -38,6 +39,7 @@ class Progress:
         self._tickets = 0
         self.following = False
         self.broken: Exception | None = None
+        self.retries = 0
 
     def of(self, space: str) -> Follower:
         """A space's progress; zeros for one not heard of."""
@@ -56,6 +58,7 @@ class Progress:
         known.epoch = state.epoch
         known.applied_seq = state.applied_seq
         known.latest = state.latest
+        known.parked = state.parked_count
         known.head_seq = max(known.head_seq, state.applied_seq)
         while known.waiting and known.waiting[0][0] <= state.applied_seq:
             _, _, waiter = heapq.heappop(known.waiting)
@@ -65,6 +68,10 @@ class Progress:
     def lag(self) -> Mapping[str, int]:
         """Changes not yet applied, by space."""
         return {name: s.head_seq - s.applied_seq for name, s in self._spaces.items()}
+
+    def parked(self) -> int:
+        """Changes set aside, in all spaces."""
+        return sum(each.parked for each in self._spaces.values())
 
     async def wait(self, space: str, demand: Demand, seconds: float) -> None:
         """Waits until a space is as fresh as demanded.

@@ -34,12 +34,16 @@ class _SupersededModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Supers
     SUPERSEDED_MODE_INCLUDE: _SupersededMode.ValueType  # 2
     """They appear, each after its head where both are on the page."""
     SUPERSEDED_MODE_HISTORY: _SupersededMode.ValueType  # 3
-    """The chains of the results, whole, sorted by valid time. A page is of `page_size` matches: it holds
-    as many results as their chains have members, at most 200; a chain comes once.
+    """The chains of the results, whole, whatever their stated times, sorted by valid time. A page is of
+    `page_size` matches: it holds as many results as their chains have members, at most 200; a chain
+    comes once.
     """
 
 class SupersededMode(_SupersededMode, metaclass=_SupersededModeEnumTypeWrapper):
-    """How to treat superseded and deprecated memories."""
+    """How to treat superseded and deprecated memories. Lineage is all that it is about: but for HISTORY, a
+    memory that has ended or not begun by its own stated times does not appear, unless the filter
+    names valid time.
+    """
 
 SUPERSEDED_MODE_UNSPECIFIED: SupersededMode.ValueType  # 0
 """EXCLUDE."""
@@ -48,8 +52,9 @@ SUPERSEDED_MODE_EXCLUDE: SupersededMode.ValueType  # 1
 SUPERSEDED_MODE_INCLUDE: SupersededMode.ValueType  # 2
 """They appear, each after its head where both are on the page."""
 SUPERSEDED_MODE_HISTORY: SupersededMode.ValueType  # 3
-"""The chains of the results, whole, sorted by valid time. A page is of `page_size` matches: it holds
-as many results as their chains have members, at most 200; a chain comes once.
+"""The chains of the results, whole, whatever their stated times, sorted by valid time. A page is of
+`page_size` matches: it holds as many results as their chains have members, at most 200; a chain
+comes once.
 """
 Global___SupersededMode: _TypeAlias = SupersededMode  # noqa: Y015
 
@@ -557,7 +562,9 @@ class FindSimilarRequest(_message.Message):
     text: _builtins.str
     """A text, 1 to 20,000 characters."""
     include_superseded: _builtins.bool
-    """True to find superseded and deprecated ones too."""
+    """True to find superseded and deprecated ones too; not what has ended or not begun by its own stated
+    times.
+    """
     min_similarity: _builtins.float
     """Results with a smaller cosine are left out. In [-1, 1]."""
     limit: _builtins.int

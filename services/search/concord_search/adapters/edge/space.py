@@ -25,7 +25,8 @@ MARK = UUID(int=0)
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
 
-SHOWN_PARKED = 1_000
+KEPT_PARKED = 1_000
+"""Parked changes that are named and tried again; those beyond are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +155,14 @@ class SpaceIndex:
         )
         known = {seq for seq, _, _ in self._mark.parked}
         new = tuple(each for each in parked if each[0] not in known)
+        left = tuple(each for each in self._mark.parked if each[0] not in batch.settled)
+        settled = len(self._mark.parked) - len(left)
         return replace(
             self._mark,
             applied_seq=max(self._mark.applied_seq, batch.applied_seq),
             latest=max(self._mark.latest, batch.latest),
-            parked=(self._mark.parked + new)[:SHOWN_PARKED],
-            parked_count=self._mark.parked_count + len(new),
+            parked=(left + new)[:KEPT_PARKED],
+            parked_count=self._mark.parked_count + len(new) - settled,
         )
 
     def _write_mark(self, mark: Mark) -> None:

@@ -1,0 +1,280 @@
+"""One space's changes on their way into its index (spec S10).
+
+Three steps, each a slice ahead of the next: exact states are read from graph, texts that the index
+does not know are embedded, and the slice is written together with how far the index has come. So
+graph, the model and the engine work at once, and the order is kept.
+
+A slice that fails as a whole is applied again row by row, and what fails alone is parked: counted,
+told of, and tried again later. It never stops the feed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from concord_chassis.log import Logger
+
+from concord_search.domain.changes import ChangeKind
+from concord_search.domain.errors import (
+    EmbeddingUnavailable,
+    GraphUnavailable,
+    IndexCorrupt,
+    SearchError,
+)
+from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
+from concord_search.ports import Batch, Change, Embedder, Graph, Hydrated, Index, Vector
+from concord_search.usecases.progress import Progress
+
+SLICE = 512
+"""Changes applied together: enough to sort texts by length, few enough to be found soon."""
+
+QUEUED_MESSAGES = 200
+FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+
+RETRY_EVERY = 300.0
+"""Seconds between two rounds of trying parked changes again; the first comes at the start."""
+
+RETRIED = 100
+"""Parked changes that one round tries; the next round goes on after them."""
+
+_States = Sequence[tuple[Change, Hydrated | None]]
+"""Changes of memories with the states they made; None for a memory that is gone."""
+
+_PASSING = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt)
+"""What says nothing about the rows at hand."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What lanes work with."""
+
+    graph: Graph
+    index: Index
+    embedder: Embedder
+    progress: Progress
+    log: Logger
+    retry_every: float = RETRY_EVERY
+
+
+class Lane:
+    """One space's changes. `put` them while `run` runs.
+
+    What a step has made of a slice is None where the slice failed there as a whole.
+    """
+
+    def __init__(self, space: str, parts: Parts) -> None:
+        self._space = space
+        self._parts = parts
+        self._news: asyncio.Queue[Sequence[Change]] = asyncio.Queue(QUEUED_MESSAGES)
+        self._read: asyncio.Queue[tuple[Sequence[Change], _States | None]] = asyncio.Queue(1)
+        self._ready: asyncio.Queue[tuple[Sequence[Change], Batch | None]] = asyncio.Queue(1)
+        self._coming: dict[str, tuple[int, str]] = {}
+        self._writing = asyncio.Lock()
+        self._retried = 0
+
+    async def put(self, changes: Sequence[Change]) -> None:
+        """Takes changes, in sequence; waits while too many are under way."""
+        await self._news.put(changes)
+
+    async def run(self) -> None:
+        """Applies what comes, until cancelled. Raises `GraphUnavailable` or `IndexCorrupt`."""
+        async with asyncio.TaskGroup() as group:
+            for step in (self._reads, self._embeds, self._writes, self._retries):
+                group.create_task(step(), name=f"{step.__name__} {self._space}")
+
+    # The three steps
+
+    async def _reads(self) -> None:
+        async for changes in _slices(self._news):
+            await self._read.put((changes, await _whole(self._states_after(changes))))
+
+    async def _embeds(self) -> None:
+        while True:
+            changes, found = await self._read.get()
+            batch = None
+            if found is not None:
+                batch = await self._patiently(partial(self._batch_ahead, changes, found))
+            await self._ready.put((changes, batch))
+
+    async def _writes(self) -> None:
+        while True:
+            changes, batch = await self._ready.get()
+            async with self._writing:
+                if batch is None or await _whole(self._write(batch)) is None:
+                    await self._patiently(partial(self._settle, changes))
+            last = changes[-1].seq
+            self._coming = {item: c for item, c in self._coming.items() if c[0] > last}
+
+    async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T | None:
+        """Takes a step, again and again while the embedder does not answer."""
+        wait = FIRST_WAIT
+        while True:
+            try:
+                return await _whole(step())
+            except EmbeddingUnavailable as error:
+                self._parts.log.warning("embedder lost", reason=str(error), retry_in=wait)
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
+
+    async def _states_after(self, changes: Sequence[Change]) -> _States:
+        """The states that changes of memories made."""
+        ours = [each for each in changes if each.is_memory and each.kind != ChangeKind.REFUSED]
+        found = await self._parts.graph.at(self._space, ours) if ours else ()
+        return list(zip(ours, found, strict=True))
+
+    async def _batch_ahead(self, changes: Sequence[Change], found: _States) -> Batch:
+        """What a slice does to the index once all before it is written."""
+        batch = await self._batch(changes, found, self._coming)
+        self._coming |= {state.id: (state.seq, state.content) for state, _ in batch.states}
+        return batch
+
+    async def _batch(
+        self, changes: Sequence[Change], found: _States, coming: dict[str, tuple[int, str]]
+    ) -> Batch:
+        states = [h.state for change, h in found if h is not None and _makes_state(change, h)]
+        return Batch(
+            applied_seq=changes[-1].seq,
+            latest=changes[-1].record_time,
+            states=await self._with_vectors(states, coming),
+            touches=_touches(found),
+            endings=[
+                Ending(change.item_id, change.seq, change.record_time)
+                for change, h in found
+                if h is not None and h.state.forgotten and change.kind != ChangeKind.TOUCHED
+            ],
+            erased=sorted({change.item_id for change, h in found if h is None}),
+        )
+
+    async def _with_vectors(
+        self, states: Sequence[MemoryState], coming: dict[str, tuple[int, str]]
+    ) -> list[tuple[MemoryState, Vector | None]]:
+        """States with their vectors; None where the newest state before says the same.
+
+        That is the one `coming` where there is one: slices that are not written yet.
+        """
+        if not states:
+            return []
+        lacking = await self._parts.index.unembedded(self._space, states)
+        wanted = [
+            coming[state.id][1] != state.content if state.id in coming else lacks
+            for state, lacks in zip(states, lacking, strict=True)
+        ]
+        texts = [state.content for state, needs in zip(states, wanted, strict=True) if needs]
+        vectors = iter(await self._parts.embedder.embed(texts)) if texts else iter(())
+        return [
+            (state, next(vectors) if needs else None)
+            for state, needs in zip(states, wanted, strict=True)
+        ]
+
+    async def _write(self, batch: Batch) -> bool:
+        await self._parts.index.apply(self._space, batch)
+        state = (await self._parts.index.states())[self._space]
+        self._parts.progress.reached(self._space, state)
+        return True
+
+    # Row by row
+
+    async def _settle(self, changes: Sequence[Change]) -> None:
+        """Applies changes; halves what fails until single rows are left, and parks those."""
+        try:
+            await self._write(await self._batch(changes, await self._states_after(changes), {}))
+        except _PASSING:
+            raise
+        # Whatever a single row does to us, the feed goes on (design section 5); it is parked,
+        # counted and shown, so nothing is swallowed.
+        except Exception as error:  # noqa: BLE001
+            if len(changes) == 1:
+                await self._park(changes[0], error)
+                return
+            middle = len(changes) // 2
+            await self._settle(changes[:middle])
+            await self._settle(changes[middle:])
+
+    async def _park(self, change: Change, error: Exception) -> None:
+        reason = str(error) if isinstance(error, SearchError) else type(error).__name__
+        self._parts.log.error("change parked", seq=change.seq, reason=reason, exc_info=error)
+        parked = [Parked(change.seq, change.item_id, reason)]
+        await self._write(Batch(change.seq, change.record_time, parked=parked))
+
+    async def _retries(self) -> None:
+        while True:
+            state = (await self._parts.index.states()).get(self._space)
+            parked = state.parked if state is not None else ()
+            start = self._retried if self._retried < len(parked) else 0
+            round_ = parked[start : start + RETRIED]
+            self._retried = start + len(round_)
+            for each in round_:
+                async with self._writing:
+                    await self._retry(each)
+            await asyncio.sleep(self._parts.retry_every)
+
+    async def _retry(self, parked: Parked) -> None:
+        """Takes the memory as graph says it now; the feed's later word on it goes before.
+
+        No other write comes between reading and writing, so what is erased meanwhile is erased
+        after.
+        """
+        self._parts.progress.retries += 1
+        try:
+            (now,) = await self._parts.graph.current(
+                self._space, [parked.item_id], count_as_read=False
+            )
+            await self._write(await self._batch_of(parked, now))
+        except (GraphUnavailable, IndexCorrupt):
+            raise
+        except Exception as error:  # noqa: BLE001 - it stays parked, counted and shown
+            told = type(error).__name__
+            self._parts.log.warning("change stays parked", seq=parked.seq, error=told)
+        else:
+            self._parts.log.info("parked change applied", seq=parked.seq)
+
+    async def _batch_of(self, parked: Parked, now: Hydrated | None) -> Batch:
+        settled = [parked.seq]
+        if now is None:
+            return Batch(0, 0, erased=[parked.item_id], settled=settled)
+        state = now.state
+        if state.forgotten:
+            ending = Ending(state.id, state.seq, state.record_from)
+            return Batch(0, 0, endings=[ending], settled=settled)
+        return Batch(0, 0, states=await self._with_vectors([state], {}), settled=settled)
+
+
+async def _whole(step: Awaitable[T]) -> T | None:
+    """The outcome of a step for a slice; None when some of its rows fail.
+
+    Which ones, and why, is found and told when the slice is settled row by row.
+    """
+    try:
+        return await step
+    except _PASSING:
+        raise
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def _makes_state(change: Change, found: Hydrated) -> bool:
+    return change.kind != ChangeKind.TOUCHED and not found.state.forgotten
+
+
+def _touches(found: _States) -> list[Touch]:
+    """The last access data of each memory that was only read."""
+    newest = {
+        change.item_id: Touch(h.state.id, h.state.access_count, h.state.last_access)
+        for change, h in found
+        if h is not None and change.kind == ChangeKind.TOUCHED and not h.state.forgotten
+    }
+    return list(newest.values())
+
+
+async def _slices(news: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
+    """Joins what has queued up into slices, without waiting to fill one."""
+    while True:
+        pending = list(await news.get())
+        while len(pending) < SLICE and not news.empty():
+            pending += news.get_nowait()
+        for start in range(0, len(pending), SLICE):
+            yield pending[start : start + SLICE]

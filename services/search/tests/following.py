@@ -1,0 +1,58 @@
+"""A follower at work, for tests: what it follows, embeds with and writes to."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from concord_search.ports import IndexState, Vectors
+from concord_search.usecases.follow import Follow
+from concord_search.usecases.progress import Progress
+from scripted_graph import ScriptedGraph
+from search_lab import QUIET, SPACE, Lab, WordEmbedder, until
+
+
+class MoodyEmbedder(WordEmbedder):
+    """Embeds words, unless its mood says otherwise."""
+
+    def __init__(self) -> None:
+        self.asked: list[Sequence[str]] = []
+        self.mood: Callable[[Sequence[str]], None] = lambda _: None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked.append(texts)
+        self.mood(texts)
+        return await super().embed(texts)
+
+
+@dataclass
+class Following:
+    """A follower at work between a scripted graph and a real index."""
+
+    graph: ScriptedGraph
+    lab: Lab
+    embedder: MoodyEmbedder
+    progress: Progress
+    task: "asyncio.Task[None]"
+
+    def follow(self, **options: float) -> None:
+        """Starts a follower, as a restart would."""
+        self.progress = Progress()
+        follow = Follow(
+            graph=self.graph,
+            index=self.lab.index,
+            embedder=self.embedder,
+            progress=self.progress,
+            log=QUIET,
+            **options,
+        )
+        self.task = asyncio.create_task(follow.run())
+
+    async def stop(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+    async def reached(self, seq: int, space: str = SPACE) -> IndexState:
+        await until(lambda: self.progress.of(space).applied_seq >= seq)
+        return (await self.lab.index.states())[space]

@@ -1,0 +1,154 @@
+"""The follower's lanes: steps that overlap, and parked changes that are tried again."""
+
+import asyncio
+
+import pytest
+from concord_search.domain.changes import ChangeKind
+from concord_search.domain.errors import GraphRefused
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import Batch
+from concord_search.usecases.lane import RETRIED, SLICE
+from following import Following
+from search_lab import SPACE, MakeState, until
+
+
+async def test_the_next_slice_is_embedded_while_one_is_written(
+    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design 7 neither the model nor the engine waits for the other; order is kept."""
+    written: list[int] = []
+    apply = at_work.lab.index.apply
+
+    async def slow(space: str, batch: Batch) -> None:
+        if not written:
+            await until(lambda: len(at_work.embedder.asked) >= 2)
+        written.append(batch.applied_seq)
+        await apply(space, batch)
+
+    monkeypatch.setattr(at_work.lab.index, "apply", slow)
+    for seq in range(1, 3 * SLICE + 1):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+
+    await at_work.reached(3 * SLICE)
+
+    assert written == sorted(written)
+
+
+async def test_a_text_on_its_way_is_not_embedded_again(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 what a slice ahead says counts as known, also before it is written."""
+    await at_work.stop()
+    for seq in range(1, SLICE + 1):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"number {seq}"))
+    again = make_state("m7", SLICE + 1, "number 7", predecessors=1)
+    at_work.graph.say(SPACE, again, ChangeKind.STANDING_CHANGED)
+    at_work.follow()
+
+    state = await at_work.reached(SLICE + 1)
+
+    assert sum(len(texts) for texts in at_work.embedder.asked) == SLICE
+    assert state.parked_count == 0
+    assert (await at_work.lab.ask("7", only=("m7",))).candidates.is_head.tolist() == [True]
+
+
+async def test_a_text_that_comes_back_has_its_own_vector(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 the newest state before decides, not the newest one that is written already."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+    await at_work.stop()
+    at_work.graph.say(SPACE, make_state("a", 2, "blue whale"), ChangeKind.UPDATED)
+    for seq in range(3, SLICE + 2):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+    at_work.graph.say(SPACE, make_state("a", SLICE + 2, "red fox"), ChangeKind.UPDATED)
+    at_work.follow()
+
+    state = await at_work.reached(SLICE + 2)
+    found = (await at_work.lab.ask("red fox", only=("a",))).candidates
+
+    assert (found.seqs.tolist(), state.parked_count) == ([SLICE + 2], 0)
+    assert found.cosine.tolist() == pytest.approx([1.0], abs=0.001)
+
+
+def refusing(_: str) -> None:
+    """Nothing can be read."""
+    raise GraphRefused("no")
+
+
+async def parked(at_work: Following, *states: MemoryState) -> None:
+    """Has the follower set these aside, and stops it."""
+    at_work.graph.spoil = refusing
+    for state in states:
+        at_work.graph.say(SPACE, state)
+    await until(lambda: at_work.progress.parked() == len(states))
+    await at_work.stop()
+
+
+async def test_parked_changes_are_tried_again_at_the_start(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 what was set aside is not lost: it is found once its reason is gone."""
+    await parked(at_work, make_state("a", 1, "red fox"), make_state("b", 2, "red owl"))
+    at_work.graph.spoil = lambda _: None
+    at_work.follow()
+    await until(lambda: at_work.progress.retries == 2 and at_work.progress.parked() == 0)
+
+    state = (await at_work.lab.index.states())[SPACE]
+
+    assert (state.memories, state.parked, state.applied_seq) == (2, (), 2)
+    assert sorted(at_work.lab.ids(await at_work.lab.ask("red"))) == ["a", "b"]
+
+
+async def test_parked_changes_are_tried_again_from_time_to_time(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 also while the service runs; what still fails stays parked and is counted."""
+    await parked(at_work, make_state("a", 1, "red fox"))
+    at_work.follow(retry_every=0.02)
+    await until(lambda: at_work.progress.retries >= 3)
+    still = at_work.progress.parked()
+    at_work.graph.spoil = lambda _: None
+    await until(lambda: at_work.progress.parked() == 0)
+
+    assert still == 1
+    assert at_work.lab.ids(await at_work.lab.ask("red")) == ["a"]
+
+
+async def test_a_round_of_retries_is_bounded(at_work: Following, make_state: MakeState) -> None:
+    """S10 many parked changes take turns, a round's worth at a time."""
+    many = RETRIED + 20
+    await parked(at_work, *(make_state(f"m{seq}", seq) for seq in range(1, many + 1)))
+    tried: list[str] = []
+
+    def spoil(item_id: str) -> None:
+        tried.append(item_id)
+        raise GraphRefused("no")
+
+    at_work.graph.spoil = spoil
+    at_work.follow(retry_every=0.2)
+    await until(lambda: len(tried) >= RETRIED)
+    await asyncio.sleep(0.05)
+    first_round = len(tried)
+    await until(lambda: len(set(tried)) == many)
+
+    assert first_round == RETRIED
+    assert tried[:many] == [f"m{seq}" for seq in range(1, many + 1)]
+
+
+async def test_what_was_erased_or_forgotten_since_is_not_brought_back(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """M4 a retry takes what graph says now."""
+    await parked(at_work, make_state("a", 1, "red fox"), make_state("b", 2, "red owl"))
+    at_work.graph.erase(SPACE, "a", 3)
+    at_work.graph.say(SPACE, make_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
+    at_work.graph.spoil = lambda _: None
+    at_work.follow()
+
+    state = await at_work.reached(4)
+    await until(lambda: at_work.progress.parked() == 0)
+
+    assert state.memories == 0
+    assert len((await at_work.lab.ask("red")).candidates) == 0
