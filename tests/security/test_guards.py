@@ -361,12 +361,13 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "node_written_once": ("UPDATE node SET label = 'x'",),
     "edge_written_once": ("UPDATE edge SET weight = 0",),
     "memory_written_once": ("UPDATE memory SET content = 'x'",),
+    "entry_written_once": ("UPDATE entry SET body = '{}'",),
     "change_written_once": ("UPDATE change SET principal = 'nobody'",),
     "genesis_written_once": ("UPDATE genesis SET digest = 'x'",),
     "nonce_written_once": ("UPDATE nonce SET nonce = nonce || 'x'",),
     **{
         f"{table}_kept": (f"DELETE FROM {table}",)
-        for table in ("node", "edge", "memory", "change", "genesis", "nonce")
+        for table in ("node", "edge", "memory", "entry", "change", "genesis", "nonce")
     },
 }
 REFUSED = re.compile("constitutive|append-only")

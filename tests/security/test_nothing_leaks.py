@@ -49,7 +49,7 @@ def demand_silence(answer: Answer, *more: str) -> None:
 def without_tables(path: Path) -> None:
     """Take the tables away under a running server."""
     with closing(sqlite3.connect(path)) as db, db:
-        for table in ("node", "edge", "memory", "change", "space", "request", "genesis"):
+        for table in ("node", "edge", "memory", "entry", "change", "space", "request", "genesis"):
             db.execute(f"DROP TABLE {table}")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import graph_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import graph_pb2, layers_pb2, memory_pb2, operation_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
@@ -78,6 +78,12 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(domain="people"), **ALL),  # type: ignore[arg-type] # typed per field
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(session_id="s-1")),
         ],
+        "ListDialogue": [layers_pb2.ListDialogueRequest(session_id="talk", as_of=AGED)],
+        "ListEpisodes": [
+            layers_pb2.ListEpisodesRequest(skip=1),
+            layers_pb2.ListEpisodesRequest(session_id="elsewhere"),
+        ],
+        "ListWorkingMemory": [layers_pb2.ListWorkingMemoryRequest(stale=True)],
         "Search": [*searches()],
         "FindSimilar": [
             search_pb2.FindSimilarRequest(text="Ada likes", include_superseded=True, limit=100)
@@ -290,6 +296,8 @@ async def whole(live: Live, space: str) -> str:
         "ListMemories": lambda: memory_pb2.ListMemoriesRequest(
             include_superseded=True, page_size=200
         ),
+        "ListWorkingMemory": layers_pb2.ListWorkingMemoryRequest,
+        "ListEpisodes": layers_pb2.ListEpisodesRequest,
         "CountByType": graph_pb2.CountByTypeRequest,
         "ExportSpace": graph_pb2.ExportSpaceRequest,
     }

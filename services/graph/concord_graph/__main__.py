@@ -18,6 +18,7 @@ async def _main() -> None:
         config.store_path,
         enrolment=read_enrolment(config.enrolment_file),
         readers=config.readers,
+        working_capacity=config.working_memory_capacity,
     )
     server = Server(
         name="graph",

@@ -37,6 +37,7 @@ from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.touches import Touches
+from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
 
 
@@ -57,6 +58,8 @@ class GraphApp:
         rules: Rules,
         enrolment: Mapping[str, str],
         verify: GrantVerifier = verify_grant,
+        *,
+        working_capacity: int = DEFAULT_CAPACITY,
     ) -> None:
         """`verify` is replaced only where a test proves what it is for."""
         self._store = store
@@ -65,7 +68,7 @@ class GraphApp:
         store.pending(lambda: self._touches.pending)
         commands = Commands(store, clock, rules)
         queries = Queries(store, self._touches, clock)
-        actions = Actions(Memories(parse_links, extract))
+        actions = Actions(Memories(parse_links, extract), WorkingMemory(working_capacity))
         governed = GovernedChanges(verify_genesis, verify, enrolment)
         self.registrations: Sequence[Registration] = (
             Registration(
@@ -123,14 +126,17 @@ def build(
     rules: Rules | None = None,
     readers: int = 2,
     busy_seconds: float = BUSY_SECONDS,
+    working_capacity: int = DEFAULT_CAPACITY,
 ) -> GraphApp:
     """Assemble graph over a store file.
 
-    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret. Tests replace
-    `clock` and `rules`.
+    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
+    is how many entries a space's working memory holds. Tests replace `clock` and `rules`.
 
     Raises:
         StoreUnusable: the file cannot serve; the text says what to do.
     """
     store = open_store(store_path, clock, readers=readers, busy_seconds=busy_seconds)
-    return GraphApp(store, clock, rules or Rules(), enrolment or {})
+    return GraphApp(
+        store, clock, rules or Rules(), enrolment or {}, working_capacity=working_capacity
+    )

@@ -24,6 +24,8 @@ class GraphConfig(BaseModel):
     """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
     readers: int = Field(default=2, ge=1, le=32)
     """Reader threads."""
+    working_memory_capacity: int = Field(default=10, ge=1, le=1000)
+    """How many entries the working memory of a space holds."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
 

@@ -15,6 +15,7 @@ from concord_graph.domain.items import (
     Access,
     Edge,
     EdgeType,
+    Entry,
     Importance,
     Instant,
     Item,
@@ -157,6 +158,17 @@ class OperationFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries a list shows; `shelf` None = all of its kind's; `since` (µs) is inclusive."""
+
+    kind: ItemKind
+    shelf: str | None = ""
+    session_id: str = ""
+    since: int | None = None
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Walk:
     """How edges are followed: which way, which ones, at which instant."""
 
@@ -191,6 +203,9 @@ class Counts:
     memories: int
     raw_dialogues: int
     deleted: int
+    episodes: int = 0
+    working_memory: int = 0
+    working_memory_stale: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +273,7 @@ class Reads(Protocol):
         """Return the live memories with equal content, kind and sources, oldest first."""
         ...
 
-    async def revision(self, ref: Ref) -> Item | None:
+    async def revision(self, ref: Ref) -> Item | Entry | None:
         """Return an item exactly as that revision had it."""
         ...
 
@@ -347,6 +362,35 @@ class Reads(Protocol):
         """
         ...
 
+    async def turns(
+        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+    ) -> Sequence[tuple[int, int, str]]:
+        """Return (turn_order, create_time, id) of a session's live turns, ascending, past `after`.
+
+        When the valid time is stated, of those said by then; superseded ones are among them.
+        """
+        ...
+
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns, forgotten ones among them; 0 for none."""
+        ...
+
+    async def entries(
+        self,
+        filter_: EntryFilter,
+        at: Instant,
+        *,
+        before: tuple[int, int] | None = None,
+        skip: int = 0,
+        limit: int,
+    ) -> tuple[Sequence[Entry], int]:
+        """Return live entries by (rank, record_from) descending, and how many match in all.
+
+        Those before `before` in that order, but for the first `skip`. When the valid time is
+        stated, those that were made by then.
+        """
+        ...
+
     async def history(
         self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
     ) -> Sequence[Memory]:
@@ -391,7 +435,7 @@ class Writes(Reads, Protocol):
         """Return the next sequence number and a record time (µs) later than every earlier one."""
         ...
 
-    async def put(self, item: Item) -> None:
+    async def put(self, item: Item | Entry) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
         a grant is open."""
         ...

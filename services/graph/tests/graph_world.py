@@ -18,6 +18,7 @@ from concord.graph.v1 import (
     governed_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
+    layers_pb2,
     memory_pb2,
     memory_pb2_grpc,
 )
@@ -27,6 +28,7 @@ from concord_chassis.identity import Caller
 from concord_chassis.testing import Serving, serving
 from concord_client import signing
 from concord_graph.bootstrap import GraphApp, build
+from concord_graph.usecases.working_memory import DEFAULT_CAPACITY
 from concord_graph.usecases.writer import Rules
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -258,6 +260,44 @@ class Calls:
         messages = [memory_pb2.BatchAddMemoriesRequest(header=header), *items]
         return await self.memory.BatchAddMemories(iter(messages))
 
+    async def append(
+        self, session_id: str, *turns: tuple[str, str], **fields: object
+    ) -> list[type_pb2.Memory]:
+        """Append turns, each (speaker, content), to a session's dialogue."""
+        said = [layers_pb2.DialogueTurn(speaker=who, content=what) for who, what in turns]
+        request = layers_pb2.AppendDialogueRequest(
+            request_id=self.request_id(), session_id=session_id, turns=said
+        )
+        for turn in request.turns:
+            turn.MergeFrom(layers_pb2.DialogueTurn(**fields))  # type: ignore[arg-type]
+        return list((await self.memory.AppendDialogue(request)).turns)
+
+    async def dialogue(self, session_id: str, **fields: object) -> list[str]:
+        """Return what was said on the first page of a session's dialogue."""
+        request = layers_pb2.ListDialogueRequest(session_id=session_id, **fields)  # type: ignore[arg-type]
+        return [turn.content for turn in (await self.memory.ListDialogue(request)).turns]
+
+    async def hold(
+        self,
+        content: str,
+        importance: type_pb2.Importance.ValueType = type_pb2.IMPORTANCE_UNSPECIFIED,
+        session_id: str = "",
+    ) -> layers_pb2.PutWorkingMemoryResponse:
+        """Put a text into working memory."""
+        return await self.memory.PutWorkingMemory(
+            layers_pb2.PutWorkingMemoryRequest(
+                request_id=self.request_id(),
+                content=content,
+                importance=importance,
+                session_id=session_id,
+            )
+        )
+
+    async def held(self, **fields: object) -> list[str]:
+        """Return the texts on the first page of working memory."""
+        request = layers_pb2.ListWorkingMemoryRequest(**fields)  # type: ignore[arg-type]
+        return [entry.content for entry in (await self.memory.ListWorkingMemory(request)).entries]
+
     async def get(self, memory_id: str, *, peek: bool = True) -> type_pb2.Memory:
         """Read a memory that is there."""
         reply = await self.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id, peek=peek))
@@ -371,11 +411,19 @@ async def world(
     rules: Rules | None = None,
     spaces: Sequence[str] = ("home", "other"),
     busy_seconds: float = 5.0,
+    working_capacity: int = DEFAULT_CAPACITY,
 ) -> AsyncIterator[World]:
     """Run a graph over a store file; every one of `spaces` may enrol with `SECRET`."""
     clock = clock or Clock()
     enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
-    app = build(path, clock=clock, rules=rules, enrolment=enrolment, busy_seconds=busy_seconds)
+    app = build(
+        path,
+        clock=clock,
+        rules=rules,
+        enrolment=enrolment,
+        busy_seconds=busy_seconds,
+        working_capacity=working_capacity,
+    )
     await app.start()
     try:
         async with serving(app.registrations, translate=app.translate, ready=app.ready) as server:

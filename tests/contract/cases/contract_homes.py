@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any  # what the dynamic calls give back
 
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, layers_pb2, memory_pb2, operation_pb2
 from concord.type.v1 import type_pb2
 from concord_client import signing
 from contract_live import NOW, Live, graph_app, graph_live, member
@@ -94,6 +94,9 @@ class Home:
     gone_etag: str = ""
     creed_id: str = ""  # constitutive
     creed_etag: str = ""
+    turn_ids: tuple[str, ...] = ()  # of the session "talk"
+    episode_id: str = ""  # the older one
+    entry_id: str = ""  # in working memory, the older one
     fresh_space: str = ""  # a space of the same owner that has no genesis yet
     genesis: bytes = b""  # for the fresh space
     secret: str = ""  # for the fresh space
@@ -168,7 +171,10 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
             genesis=home.parties.genesis(space),
         ),
     )
-    for furnisher in (_with_nodes_and_edges, _with_memories, _with_what_defines, _with_pages):
+    for furnisher in (
+        *(_with_nodes_and_edges, _with_memories, _with_layers),
+        *(_with_what_defines, _with_pages),
+    ):
         home = await furnisher(live, home)
     await live.tell(who, "GetEdge", graph_pb2.GetEdgeRequest(id=home.edge_id))
     await live.tell(who, "GetMemory", memory_pb2.GetMemoryRequest(id=home.old_id))
@@ -241,6 +247,37 @@ async def _with_memories(live: Live, home: Home) -> Home:
     )
 
 
+async def _with_layers(live: Live, home: Home) -> Home:
+    """Add a dialogue of two turns, two episodes, and two texts held in mind."""
+    who = member(home.space)
+    said = [
+        layers_pb2.DialogueTurn(speaker=speaker, content=f"{text} ({home.space})")
+        for speaker, text in (("Ada", "Tea?"), ("Bob", "Coffee."))
+    ]
+    append = layers_pb2.AppendDialogueRequest(request_id="l1", session_id="talk", turns=said)
+    turns = (await live.tell(who, "AppendDialogue", append)).turns
+    episodes, entries = [], []
+    for number in range(2):
+        tried = layers_pb2.AddEpisodeRequest(
+            request_id=f"l2 {number}",
+            query=f"Offer tea ({home.space})",
+            reward=number,
+            session_id="talk",
+            memory_ids=[home.memory_id],
+        )
+        episodes.append((await live.tell(who, "AddEpisode", tried)).episode)
+        held = layers_pb2.PutWorkingMemoryRequest(
+            request_id=f"l3 {number}", content=f"Cup {number} ({home.space})", session_id="talk"
+        )
+        entries.append((await live.tell(who, "PutWorkingMemory", held)).entry)
+    return replace(
+        home,
+        turn_ids=tuple(turn.id for turn in turns),
+        episode_id=episodes[0].id,
+        entry_id=entries[0].id,
+    )
+
+
 async def _with_what_defines(live: Live, home: Home) -> Home:
     """Add a constitutive edge and a constitutive memory, with both consents."""
     edge = governed_pb2.GovernedAction()
@@ -293,5 +330,8 @@ def paged(home: Home) -> dict[str, Any]:
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),
         "ListMemories": memory_pb2.ListMemoriesRequest(page_size=1),
+        "ListDialogue": layers_pb2.ListDialogueRequest(session_id="talk", page_size=1),
+        "ListEpisodes": layers_pb2.ListEpisodesRequest(page_size=1),
+        "ListWorkingMemory": layers_pb2.ListWorkingMemoryRequest(page_size=1),
         "GetMemoryHistory": memory_pb2.GetMemoryHistoryRequest(id=home.gone_id, page_size=1),
     }

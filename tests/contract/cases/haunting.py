@@ -8,7 +8,7 @@ from pathlib import Path
 BEFORE, AFTER = -9, 99
 """The numbers of the two: a query that forgets its space meets one first or the other last."""
 
-_ROWS = ("node", "edge", "memory")
+_ROWS = ("node", "edge", "memory", "entry")
 
 # What the other space says of the items that it shares ids with, by table and column. There all
 # is constitutive, nothing is forgotten, and every edge holds from a little later.
@@ -34,6 +34,7 @@ _OTHERWISE = {
         "domain": "'elsewhere'",
         "valid_until": "NULL",
     },
+    "entry": {"body": "replace(body, '(a)', '(elsewhere)')", "session_id": "session_id"},
     "access": {"count": "99", "last_time": "last_time + 7"},
     "change": {"digest": "'elsewhere'", "principal": "'somebody'"},
     "request": {"digest": "'elsewhere'"},

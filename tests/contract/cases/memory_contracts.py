@@ -8,6 +8,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
+from layers_contracts import LAYERS
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 Memory = type_pb2.Memory
@@ -55,7 +56,7 @@ def _lineage(home: Home, context: str = "a test", relation: int = 3) -> pb.AddLi
     )
 
 
-MEMORY = {
+MEMORY = LAYERS | {
     "AddMemory": Contract(
         request=_add,
         success=lambda reply, _: reply.created and reply.memory.etag,
@@ -115,7 +116,7 @@ MEMORY = {
         request=lambda _: pb.ListMemoriesRequest(include_superseded=True, page_size=100),
         success=lambda reply, home: (
             {m.id for m in reply.memories}
-            == {home.memory_id, home.old_id, home.creed_id, "shared/one", "heir"}
+            == {*home.turn_ids, home.memory_id, home.old_id, home.creed_id, "shared/one", "heir"}
         ),
         bad_input=(
             lambda _: ParseDict({"filter": {"kinds": [99]}}, pb.ListMemoriesRequest()),

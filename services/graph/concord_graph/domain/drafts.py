@@ -79,6 +79,26 @@ class MemoryDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class EpisodeDraft:
+    """An episode to be kept; `reward` is in [-1, 1]."""
+
+    query: str
+    reward: float
+    reflection: str = ""
+    session_id: str = ""
+    memory_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingDraft:
+    """A text to be held; UNSET counts as MEDIUM."""
+
+    content: str
+    importance: Importance = Importance.UNSET
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LineageDraft:
     """How a newer item stands to an older one."""
 

@@ -11,6 +11,8 @@ GraphError
 ├── LineageCycle             an item would be its own ancestor
 ├── NodeHasEdges             deletion without cascade
 ├── ItemState                forgotten, or not; or a memory's content says so
+├── TurnAppendOnly           what was said in a dialogue stays said
+├── WorkingMemoryFull        nothing in it may be evicted
 ├── ConstitutiveProtected    needs both parties' consent
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
@@ -95,6 +97,24 @@ class NodeHasEdges(GraphError):
 
 class ItemState(GraphError):
     """The item is forgotten and must not be, or the other way round; or a content makes it."""
+
+
+class TurnAppendOnly(GraphError):
+    """A turn's words, speaker, session or time would change, or which memories are turns."""
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("a turn of a dialogue stays as it was said: forget it, or append another")
+        self.item_id = item_id
+
+
+class WorkingMemoryFull(GraphError):
+    """Every place is taken by what is never evicted."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(
+            f"working memory holds {capacity} entries of high importance: remove one first"
+        )
+        self.capacity = capacity
 
 
 class ConstitutiveProtected(GraphError):

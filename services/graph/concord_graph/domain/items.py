@@ -27,6 +27,8 @@ class ItemKind(enum.IntEnum):
     EDGE = 2
     MEMORY = 3
     GHOST = 4
+    EPISODE = 5
+    WORKING_MEMORY = 6
 
 
 class EdgeType(enum.IntEnum):
@@ -173,7 +175,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A text with metadata. `id_stated` says that the caller chose the id."""
+    """A text with metadata. `id_stated` says that the caller chose the id.
+
+    `turn_order` is a turn's place in its session's dialogue, from 1; 0 when it has none.
+    """
 
     id: str
     content: str
@@ -192,6 +197,7 @@ class Memory:
     valid_from: int | None = None
     valid_until: int | None = None
     id_stated: bool = False
+    turn_order: int = 0
     create_time: int = 0
     deleted: bool = False
     revision: Revision = Revision()
@@ -210,6 +216,29 @@ class Memory:
 
 
 Item = Node | Edge | Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is kept beside the items: an episode, or a text in working memory. No edge ends at it.
+
+    `shelf` is which of its kind's lists it lies on. A list goes by `rank`, then by the time of the
+    entry's last write, both descending.
+    """
+
+    id: str
+    kind: ItemKind
+    body: Properties
+    session_id: str = ""
+    shelf: str = ""
+    rank: int = 0
+    create_time: int = 0
+    deleted: bool = False
+    revision: Revision = Revision()
+
+
+_CAME_LATER = frozenset({"turn_order"})
+"""Fields that older revisions never had: left out while unset, so that old digests stay true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,14 +281,17 @@ def etag(item: Item) -> str:
     return hashlib.sha256(f"etag {item.revision.number} {item.id}".encode()).hexdigest()[:24]
 
 
-def digest(item: Item) -> str:
+def digest(item: Item | Entry) -> str:
     """Return the salted hex SHA-256 of what an item says, without its revision's own data."""
     return _digest(item.revision.salt, [item.kind, stated(item)])
 
 
-def stated(item: Item) -> dict[str, Any]:
+def stated(item: Item | Entry) -> dict[str, Any]:
     """Return an item's fields as JSON values, without its revision."""
-    return {f.name: _plain(getattr(item, f.name)) for f in fields(item) if f.name != "revision"}
+    values = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "revision"}
+    return {
+        name: _plain(value) for name, value in values.items() if value or name not in _CAME_LATER
+    }
 
 
 def _plain(value: Any) -> Any:

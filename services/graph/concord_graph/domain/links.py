@@ -36,7 +36,12 @@ class Link:
 
 
 class MalformedLink(ValueError):
-    """A relation word stands before a link whose target is empty or no valid id."""
+    """A relation word stands before a link whose target is empty or no valid id.
+
+    `field` is the path in the request of the content that has it.
+    """
+
+    field = "memory.content"
 
     def __init__(self, link: str) -> None:
         """Keep the link as it is written, at most 200 characters of it."""

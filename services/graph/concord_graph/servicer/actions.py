@@ -8,13 +8,15 @@ from concord_graph.servicer import incoming
 from concord_graph.usecases import edges, lineage, nodes
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.memories import Memories
+from concord_graph.usecases.working_memory import WorkingMemory
 
 
 class Actions:
     """Turns write requests into work for a writer."""
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: Memories, working: WorkingMemory) -> None:
         self.memories = memories
+        self.working = working
 
     def upsert_node(self, request: graph_pb2.UpsertNodeRequest) -> Work:
         """Create a node or merge into it."""

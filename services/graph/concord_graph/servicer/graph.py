@@ -232,6 +232,9 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             memories=counts.memories,
             raw_dialogues=counts.raw_dialogues,
             deleted=counts.deleted,
+            episodes=counts.episodes,
+            working_memory=counts.working_memory,
+            working_memory_stale=counts.working_memory_stale,
         )
 
     async def ListOperations(

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
-from concord.graph.v1 import memory_pb2, memory_pb2_grpc
+from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Translate
 from concord_chassis.identity import caller
@@ -18,6 +18,7 @@ from concord_graph.domain.exceptions import FieldInvalid
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute, execute_as
+from concord_graph.servicer.layers import LayersServicer
 from concord_graph.usecases.commands import Commands, Done
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.refusals import BatchRefused
@@ -34,15 +35,13 @@ _OUTCOMES = {
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
+class MemoryServicer(LayersServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
         self, commands: Commands, queries: Queries, actions: Actions, translate: Translate
     ) -> None:
-        self._commands = commands
-        self._queries = queries
-        self._actions = actions
+        super().__init__(commands, queries, actions)
         self._translate = translate
 
     async def AddMemory(

@@ -151,6 +151,7 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
         create_time=stamp(item.create_time),
         modify_time=stamp(item.revision.record_from),
         etag=etag(item),
+        turn_order=item.turn_order,
         forget_time=stamp(item.revision.record_from) if item.deleted else None,
     )
 
@@ -232,6 +233,11 @@ def done_edge(done: Done) -> type_pb2.Edge:
 def done_memory(done: Done) -> type_pb2.Memory:
     """Return the memory that a command wrote or found."""
     return memory(show(done.views[0], done.now), done.now)
+
+
+def done_memories(done: Done) -> list[type_pb2.Memory]:
+    """Return the memories that a command wrote or found, in order."""
+    return [memory(show(view, done.now), done.now) for view in done.views]
 
 
 def done_node(done: Done) -> type_pb2.Node:

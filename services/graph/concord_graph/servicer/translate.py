@@ -37,7 +37,7 @@ def _malformed_link(error: MalformedLink) -> Failure:
         _Code.INVALID_ARGUMENT,
         "ERROR_REASON_LINK_MALFORMED",
         str(error),
-        violations=[FieldViolation("memory.content", str(error))],
+        violations=[FieldViolation(error.field, str(error))],
     )
 
 
@@ -63,6 +63,15 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.ItemExists: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
     exceptions.EtagMismatch: _about_item(_Code.ABORTED, "ERROR_REASON_ETAG_MISMATCH"),
     exceptions.LineageCycle: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_LINEAGE_CYCLE"),
+    exceptions.TurnAppendOnly: _about_item(
+        _Code.FAILED_PRECONDITION, "ERROR_REASON_TURN_APPEND_ONLY"
+    ),
+    exceptions.WorkingMemoryFull: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_WORKING_MEMORY_FULL",
+        str(error),
+        metadata={"capacity": str(error.capacity)},
+    ),
     exceptions.ConstitutiveProtected: _about_item(
         _Code.FAILED_PRECONDITION, "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     ),

@@ -15,7 +15,7 @@ from concord_graph.domain.exceptions import (
     GraphError,
     RequestIdReused,
 )
-from concord_graph.domain.items import Instant, ItemKind
+from concord_graph.domain.items import Entry, Instant, ItemKind
 from concord_graph.ports import (
     Author,
     Change,
@@ -38,13 +38,14 @@ Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a write did: references, the shown items in their order, and how fresh it is."""
+    """What a write did: references, the shown items and entries in order, and how fresh it is."""
 
     refs: tuple[Ref, ...]
     views: tuple[View, ...]
     seq: int
     epoch: str
     now: int
+    entries: tuple[Entry, ...] = ()
 
 
 class Commands:
@@ -99,12 +100,15 @@ class Commands:
     async def _done(self, tx: Writes, receipt: Receipt, shown: int) -> Done:
         now = max(self._clock(), tx.last_time)
         views = []
+        entries = []
         for reference in receipt.refs[:shown]:
             item = await tx.revision(reference)
-            if item is not None:
+            if isinstance(item, Entry):
+                entries.append(item)
+            elif item is not None:
                 views.append(await tx.view_of(item, Instant(now)))
         shown_views = await with_heads(tx, views, Instant(now))
-        return Done(receipt.refs, tuple(shown_views), receipt.seq, tx.epoch, now)
+        return Done(receipt.refs, tuple(shown_views), receipt.seq, tx.epoch, now, tuple(entries))
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
         """Write down a refused attempt on something constitutive."""

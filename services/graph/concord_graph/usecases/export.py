@@ -10,7 +10,7 @@ instant, it is what was known then; when a valid time is stated, what of it held
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,13 +18,15 @@ import rfc8785
 
 from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node
 from concord_graph.ports import Reads
+from concord_graph.usecases.export_layers import layer_records
 from concord_graph.usecases.likeness import Link, told_apart
 
 Record = dict[str, Any]
 
 
 async def export_state(tx: Reads, at: Instant) -> list[str]:
-    """Return the lines of the state export: memories, nodes, edges, then lineage, each sorted."""
+    """Return the lines of the state export: memories, nodes, edges, lineage, episodes and what
+    working memory holds, each sorted."""
     nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
     memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
     live = [e for e in await tx.live_items(ItemKind.EDGE, at) if isinstance(e, Edge)]
@@ -40,6 +42,7 @@ async def export_state(tx: Reads, at: Instant) -> list[str]:
         *_sorted(_node(n) for n in nodes),
         *_sorted(_edge(e, plain[e.id]) for e in edges if not e.is_lineage),
         *_sorted(_lineage(e, names) for e in edges if e.is_lineage),
+        *_sorted(map(_without_empty, await layer_records(tx, at, names))),
     ]
 
 
@@ -85,7 +88,7 @@ def _text(record: Record) -> str:
     return rfc8785.dumps(record).decode()
 
 
-def _sorted(records: Iterator[Record]) -> list[str]:
+def _sorted(records: Iterable[Record]) -> list[str]:
     return sorted(_text(record) for record in records)
 
 
@@ -123,6 +126,7 @@ def _memory(memory: Memory) -> Record:
             "category": memory.category,
             "tags": list(memory.tags),
             "session_id": memory.session_id,
+            "turn_order": memory.turn_order or "",
             "edge_type": memory.edge_type.name,
             "valid_from": _time(memory.valid_from),
             "valid_until": _time(memory.valid_until),

@@ -23,8 +23,10 @@ from concord_graph.domain.items import (
     Instant,
     ItemKind,
     Memory,
+    MemoryKind,
 )
 from concord_graph.domain.links import MalformedLink, without_links
+from concord_graph.domain.turns import check_still_said, said
 from concord_graph.ports import ConceptExtractor, LinkParser, Ref
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.refusals import BatchRefused, ItemRefused
@@ -104,6 +106,29 @@ class Memories:
             raise ItemState("this memory is not forgotten")
         return (ref(await writer.put(stored, replace(stored, deleted=False))),)
 
+    async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> tuple[Ref, ...]:
+        """Keep turns at the end of their session's dialogue: the same words again are another turn.
+
+        A turn whose external id is known is not kept twice.
+        """
+        refs: list[Ref] = []
+        for index, draft in enumerate(drafts):
+            try:
+                refs.append(await self._append_one(writer, draft))
+            except MalformedLink as error:
+                error.field = f"turns[{index}].content"
+                raise
+        return tuple(refs)
+
+    async def _append_one(self, writer: Writer, draft: MemoryDraft) -> Ref:
+        tx = writer.tx
+        known = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
+        if known is None:
+            return ref(await self._create(writer, draft), "created")
+        if said(known) != said(self._drafted(known, draft)):
+            raise ItemExists(known.id, "external id")
+        return ref(known, "unchanged")  # a forgotten one stays so: an import is no wish
+
     async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
         self._check(draft)
         known = await self._known(writer, draft)
@@ -126,6 +151,9 @@ class Memories:
         )
         drafted = self._drafted(blank, draft)
         check_interval(drafted, "memory.valid_until")
+        if drafted.memory_kind == MemoryKind.TURN:
+            order = await writer.tx.last_turn_order(draft.session_id) + 1
+            drafted = replace(drafted, turn_order=order)
         memory = await writer.put(None, drafted)
         await sync_links(writer, memory, links)
         return memory
@@ -133,6 +161,7 @@ class Memories:
     async def _replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
         if memory == stored:
             return stored
+        check_still_said(stored, memory)
         check_interval(memory, "memory.valid_until")
         links = self.links(memory.content)
         written = await writer.put(stored, memory)

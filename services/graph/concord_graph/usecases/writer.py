@@ -21,6 +21,7 @@ from concord_graph.domain.items import (
     REPLACING,
     Edge,
     EdgeType,
+    Entry,
     Item,
     ItemKind,
     Memory,
@@ -34,6 +35,7 @@ from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
 from concord_graph.usecases.identifiers import new_id
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
+RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,16 @@ class Writer:
 
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item."""
-        after = await self._protected(before, after)
+        item = await self._record(before, await self._protected(before, after))
+        await self._announce(before, item)
+        return item
+
+    async def keep(self, before: Entry | None, after: Entry) -> Entry:
+        """Write an entry: nothing constitutive is one or hangs on one, and no standing changes."""
+        return await self._record(before, after)
+
+    async def _record(self, before: RecordT | None, after: RecordT) -> RecordT:
+        """Make the revision, write it, and write the outbox row."""
         seq, time = self.tx.tick()
         item = replace(
             after,
@@ -113,7 +124,6 @@ class Writer:
                 author=self.author,
             )
         )
-        await self._announce(before, item)
         return item
 
     async def _protected(self, before: ItemT | None, after: ItemT) -> ItemT:
@@ -229,7 +239,7 @@ def _touched(before: Item | None, after: Item, around: Surroundings) -> list[str
     return touched
 
 
-def ref(item: Item, outcome: str = "") -> Ref:
+def ref(item: Item | Entry, outcome: str = "") -> Ref:
     """Return the reference to an item's revision."""
     return Ref(item.kind, item.id, item.revision.number, outcome)
 
@@ -242,7 +252,7 @@ def _weight_in_lineage(item: Item | None) -> object:
     return (item.deleted, item.effective_from, item.edge_type == EdgeType.CONSTITUTIVE, triple)
 
 
-def _what_happened(before: Item | None, after: Item) -> ChangeType:
+def _what_happened(before: Item | Entry | None, after: Item | Entry) -> ChangeType:
     if before is None:
         return ChangeType.CREATED
     if before.deleted == after.deleted:

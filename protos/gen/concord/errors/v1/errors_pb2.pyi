@@ -107,6 +107,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of what
     "Supersedes: [[memory:a]]" says.
     """
+    ERROR_REASON_TURN_APPEND_ONLY: _ErrorReason.ValueType  # 38
+    """A turn of a dialogue would say something else, be by somebody else, of another time or no turn any
+    more; or another memory would become a turn. FAILED_PRECONDITION. Metadata: "item_id".
+    Example: UpdateMemory of a turn's content.
+    """
+    ERROR_REASON_WORKING_MEMORY_FULL: _ErrorReason.ValueType  # 39
+    """Working memory is full of entries of HIGH importance, which are never evicted.
+    FAILED_PRECONDITION: remove one first. Metadata: "capacity".
+    """
     ERROR_REASON_LOST_RACE: _ErrorReason.ValueType  # 37
     """A write lost a race inside the store. ABORTED: the same request may be sent again."""
     ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: _ErrorReason.ValueType  # 50
@@ -233,6 +242,15 @@ ERROR_REASON_ITEM_STATE: ErrorReason.ValueType  # 36
 goes and moves with the content alone. FAILED_PRECONDITION.
 Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of what
 "Supersedes: [[memory:a]]" says.
+"""
+ERROR_REASON_TURN_APPEND_ONLY: ErrorReason.ValueType  # 38
+"""A turn of a dialogue would say something else, be by somebody else, of another time or no turn any
+more; or another memory would become a turn. FAILED_PRECONDITION. Metadata: "item_id".
+Example: UpdateMemory of a turn's content.
+"""
+ERROR_REASON_WORKING_MEMORY_FULL: ErrorReason.ValueType  # 39
+"""Working memory is full of entries of HIGH importance, which are never evicted.
+FAILED_PRECONDITION: remove one first. Metadata: "capacity".
 """
 ERROR_REASON_LOST_RACE: ErrorReason.ValueType  # 37
 """A write lost a race inside the store. ABORTED: the same request may be sent again."""

@@ -1068,6 +1068,9 @@ class CountByTypeResponse(_message.Message):
     MEMORIES_FIELD_NUMBER: _builtins.int
     RAW_DIALOGUES_FIELD_NUMBER: _builtins.int
     DELETED_FIELD_NUMBER: _builtins.int
+    EPISODES_FIELD_NUMBER: _builtins.int
+    WORKING_MEMORY_FIELD_NUMBER: _builtins.int
+    WORKING_MEMORY_STALE_FIELD_NUMBER: _builtins.int
     nodes: _builtins.int
     """Live nodes."""
     edges: _builtins.int
@@ -1077,7 +1080,13 @@ class CountByTypeResponse(_message.Message):
     raw_dialogues: _builtins.int
     """Live turns ("raw dialogues")."""
     deleted: _builtins.int
-    """Deleted nodes and edges, and forgotten memories."""
+    """Deleted nodes and edges, forgotten memories and removed entries of working memory."""
+    episodes: _builtins.int
+    """Episodes."""
+    working_memory: _builtins.int
+    """Entries that working memory holds."""
+    working_memory_stale: _builtins.int
+    """Entries on the stale list of working memory."""
     def __init__(
         self,
         *,
@@ -1086,10 +1095,13 @@ class CountByTypeResponse(_message.Message):
         memories: _builtins.int = ...,
         raw_dialogues: _builtins.int = ...,
         deleted: _builtins.int = ...,
+        episodes: _builtins.int = ...,
+        working_memory: _builtins.int = ...,
+        working_memory_stale: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted", b"deleted", "edges", b"edges", "memories", b"memories", "nodes", b"nodes", "raw_dialogues", b"raw_dialogues"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted", b"deleted", "edges", b"edges", "episodes", b"episodes", "memories", b"memories", "nodes", b"nodes", "raw_dialogues", b"raw_dialogues", "working_memory", b"working_memory", "working_memory_stale", b"working_memory_stale"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1130,7 +1142,9 @@ class ExportSpaceResponse(_message.Message):
     LINES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """One JSON Lines record: {"kind": "memory" | "node" | "edge" | "lineage", ...}, canonical (RFC 8785)."""
+        """One JSON Lines record: {"kind": "memory" | "node" | "edge" | "lineage" | "episode" |
+        "working_memory", ...}, canonical (RFC 8785).
+        """
 
     def __init__(
         self,

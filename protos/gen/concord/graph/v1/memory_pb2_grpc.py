@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from concord.graph.v1 import layers_pb2 as concord_dot_graph_dot_v1_dot_layers__pb2
 from concord.graph.v1 import memory_pb2 as concord_dot_graph_dot_v1_dot_memory__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -89,6 +90,46 @@ class MemoryServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageResponse.FromString,
                 _registered_method=True)
+        self.AppendDialogue = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/AppendDialogue',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueResponse.FromString,
+                _registered_method=True)
+        self.ListDialogue = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/ListDialogue',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueResponse.FromString,
+                _registered_method=True)
+        self.AddEpisode = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/AddEpisode',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeResponse.FromString,
+                _registered_method=True)
+        self.ListEpisodes = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/ListEpisodes',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesResponse.FromString,
+                _registered_method=True)
+        self.PutWorkingMemory = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/PutWorkingMemory',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryResponse.FromString,
+                _registered_method=True)
+        self.ListWorkingMemory = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/ListWorkingMemory',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryResponse.FromString,
+                _registered_method=True)
+        self.RemoveWorkingMemory = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/RemoveWorkingMemory',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryResponse.FromString,
+                _registered_method=True)
+        self.ClearWorkingMemory = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/ClearWorkingMemory',
+                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServiceServicer:
@@ -122,7 +163,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UpdateMemory(self, request, context):
-        """Changes the named fields; the id stays and the former version is kept.
+        """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
+        it and when cannot be changed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -165,6 +207,64 @@ class MemoryServiceServicer:
 
     def GetLineage(self, request, context):
         """Reads the whole chain around an item: both directions, all branches.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AppendDialogue(self, request, context):
+        """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
+        forgotten, restored and annotated, but what was said, by whom and when stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDialogue(self, request, context):
+        """Lists a session's turns in their order. Never counts as reading.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AddEpisode(self, request, context):
+        """Keeps what was tried, how it went and what to learn from it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListEpisodes(self, request, context):
+        """Lists episodes, newest first. That there are none is an answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PutWorkingMemory(self, request, context):
+        """Holds a text in mind. A full working memory evicts the least important entry, of those the
+        oldest, to its stale list; one full of HIGH entries refuses.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListWorkingMemory(self, request, context):
+        """Lists what is held in mind, or what was evicted.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveWorkingMemory(self, request, context):
+        """Removes an entry from working memory or its stale list.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ClearWorkingMemory(self, request, context):
+        """Empties working memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -222,6 +322,46 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.GetLineage,
                     request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageResponse.SerializeToString,
+            ),
+            'AppendDialogue': grpc.unary_unary_rpc_method_handler(
+                    servicer.AppendDialogue,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueResponse.SerializeToString,
+            ),
+            'ListDialogue': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDialogue,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueResponse.SerializeToString,
+            ),
+            'AddEpisode': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddEpisode,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeResponse.SerializeToString,
+            ),
+            'ListEpisodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListEpisodes,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesResponse.SerializeToString,
+            ),
+            'PutWorkingMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutWorkingMemory,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryResponse.SerializeToString,
+            ),
+            'ListWorkingMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListWorkingMemory,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryResponse.SerializeToString,
+            ),
+            'RemoveWorkingMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveWorkingMemory,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryResponse.SerializeToString,
+            ),
+            'ClearWorkingMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClearWorkingMemory,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -499,6 +639,222 @@ class MemoryService:
             '/concord.graph.v1.MemoryService/GetLineage',
             concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AppendDialogue(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/AppendDialogue',
+            concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDialogue(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/ListDialogue',
+            concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddEpisode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/AddEpisode',
+            concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListEpisodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/ListEpisodes',
+            concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutWorkingMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/PutWorkingMemory',
+            concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListWorkingMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/ListWorkingMemory',
+            concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveWorkingMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/RemoveWorkingMemory',
+            concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClearWorkingMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/ClearWorkingMemory',
+            concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

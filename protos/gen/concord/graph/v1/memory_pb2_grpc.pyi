@@ -4,6 +4,7 @@ isort:skip_file
 Memories, their history and their lineage."""
 
 from collections import abc as _abc
+from concord.graph.v1 import layers_pb2 as _layers_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
 from grpc import aio as _aio
 import abc as _abc_1
@@ -47,7 +48,9 @@ class MemoryServiceStub:
     GetMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]
     """Reads a memory by id, also a superseded or forgotten one. A miss is an answer. Counts as reading."""
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]
-    """Changes the named fields; the id stays and the former version is kept."""
+    """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
+    it and when cannot be changed.
+    """
     ForgetMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ForgetMemoryRequest, _memory_pb2.ForgetMemoryResponse]
     """Forgets a memory softly: it leaves reads other than by id, and can be restored."""
     RestoreMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.RestoreMemoryRequest, _memory_pb2.RestoreMemoryResponse]
@@ -60,6 +63,26 @@ class MemoryServiceStub:
     """States how one memory or edge stands to another. Between edges this makes a resolution record."""
     GetLineage: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetLineageRequest, _memory_pb2.GetLineageResponse]
     """Reads the whole chain around an item: both directions, all branches."""
+    AppendDialogue: _grpc.UnaryUnaryMultiCallable[_layers_pb2.AppendDialogueRequest, _layers_pb2.AppendDialogueResponse]
+    """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
+    forgotten, restored and annotated, but what was said, by whom and when stays.
+    """
+    ListDialogue: _grpc.UnaryUnaryMultiCallable[_layers_pb2.ListDialogueRequest, _layers_pb2.ListDialogueResponse]
+    """Lists a session's turns in their order. Never counts as reading."""
+    AddEpisode: _grpc.UnaryUnaryMultiCallable[_layers_pb2.AddEpisodeRequest, _layers_pb2.AddEpisodeResponse]
+    """Keeps what was tried, how it went and what to learn from it."""
+    ListEpisodes: _grpc.UnaryUnaryMultiCallable[_layers_pb2.ListEpisodesRequest, _layers_pb2.ListEpisodesResponse]
+    """Lists episodes, newest first. That there are none is an answer."""
+    PutWorkingMemory: _grpc.UnaryUnaryMultiCallable[_layers_pb2.PutWorkingMemoryRequest, _layers_pb2.PutWorkingMemoryResponse]
+    """Holds a text in mind. A full working memory evicts the least important entry, of those the
+    oldest, to its stale list; one full of HIGH entries refuses.
+    """
+    ListWorkingMemory: _grpc.UnaryUnaryMultiCallable[_layers_pb2.ListWorkingMemoryRequest, _layers_pb2.ListWorkingMemoryResponse]
+    """Lists what is held in mind, or what was evicted."""
+    RemoveWorkingMemory: _grpc.UnaryUnaryMultiCallable[_layers_pb2.RemoveWorkingMemoryRequest, _layers_pb2.RemoveWorkingMemoryResponse]
+    """Removes an entry from working memory or its stale list."""
+    ClearWorkingMemory: _grpc.UnaryUnaryMultiCallable[_layers_pb2.ClearWorkingMemoryRequest, _layers_pb2.ClearWorkingMemoryResponse]
+    """Empties working memory."""
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
@@ -80,7 +103,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     GetMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]  # type: ignore[assignment]
     """Reads a memory by id, also a superseded or forgotten one. A miss is an answer. Counts as reading."""
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
-    """Changes the named fields; the id stays and the former version is kept."""
+    """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
+    it and when cannot be changed.
+    """
     ForgetMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.ForgetMemoryRequest, _memory_pb2.ForgetMemoryResponse]  # type: ignore[assignment]
     """Forgets a memory softly: it leaves reads other than by id, and can be restored."""
     RestoreMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.RestoreMemoryRequest, _memory_pb2.RestoreMemoryResponse]  # type: ignore[assignment]
@@ -93,6 +118,26 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """States how one memory or edge stands to another. Between edges this makes a resolution record."""
     GetLineage: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetLineageRequest, _memory_pb2.GetLineageResponse]  # type: ignore[assignment]
     """Reads the whole chain around an item: both directions, all branches."""
+    AppendDialogue: _aio.UnaryUnaryMultiCallable[_layers_pb2.AppendDialogueRequest, _layers_pb2.AppendDialogueResponse]  # type: ignore[assignment]
+    """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
+    forgotten, restored and annotated, but what was said, by whom and when stays.
+    """
+    ListDialogue: _aio.UnaryUnaryMultiCallable[_layers_pb2.ListDialogueRequest, _layers_pb2.ListDialogueResponse]  # type: ignore[assignment]
+    """Lists a session's turns in their order. Never counts as reading."""
+    AddEpisode: _aio.UnaryUnaryMultiCallable[_layers_pb2.AddEpisodeRequest, _layers_pb2.AddEpisodeResponse]  # type: ignore[assignment]
+    """Keeps what was tried, how it went and what to learn from it."""
+    ListEpisodes: _aio.UnaryUnaryMultiCallable[_layers_pb2.ListEpisodesRequest, _layers_pb2.ListEpisodesResponse]  # type: ignore[assignment]
+    """Lists episodes, newest first. That there are none is an answer."""
+    PutWorkingMemory: _aio.UnaryUnaryMultiCallable[_layers_pb2.PutWorkingMemoryRequest, _layers_pb2.PutWorkingMemoryResponse]  # type: ignore[assignment]
+    """Holds a text in mind. A full working memory evicts the least important entry, of those the
+    oldest, to its stale list; one full of HIGH entries refuses.
+    """
+    ListWorkingMemory: _aio.UnaryUnaryMultiCallable[_layers_pb2.ListWorkingMemoryRequest, _layers_pb2.ListWorkingMemoryResponse]  # type: ignore[assignment]
+    """Lists what is held in mind, or what was evicted."""
+    RemoveWorkingMemory: _aio.UnaryUnaryMultiCallable[_layers_pb2.RemoveWorkingMemoryRequest, _layers_pb2.RemoveWorkingMemoryResponse]  # type: ignore[assignment]
+    """Removes an entry from working memory or its stale list."""
+    ClearWorkingMemory: _aio.UnaryUnaryMultiCallable[_layers_pb2.ClearWorkingMemoryRequest, _layers_pb2.ClearWorkingMemoryResponse]  # type: ignore[assignment]
+    """Empties working memory."""
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps memories: texts with metadata, their versions, and which replaced which.
@@ -134,7 +179,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.UpdateMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.UpdateMemoryResponse, _abc.Awaitable[_memory_pb2.UpdateMemoryResponse]]:
-        """Changes the named fields; the id stays and the former version is kept."""
+        """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
+        it and when cannot be changed.
+        """
 
     @_abc_1.abstractmethod
     def ForgetMemory(
@@ -183,5 +230,73 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.GetLineageResponse, _abc.Awaitable[_memory_pb2.GetLineageResponse]]:
         """Reads the whole chain around an item: both directions, all branches."""
+
+    @_abc_1.abstractmethod
+    def AppendDialogue(
+        self,
+        request: _layers_pb2.AppendDialogueRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.AppendDialogueResponse, _abc.Awaitable[_layers_pb2.AppendDialogueResponse]]:
+        """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
+        forgotten, restored and annotated, but what was said, by whom and when stays.
+        """
+
+    @_abc_1.abstractmethod
+    def ListDialogue(
+        self,
+        request: _layers_pb2.ListDialogueRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.ListDialogueResponse, _abc.Awaitable[_layers_pb2.ListDialogueResponse]]:
+        """Lists a session's turns in their order. Never counts as reading."""
+
+    @_abc_1.abstractmethod
+    def AddEpisode(
+        self,
+        request: _layers_pb2.AddEpisodeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.AddEpisodeResponse, _abc.Awaitable[_layers_pb2.AddEpisodeResponse]]:
+        """Keeps what was tried, how it went and what to learn from it."""
+
+    @_abc_1.abstractmethod
+    def ListEpisodes(
+        self,
+        request: _layers_pb2.ListEpisodesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.ListEpisodesResponse, _abc.Awaitable[_layers_pb2.ListEpisodesResponse]]:
+        """Lists episodes, newest first. That there are none is an answer."""
+
+    @_abc_1.abstractmethod
+    def PutWorkingMemory(
+        self,
+        request: _layers_pb2.PutWorkingMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.PutWorkingMemoryResponse, _abc.Awaitable[_layers_pb2.PutWorkingMemoryResponse]]:
+        """Holds a text in mind. A full working memory evicts the least important entry, of those the
+        oldest, to its stale list; one full of HIGH entries refuses.
+        """
+
+    @_abc_1.abstractmethod
+    def ListWorkingMemory(
+        self,
+        request: _layers_pb2.ListWorkingMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.ListWorkingMemoryResponse, _abc.Awaitable[_layers_pb2.ListWorkingMemoryResponse]]:
+        """Lists what is held in mind, or what was evicted."""
+
+    @_abc_1.abstractmethod
+    def RemoveWorkingMemory(
+        self,
+        request: _layers_pb2.RemoveWorkingMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.RemoveWorkingMemoryResponse, _abc.Awaitable[_layers_pb2.RemoveWorkingMemoryResponse]]:
+        """Removes an entry from working memory or its stale list."""
+
+    @_abc_1.abstractmethod
+    def ClearWorkingMemory(
+        self,
+        request: _layers_pb2.ClearWorkingMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_layers_pb2.ClearWorkingMemoryResponse, _abc.Awaitable[_layers_pb2.ClearWorkingMemoryResponse]]:
+        """Empties working memory."""
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -41,6 +41,10 @@ class _ItemKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ItemKind.Val
     """A text with metadata."""
     ITEM_KIND_GHOST: _ItemKind.ValueType  # 4
     """An id that lineage or a link points at and that no memory has taken yet."""
+    ITEM_KIND_EPISODE: _ItemKind.ValueType  # 5
+    """What was tried and how it went. No item: no edge ends at it."""
+    ITEM_KIND_WORKING_MEMORY: _ItemKind.ValueType  # 6
+    """An entry of working memory. No item: no edge ends at it."""
 
 class ItemKind(_ItemKind, metaclass=_ItemKindEnumTypeWrapper):
     """What kind of item an id names."""
@@ -55,6 +59,10 @@ ITEM_KIND_MEMORY: ItemKind.ValueType  # 3
 """A text with metadata."""
 ITEM_KIND_GHOST: ItemKind.ValueType  # 4
 """An id that lineage or a link points at and that no memory has taken yet."""
+ITEM_KIND_EPISODE: ItemKind.ValueType  # 5
+"""What was tried and how it went. No item: no edge ends at it."""
+ITEM_KIND_WORKING_MEMORY: ItemKind.ValueType  # 6
+"""An entry of working memory. No item: no edge ends at it."""
 Global___ItemKind: _TypeAlias = ItemKind  # noqa: Y015
 
 class _EdgeType:
@@ -630,6 +638,7 @@ class Memory(_message.Message):
     STANDING_FIELD_NUMBER: _builtins.int
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
     FORGET_TIME_FIELD_NUMBER: _builtins.int
+    TURN_ORDER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -654,6 +663,10 @@ class Memory(_message.Message):
     """Opaque version of this memory; unchanged by reads and by being superseded."""
     relevance_score: _builtins.float
     """exp(-d/S), 1 for constitutive (spec G7), at the time of reading. In [0, 1]. Output only."""
+    turn_order: _builtins.int
+    """A turn's place in its session's dialogue, from 1; 0 for other kinds and for turns kept before
+    Concord counted them. Output only.
+    """
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What it is about; extracted from the content when none are given."""
@@ -724,10 +737,11 @@ class Memory(_message.Message):
         standing: Global___Standing | None = ...,
         relevance_score: _builtins.float = ...,
         forget_time: _timestamp_pb2.Timestamp | None = ...,
+        turn_order: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "etag", b"etag", "external_id", b"external_id", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "etag", b"etag", "external_id", b"external_id", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -11,12 +11,14 @@ from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
 from concord_graph.adapters.sqlite import filters, record, rows, statements
+from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
     Access,
     Edge,
     EdgeType,
+    Entry,
     Importance,
     Instant,
     Item,
@@ -44,7 +46,7 @@ from concord_graph.ports import (
 Pending = Sequence[ReadCounts]
 
 
-class SqliteReads:
+class SqliteReads(LayerReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -126,8 +128,10 @@ class SqliteReads:
         )
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
 
-    async def revision(self, ref: Ref) -> Item | None:
+    async def revision(self, ref: Ref) -> Item | Entry | None:
         """Return an item exactly as that revision had it."""
+        if ref.kind in rows.ENTRIES:
+            return self._entry(ref)
         sql = (
             f"SELECT {rows.COLUMNS[ref.kind]} FROM {rows.TABLE[ref.kind]}"
             " WHERE space = ? AND id = ? AND revision = ?"
@@ -305,12 +309,16 @@ class SqliteReads:
     async def counts(self, at: Instant) -> Counts:
         """Count the items of the space."""
         nodes, edges, memories = (self._count(kind, at) for kind in statements.ALIAS)
+        episodes, held, stale, removed = self._entry_counts(at)
         return Counts(
             nodes=nodes[0],
             edges=edges[0],
             memories=memories[0] - memories[1],
             raw_dialogues=memories[1],
-            deleted=nodes[2] + edges[2] + memories[2],
+            deleted=nodes[2] + edges[2] + memories[2] + removed,
+            episodes=episodes,
+            working_memory=held,
+            working_memory_stale=stale,
         )
 
     def _count(self, kind: ItemKind, at: Instant) -> tuple[int, int, int]:

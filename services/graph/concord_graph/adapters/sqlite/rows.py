@@ -11,6 +11,7 @@ from concord_graph.domain.items import (
     Edge,
     EdgeType,
     End,
+    Entry,
     Importance,
     Item,
     ItemKind,
@@ -34,14 +35,16 @@ EDGE = (
 MEMORY = (
     f"{_REVISION}, id_stated, content, memory_kind, concepts, concepts_stated, domain, importance, "
     "surfaces_when, sources, external_id, category, tags, session_id, edge_type, valid_from, "
-    "valid_until"
+    "valid_until, turn_order"
 )
+ENTRY = f"{_REVISION}, kind, session_id, shelf, rank, body"
 TABLE = {ItemKind.NODE: "node", ItemKind.EDGE: "edge", ItemKind.MEMORY: "memory"}
 # a look-up costs a sixth of a call of the enum, and a page of edges makes a hundred
 _ITEM_KIND = {int(value): value for value in ItemKind}
 _EDGE_TYPE = {int(value): value for value in EdgeType}
 _IMPORTANCE = {int(value): value for value in Importance}
 _ORIGIN = {int(value): value for value in Origin}
+ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY})
 COLUMNS = {ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY}
 
 
@@ -115,10 +118,31 @@ def memory(row: Row) -> Memory:
         edge_type=EdgeType(row[22]),
         valid_from=row[23],
         valid_until=row[24],
+        turn_order=row[25],
     )
 
 
-def values(space: int, item_: Item) -> dict[str, Any]:
+def entry(row: Row) -> Entry:
+    """Return an entry."""
+    return Entry(
+        id=row[0],
+        revision=_revision(row),
+        deleted=bool(row[5]),
+        create_time=row[8],
+        kind=_ITEM_KIND[row[9]],
+        session_id=row[10],
+        shelf=row[11],
+        rank=row[12],
+        body=json.loads(row[13]),
+    )
+
+
+def table(kind: ItemKind) -> str:
+    """Return the table that holds a kind."""
+    return "entry" if kind in ENTRIES else TABLE[kind]
+
+
+def values(space: int, item_: Item | Entry) -> dict[str, Any]:
     """Return an item's columns by name."""
     revision = item_.revision
     common = {
@@ -135,6 +159,8 @@ def values(space: int, item_: Item) -> dict[str, Any]:
     }
     if isinstance(item_, Node):
         return common | _node_values(item_)
+    if isinstance(item_, Entry):
+        return common | _entry_values(item_)
     return common | (_edge_values(item_) if isinstance(item_, Edge) else _memory_values(item_))
 
 
@@ -192,6 +218,17 @@ def _memory_values(memory_: Memory) -> dict[str, Any]:
         "valid_from": memory_.valid_from,
         "valid_until": memory_.valid_until,
         "effective_from": memory_.effective_from,
+        "turn_order": memory_.turn_order,
+    }
+
+
+def _entry_values(entry_: Entry) -> dict[str, Any]:
+    return {
+        "kind": entry_.kind,
+        "session_id": entry_.session_id,
+        "shelf": entry_.shelf,
+        "rank": entry_.rank,
+        "body": _json(entry_.body),
     }
 
 

@@ -12,7 +12,7 @@ from concord_attestation.consent import GenesisRecord, Grant
 from concord_graph.adapters.sqlite import rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.exceptions import ConstitutiveProtected
-from concord_graph.domain.items import FOREVER, Item
+from concord_graph.domain.items import FOREVER, Entry, Item
 from concord_graph.ports import Author, Change, Clock, Receipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
@@ -42,9 +42,9 @@ class SqliteWrites(SqliteReads):
         self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
 
-    async def put(self, item: Item) -> None:
+    async def put(self, item: Item | Entry) -> None:
         """Write a revision and close the one before."""
-        table = rows.TABLE[item.kind]
+        table = rows.table(item.kind)
         values = rows.values(self._space, item)
         try:
             self._db.execute(

@@ -1,0 +1,118 @@
+"""Reads of the layers around memories: the turns of a dialogue, and entries."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from concord_graph.adapters.sqlite import rows, statements
+from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind, MemoryKind
+from concord_graph.ports import EntryFilter, Ref
+
+_TURN = f"m.memory_kind = {MemoryKind.TURN}"
+
+
+class LayerReads:
+    """The part of a view that reads layers."""
+
+    _db: sqlite3.Connection
+    _space: int
+
+    async def turns(
+        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+    ) -> Sequence[tuple[int, int, str]]:
+        """Return (turn_order, create_time, id) of a session's live turns, ascending."""
+        now = at.record == FOREVER
+        in_time = f" AND {statements.in_time('m')}" if at.stated else ""
+        sql = (
+            "SELECT m.turn_order, m.create_time, m.id FROM memory m WHERE m.space = :space"
+            f" AND m.session_id = :session AND {_TURN} AND {statements.live('m', now)}"
+            " AND (m.turn_order, m.create_time, m.id) > (:order, :time, :id)"
+            f"{in_time} ORDER BY m.turn_order, m.create_time, m.id LIMIT :limit"
+        )
+        order, time, turn_id = after or (-1, 0, "")
+        bound = {
+            **{"space": self._space, "session": session_id, "valid": at.valid},
+            **{"record": at.record, "order": order, "time": time, "id": turn_id, "limit": limit},
+        }
+        return [(row[0], row[1], row[2]) for row in self._db.execute(sql, bound).fetchall()]
+
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns; 0 for none."""
+        sql = (
+            "SELECT max(m.turn_order) FROM memory m WHERE m.space = ? AND m.session_id = ?"
+            f" AND {_TURN} AND {statements.current('m', True)}"
+        )
+        row = self._db.execute(sql, (self._space, session_id)).fetchone()
+        return int(row[0] or 0)
+
+    async def entries(
+        self,
+        filter_: EntryFilter,
+        at: Instant,
+        *,
+        before: tuple[int, int] | None = None,
+        skip: int = 0,
+        limit: int,
+    ) -> tuple[Sequence[Entry], int]:
+        """Return live entries by (rank, record_from) descending, and how many match in all."""
+        tests, bound = self._entry_tests(filter_, at)
+        total = self._db.execute(f"SELECT count(*) FROM entry t WHERE {tests}", bound).fetchone()
+        rank, time = before or (2**62, 0)
+        sql = (
+            f"SELECT {rows.qualified(rows.ENTRY, 't')} FROM entry t WHERE {tests}"
+            " AND (t.rank, t.record_from) < (:rank, :time)"
+            " ORDER BY t.rank DESC, t.record_from DESC LIMIT :limit OFFSET :skip"
+        )
+        bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
+        found = self._db.execute(sql, bound).fetchall()
+        return [rows.entry(row) for row in found], int(total[0])
+
+    def _entry_tests(self, filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]]:
+        tests = [f"t.space = :space AND t.kind = :kind AND {_live(at)}"]
+        bound: dict[str, Any] = {"space": self._space, "kind": filter_.kind, "record": at.record}
+        for name, test, value in (
+            ("shelf", "t.shelf = :shelf", filter_.shelf),
+            ("session", "t.session_id = :session", filter_.session_id or None),
+            ("since", "t.record_from >= :since", filter_.since),
+            ("valid", "t.create_time <= :valid", at.valid if at.stated else None),
+            (
+                "ids",
+                "t.id IN (SELECT value FROM json_each(:ids))",
+                json.dumps(filter_.ids) if filter_.ids else None,
+            ),
+        ):
+            if value is not None:
+                tests.append(test)
+                bound[name] = value
+        return " AND ".join(tests), bound
+
+    def _entry_counts(self, at: Instant) -> tuple[int, int, int, int]:
+        """Return how many episodes, held and stale texts there are, and how many were removed."""
+        made = " AND t.create_time <= :valid" if at.stated else ""
+        held = f"t.deleted = 0 AND t.kind = {ItemKind.WORKING_MEMORY}{made}"
+        sql = (
+            f"SELECT count(*) FILTER (WHERE t.deleted = 0 AND t.kind = {ItemKind.EPISODE}{made}),"
+            f" count(*) FILTER (WHERE {held} AND t.shelf = ''),"
+            f" count(*) FILTER (WHERE {held} AND t.shelf <> ''),"
+            " count(*) FILTER (WHERE t.deleted = 1) FROM entry t"
+            f" WHERE t.space = :space AND {statements.current('t', at.record == FOREVER)}"
+        )
+        bound = {"space": self._space, "valid": at.valid, "record": at.record}
+        row = self._db.execute(sql, bound).fetchone()
+        return row[0], row[1], row[2], row[3]
+
+    def _entry(self, ref: Ref) -> Entry | None:
+        sql = (
+            f"SELECT {rows.ENTRY} FROM entry"
+            " WHERE space = ? AND id = ? AND revision = ? AND kind = ?"
+        )
+        key = (self._space, ref.id, ref.revision, ref.kind)
+        row = self._db.execute(sql, key).fetchone()
+        return rows.entry(row) if row else None
+
+
+def _live(at: Instant) -> str:
+    return statements.live("t", at.record == FOREVER)
