@@ -10,6 +10,8 @@ from concord_graph.adapters.sqlite import migrations
 
 LANDED = {
     1: "89bc8c121814ada04cb383af9deb481f41c529ab698189b97b672486a85db4ab",
+    2: "0405b1c620641bd2d56721e49d70be14ad7839b9d6c8a9854125378cdd87063f",
+    3: "09f7d31271acc310b4a75cd13ba0cb259919028806a13e416322f856c17ea86d",
 }
 """SHA-256 of every step that stores in the world have run."""
 
