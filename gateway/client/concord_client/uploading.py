@@ -50,7 +50,7 @@ class _Item:
     draft: Draft
 
     def refused(self, reason: str, message: str) -> Refusal:
-        return Refusal(self.index, f"{self.draft.file}:{self.draft.line}", reason, message)
+        return Refusal(self.index, self.draft.place, reason, message)
 
 
 class Upload:
@@ -62,10 +62,12 @@ class Upload:
     answered with the outcome of the first, whatever happened to the memories in between.
     """
 
-    def __init__(self, *, update_existing: bool = False) -> None:
+    def __init__(self, *, update_existing: bool = False, stop_on_error: bool = False) -> None:
+        """`stop_on_error`: what stands before the first item that is refused is still written."""
         self.refusals: list[Refusal] = []
         self.token = ""
         self._update = update_existing
+        self._stop = stop_on_error
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
         self._run = secrets.token_hex(8)
         self._numbers = count(1)
@@ -79,10 +81,18 @@ class Upload:
         """
         numbered = enumerate(outcomes)
         done = 0
-        while chunk := list(islice(numbered, BATCH_SIZE)):
-            self._send(memories, self._readable(chunk))
+        while not self.stopped and (chunk := list(islice(numbered, BATCH_SIZE))):
+            items, unreadable = self._divided(chunk)
+            self._send(memories, items)
+            if not self.stopped:
+                self.refusals += unreadable
             done += len(chunk)
             yield done
+
+    @property
+    def stopped(self) -> bool:
+        """Whether an item was refused and nothing after it is sent."""
+        return self._stop and bool(self.refusals)
 
     def counts(self) -> Counter[str]:
         """How many memories were "created", "unchanged" and "updated"."""
@@ -103,15 +113,19 @@ class Upload:
             token=self.token,
         )
 
-    def _readable(self, chunk: Iterable[tuple[int, Draft | Defect]]) -> list[_Item]:
-        items = []
+    def _divided(
+        self, chunk: Iterable[tuple[int, Draft | Defect]]
+    ) -> tuple[list[_Item], list[Refusal]]:
+        """What can be sent, and what could not be read; up to the first such where that stops."""
+        items, unreadable = [], []
         for index, outcome in chunk:
             if isinstance(outcome, Draft):
                 items.append(_Item(index, outcome))
-            else:
-                place = f"{outcome.file}:{outcome.line}" if outcome.line else outcome.file
-                self.refusals.append(Refusal(index, place, UNREADABLE, outcome.reason))
-        return items
+                continue
+            unreadable.append(Refusal(index, outcome.place, UNREADABLE, outcome.reason))
+            if self._stop:
+                break
+        return items, unreadable
 
     def _send(self, memories: MemoryServiceStub, items: Sequence[_Item]) -> None:
         """Writes `items`, without those that are refused."""
@@ -124,11 +138,15 @@ class Upload:
             if not reply.errors:
                 self._keep(items, reply)
                 return
-            wrong = {error.index for error in reply.errors}
-            self.refusals += [
-                items[error.index].refused(error.reason, error.message) for error in reply.errors
+            errors = sorted(reply.errors, key=lambda error: error.index)[
+                : 1 if self._stop else None
             ]
-            items = [item for at, item in enumerate(items) if at not in wrong]
+            self.refusals += [
+                items[error.index].refused(error.reason, error.message) for error in errors
+            ]
+            wrong = {error.index for error in errors}
+            last = min(wrong) if self._stop else len(items)
+            items = [item for at, item in enumerate(items[:last]) if at not in wrong]
 
     def _divide(
         self, memories: MemoryServiceStub, items: Sequence[_Item], refused: Refused
@@ -142,7 +160,8 @@ class Upload:
             return
         middle = len(items) // 2
         self._send(memories, items[:middle])
-        self._send(memories, items[middle:])
+        if not self.stopped:
+            self._send(memories, items[middle:])
 
     def _keep(self, items: Sequence[_Item], reply: memory_pb2.BatchAddMemoriesResponse) -> None:
         self._results += [

@@ -1,4 +1,4 @@
-"""`concord import`: a JSON Lines file or a Markdown folder, in batches, until search finds it."""
+"""`concord import`: memories, notes or chats, in batches, until search finds them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,12 +7,10 @@ import typer
 
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.importers.form import Format
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from concord_client.client import Client
-    from concord_client.importers.outcome import Defect, Draft
     from concord_client.uploading import Upload
 
 MOST_COMPLAINTS = 50
@@ -23,10 +21,35 @@ def import_(
     path: Annotated[
         Path,
         typer.Argument(
-            exists=True, help="A JSON Lines file, or a folder of Markdown with front matter."
+            exists=True,
+            help="A JSON Lines file, a folder of Markdown with front matter, or a chat transcript.",
         ),
     ],
     *,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            case_sensitive=False,
+            help="What it is. auto: a folder is markdown, objects that name a speaker or hold "
+            "messages are chat, other JSON lines are jsonl, other text is chat.",
+        ),
+    ] = Format.AUTO,
+    session_id: Annotated[
+        str | None,
+        typer.Option(
+            "--session",
+            help="Session of a chat that names none.",
+            show_default="the file's name",
+        ),
+    ] = None,
+    stop_on_error: Annotated[
+        bool,
+        typer.Option(
+            "--stop-on-error",
+            help="Stop at the first item that cannot be remembered; what came before it stays.",
+        ),
+    ] = False,
     update: Annotated[
         bool, typer.Option("--update", help="Change memories that are there with other content.")
     ] = False,
@@ -36,16 +59,26 @@ def import_(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remember a file of JSON Lines or a folder of Markdown notes.
+    """Remember a file of JSON Lines, a folder of Markdown notes or a chat transcript.
 
-    What cannot be remembered is listed and stops nothing else. Importing again adds nothing.
+    What cannot be remembered is listed and stops nothing else.
+
+    Importing again adds nothing: an import that was cut off goes on where it was.
+
+    A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
+
+    a JSON list of messages or of conversations, or lines "\\[time] Speaker: text".
+
+    What system, developer, tool and function roles say is left out of it.
     """
+    from concord_client.importers.formats import detected
     from concord_client.uploading import Upload
 
     session = Session.of(ctx, space, as_json)
-    upload = Upload(update_existing=update)
+    upload = Upload(update_existing=update, stop_on_error=stop_on_error)
+    form = detected(path) if form is Format.AUTO else form
     with session.client() as client:
-        _send(client, upload, path)
+        _send(client, upload, path, form, session_id or "")
         if wait and upload.token:
             _await_index(client, upload.token)
     if session.as_json:
@@ -55,27 +88,23 @@ def import_(
     _complain(upload)
 
 
-def outcomes(path: Path) -> "Iterator[Draft | Defect]":
-    """What reading `path` yields, in order."""
-    from concord_client.importers.jsonl import read_jsonl
-    from concord_client.importers.markdown import read_markdown
-
-    return read_markdown(path) if path.is_dir() else read_jsonl(path)
-
-
-def _send(client: "Client", upload: "Upload", path: Path) -> None:
+def _send(client: "Client", upload: "Upload", path: Path, form: Format, session: str) -> None:
     from concord_client.cli.progress import bar
+    from concord_client.importers.formats import read
 
-    with bar("Remembering", _count(path)) as advance:
-        for done in upload.send(client.memory, outcomes(path)):
+    with bar("Remembering", _count(path, form)) as advance:
+        for done in upload.send(client.memory, read(path, form, session)):
             advance(done)
 
 
-def _count(path: Path) -> int:
+def _count(path: Path, form: Format) -> int:
     """How many outcomes reading `path` will yield."""
+    from concord_client.importers.chat import read_chat
     from concord_client.importers.folder import markdown_files
 
-    if path.is_dir():
+    if form is Format.CHAT:
+        return sum(1 for _ in read_chat(path))
+    if form is Format.MARKDOWN:
         return sum(1 for _ in markdown_files(path))
     try:
         with path.open("rb") as file:

@@ -20,7 +20,14 @@ class Draft:
     file: str
     """Path as it was given, or relative to the imported folder, with slashes."""
     line: int
-    """First line of the item, from 1."""
+    """First line of the item, from 1; 0 where `part` tells more."""
+    part: str = ""
+    """Which part of the file, where lines tell nothing."""
+
+    @property
+    def place(self) -> str:
+        """Where a person finds it."""
+        return _place(self.file, self.line, self.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,19 @@ class Defect:
     line: int
     """From 1; 0 where the file as a whole cannot be read."""
     reason: str
+    part: str = ""
+    """Which part of the file, where lines tell nothing."""
+
+    @property
+    def place(self) -> str:
+        """Where a person finds it."""
+        return _place(self.file, self.line, self.part)
+
+
+def _place(file: str, line: int, part: str) -> str:
+    if part:
+        return f"{file}, {part}"
+    return f"{file}:{line}" if line else file
 
 
 class ItemUnreadable(ValueError):

@@ -1,0 +1,103 @@
+"""Reads one JSON object of a transcript: the names that people's tools give to the same things."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from concord_client.importers.chat.turns import Turn
+from concord_client.importers.outcome import ItemUnreadable
+
+Record = Mapping[str, object]
+
+SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "thread_id", "thread", "chat")
+CONVERSATIONS = ("conversation", "conv")
+SPEAKERS = ("speaker", "name", "role", "author", "sender", "from", "user")
+TEXTS = ("text", "content", "message", "body")
+TIMES = ("time", "timestamp", "created_at", "create_time", "createdAt", "date", "ts")
+
+NOT_SAID = frozenset(["system", "developer", "tool", "function"])
+"""Roles whose messages are instructions and machinery, not dialogue."""
+
+_MILLISECONDS_FROM = 100_000_000_000  # as seconds that would be the year 5138
+
+
+def turn_of(record: Record, session: str) -> Turn | None:
+    """The turn that `record` tells, in `session` unless it names its own; None for what is none.
+
+    Messages of `NOT_SAID` roles, and those of images or calls alone, are none. Raises
+    `ItemUnreadable`.
+    """
+    if isinstance(inner := record.get("message"), Mapping):  # in an envelope, with its time
+        record = {**record, **inner, "message": None}
+    speaker = _speaker(record)
+    role = _role(record)
+    if isinstance(role, str) and role in NOT_SAID:
+        return None
+    text = _text(_first(record, TEXTS))
+    if text is None:
+        if any(name in record for name in TEXTS):
+            return None
+        raise ItemUnreadable(f"no text: none of {', '.join(TEXTS)}")
+    if not speaker:
+        raise ItemUnreadable(f"no speaker: none of {', '.join(SPEAKERS)}")
+    return Turn(session_of(record) or session, speaker, text, time_of(_first(record, TIMES)))
+
+
+def session_of(record: Record) -> str:
+    """The session that `record` names, within its conversation where it names both; else ""."""
+    session = _word(_first(record, SESSIONS), "session")
+    conversation = _word(_first(record, CONVERSATIONS), "conversation")
+    return "/".join(each for each in (conversation, session) if each)
+
+
+def time_of(value: object) -> datetime | None:
+    """A time: ISO 8601 (UTC where it names no zone), or seconds or milliseconds since 1970."""
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, str):
+            at = datetime.fromisoformat(value.strip())
+            return at if at.tzinfo else at.replace(tzinfo=UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
+            return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise ItemUnreadable(f"no ISO 8601 time: {str(value)[:60]!r}")
+
+
+def _first(record: Record, names: tuple[str, ...]) -> object:
+    return next((record[name] for name in names if record.get(name) is not None), None)
+
+
+def _speaker(record: Record) -> str:
+    value = _first(record, SPEAKERS)
+    if isinstance(value, Mapping):  # {"author": {"role": "user", "name": null}}
+        value = value.get("name") or value.get("role")
+    return _word(value, "speaker")
+
+
+def _role(record: Record) -> object:
+    author = record.get("author")
+    return author.get("role") if isinstance(author, Mapping) else record.get("role")
+
+
+def _word(value: object, name: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ItemUnreadable(f"the {name} is no text")
+    return str(value).strip()
+
+
+def _text(value: object) -> str | None:
+    """The text of a message; of several parts, those that are text. None where there is none."""
+    if isinstance(value, Mapping):  # {"content_type": "text", "parts": [...]}, {"text": "..."}
+        return _text(value.get("parts", value.get("text")))
+    if isinstance(value, list):
+        parts = [part for each in value if (part := _text(each))]
+        return "\n\n".join(parts) or None
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ItemUnreadable("the text is no text")
+    return value

@@ -1,0 +1,85 @@
+"""A turn as a transcript tells it, and the memory that it becomes."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from unicodedata import normalize
+
+from concord.type.v1 import type_pb2
+
+from concord_client.importers.outcome import ItemUnreadable, check_content
+
+MAX_SESSION = 128
+MAX_SPEAKER = 256
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What somebody said."""
+
+    session: str
+    speaker: str
+    text: str
+    time: datetime | None = None
+    """When it was said; without one, only the order in the transcript tells."""
+
+
+class Sessions:
+    """Makes memories of turns, in the order of the transcript.
+
+    A turn's external id is made of what it says, by whom, when and in which session, not of its
+    file or place: a transcript that grew, moved or gained a turn in the middle can be read again.
+    Equal turns of a session are told apart by counting them.
+    """
+
+    def __init__(self) -> None:
+        self._equal: Counter[str] = Counter()
+
+    def memory(self, turn: Turn) -> type_pb2.Memory:
+        """The memory that `turn` becomes. Raises `ItemUnreadable`."""
+        text = _checked(turn)
+        key = f"{turn.session}/{_digest(turn, text)}"
+        self._equal[key] += 1
+        again = f"/{self._equal[key]}" if self._equal[key] > 1 else ""
+        memory = type_pb2.Memory(
+            content=text,
+            kind=type_pb2.MEMORY_KIND_TURN,
+            session_id=turn.session,
+            sources=[type_pb2.Source(speaker=turn.speaker)],
+            external_id=f"chat/{key}{again}",
+        )
+        if turn.time:
+            memory.valid_from.FromDatetime(turn.time.astimezone(UTC))
+        return memory
+
+
+def _checked(turn: Turn) -> str:
+    """The turn's text. Raises `ItemUnreadable` for what no memory may hold."""
+    for name, value, most in (
+        ("session", turn.session, MAX_SESSION),
+        ("speaker", turn.speaker, MAX_SPEAKER),
+    ):
+        if not value.strip():
+            raise ItemUnreadable(f"no {name}")
+        if len(value) > most:
+            raise ItemUnreadable(f"the {name} has {len(value)} characters, at most {most}")
+        if _CONTROLS.search(value):
+            raise ItemUnreadable(f"the {name} has control characters")
+    if _SURROGATES.search(turn.session + turn.speaker + turn.text):
+        raise ItemUnreadable("half of a character (a lone surrogate)")
+    text = turn.text.replace("\r\n", "\n").strip()
+    check_content(text)
+    if "\0" in text:
+        raise ItemUnreadable("the text has NUL characters")
+    return text
+
+
+def _digest(turn: Turn, text: str) -> str:
+    time = turn.time.astimezone(UTC).isoformat() if turn.time else ""
+    said = "\0".join(normalize("NFC", each) for each in (turn.speaker, time, text))
+    return sha256(said.encode()).hexdigest()[:32]

@@ -1,0 +1,45 @@
+"""Reads a path in the form that it has."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from concord_client.importers.chat import read_chat
+from concord_client.importers.chat.conversations import is_conversation
+from concord_client.importers.chat.records import SPEAKERS
+from concord_client.importers.form import Format
+from concord_client.importers.jsonl import read_jsonl
+from concord_client.importers.markdown import read_markdown
+from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft
+
+_JSON_LINES = (".jsonl", ".ndjson")
+
+
+def read(path: Path, form: Format, session: str = "") -> Iterator[Draft | Defect]:
+    """What reading `path` yields, in order; `session` is for a transcript that names none."""
+    known = detected(path) if form is Format.AUTO else form
+    readers: dict[Format, Callable[[Path], Iterator[Draft | Defect]]] = {
+        Format.JSONL: read_jsonl,
+        Format.MARKDOWN: read_markdown,
+        Format.CHAT: lambda transcript: read_chat(transcript, session),
+    }
+    return readers[known](path)
+
+
+def detected(path: Path) -> Format:
+    """The form of `path`: a folder is Markdown; a file's first line tells memories from turns."""
+    if path.is_dir():
+        return Format.MARKDOWN
+    try:
+        with path.open("rb") as file:
+            first = next((line for line in file if line.strip()), b"")[:MAX_ITEM_BYTES]
+    except OSError:
+        return Format.JSONL  # whose reader says why it cannot be read
+    try:
+        value: object = json.loads(first.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        told = is_conversation(value) or any(name in value for name in SPEAKERS)
+        return Format.CHAT if told else Format.JSONL
+    return Format.JSONL if path.suffix.lower() in _JSON_LINES else Format.CHAT

@@ -1,0 +1,294 @@
+"""Transcripts in the forms that people have, whole and damaged."""
+
+import json
+from pathlib import Path
+
+import pytest
+from concord.type.v1 import type_pb2
+from concord_client.importers.chat import read_chat
+from concord_client.importers.form import Format
+from concord_client.importers.formats import detected
+from concord_client.importers.outcome import Defect, Draft
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+Told = tuple[str, str, str]
+
+
+def written(folder: Path, content: object, name: str = "talk.txt") -> Path:
+    """A file of text, or of a value as JSON."""
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    return path
+
+
+def memories(path: Path) -> list[type_pb2.Memory]:
+    """What a transcript becomes; nothing in it may be defective."""
+    outcomes = list(read_chat(path))
+    assert [each for each in outcomes if isinstance(each, Defect)] == []
+    return [each.memory for each in outcomes if isinstance(each, Draft)]
+
+
+def told(path: Path) -> list[Told]:
+    """Session, speaker and text of every turn."""
+    return [(each.session_id, each.sources[0].speaker, each.content) for each in memories(path)]
+
+
+def defects(path: Path) -> list[Defect]:
+    """What could not be read."""
+    return [each for each in read_chat(path) if isinstance(each, Defect)]
+
+
+def test_a_turn_becomes_a_memory_of_its_session_speaker_and_time(tmp_path: Path) -> None:
+    """M2 M6 Kind TURN; the time it was said is when it began to hold."""
+    line = {"session": "s1", "speaker": "Ada", "text": " Hi. ", "time": "2026-03-01T12:00:00+02:00"}
+
+    (memory,) = memories(written(tmp_path, line, "a.jsonl"))
+
+    assert memory.external_id.startswith("chat/s1/")
+    assert memory == type_pb2.Memory(
+        content="Hi.",
+        kind=type_pb2.MEMORY_KIND_TURN,
+        session_id="s1",
+        sources=[type_pb2.Source(speaker="Ada")],
+        valid_from=memory.valid_from,
+        external_id=memory.external_id,
+    )
+    assert memory.valid_from.ToJsonString() == "2026-03-01T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("line", "turn"),
+    [
+        ({"role": "user", "content": "x"}, ("talk", "user", "x")),
+        ({"from": "Ada", "body": "x", "thread_id": 7}, ("7", "Ada", "x")),
+        (
+            {"conversation": "c", "session": "s", "speaker": "A", "text": "x"},
+            ("c/s", "A", "x"),
+        ),
+        (
+            {"author": {"role": "user"}, "content": {"parts": ["x", "y"]}},
+            ("talk", "user", "x\n\ny"),
+        ),
+        (
+            {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image"}]},
+            ("talk", "user", "x"),
+        ),
+        (
+            {"type": "user", "message": {"role": "user", "content": "x"}, "sessionId": "s"},
+            ("s", "user", "x"),
+        ),
+        ({"role": "user", "name": "Ada", "content": "x"}, ("talk", "Ada", "x")),
+    ],
+)
+def test_json_lines_of_turns_in_the_words_of_many_tools(
+    tmp_path: Path, line: dict[str, object], turn: Told
+) -> None:
+    """M6 Chat transcripts: the names that tools give to session, speaker and text."""
+    assert told(written(tmp_path, line, "talk.jsonl")) == [turn]
+
+
+@pytest.mark.parametrize(
+    ("time", "instant"),
+    [
+        ("2026-03-01", "2026-03-01T00:00:00Z"),
+        ("2026-03-01 09:30", "2026-03-01T09:30:00Z"),
+        (1_772_359_200, "2026-03-01T10:00:00Z"),
+        (1_772_359_200.5, "2026-03-01T10:00:00.500Z"),
+        (1_772_359_200_000, "2026-03-01T10:00:00Z"),
+    ],
+)
+def test_times_are_iso_or_since_1970(tmp_path: Path, time: object, instant: str) -> None:
+    """M6 A time without a zone is UTC; large numbers are milliseconds."""
+    (memory,) = memories(written(tmp_path, {"role": "u", "text": "x", "ts": time}, "a.jsonl"))
+
+    assert memory.valid_from.ToJsonString() == instant
+
+
+U, A = {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}
+SILENT = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "tool", "content": "42"},
+    {"role": "assistant", "content": None, "tool_calls": []},
+]
+TREE = {
+    "title": "Trees",
+    "current_node": "3",
+    "mapping": {
+        "0": {"message": None, "parent": None},
+        "1": {"message": U, "parent": "0"},
+        "2": {"message": {"role": "assistant", "content": "a dropped answer"}, "parent": "1"},
+        "3": {"message": A, "parent": "1"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "sessions"),
+    [
+        ([U, A], ["chat"]),
+        ([*SILENT, U, A], ["chat"]),
+        ({"messages": [U, A]}, ["chat"]),
+        ({"id": "c-1", "messages": [U, A]}, ["c-1"]),
+        ([{"messages": [U, A]}, {"title": "Two", "messages": [U, A]}], ["chat/1", "Two"]),
+        ([[U, A], [U, A]], ["chat/1", "chat/2"]),
+        ({"conversations": [{"messages": [U, A]}]}, ["chat/1"]),
+        ([TREE], ["Trees"]),
+        ([{"uuid": "u1", "chat_messages": [U, A]}], ["u1"]),
+    ],
+)
+def test_messages_arrays_and_lists_of_conversations(
+    tmp_path: Path, document: object, sessions: list[str]
+) -> None:
+    """M6 What chats export; instructions and machinery are no dialogue."""
+    expected = [(s, *turn) for s in sessions for turn in (("user", "q"), ("assistant", "a"))]
+
+    assert told(written(tmp_path, document, "chat.json")) == expected
+    assert told(written(tmp_path, json.dumps(document, indent=1), "chat.txt")) == expected
+
+
+def test_a_line_may_hold_a_conversation(tmp_path: Path) -> None:
+    """M6 JSON Lines of {"messages": [...]}, as people keep them for training."""
+    lines = "\n".join(json.dumps({"messages": [U, A]}) for _ in range(2))
+
+    assert [turn[0] for turn in told(written(tmp_path, lines, "t.jsonl"))] == [
+        *("t/1", "t/1"),
+        *("t/2", "t/2"),
+    ]
+
+
+def test_plain_text_with_and_without_times(tmp_path: Path) -> None:
+    """M6 "[time] Speaker: text"; other lines go on with the turn above them."""
+    plain = "Ada: Hi Bo.\nhow are you?\n\nSee http://x.y: good.\nBo Li: Fine.\r\nAda:\nBye.\n"
+    timed = "[2026-03-01 10:00] Ada: Hi.\nNote: this is still hers.\n[2026-03-01 10:01] Bo: Yes.\n"
+
+    assert told(written(tmp_path, plain)) == [
+        ("talk", "Ada", "Hi Bo.\nhow are you?\n\nSee http://x.y: good."),
+        ("talk", "Bo Li", "Fine."),
+        ("talk", "Ada", "Bye."),
+    ]
+    first, second = memories(written(tmp_path, timed))
+    assert first.content == "Hi.\nNote: this is still hers."
+    assert second.valid_from.ToJsonString() == "2026-03-01T10:01:00Z"
+
+
+def test_external_ids_stay_when_a_transcript_grows_or_moves(tmp_path: Path) -> None:
+    """M5 M6 Every turn has an id of its own, and the same one in the file's next version."""
+    turns = [{"session": "s", "role": "u", "text": text} for text in ("ok", "no", "ok", "ok")]
+    before = memories(written(tmp_path, "\n".join(map(json.dumps, turns)), "a.jsonl"))
+    turns.insert(1, {"session": "s", "role": "u", "text": "well"})
+    turns.append({"session": "s", "role": "u", "text": "new"})
+    after = memories(written(tmp_path, "\n".join(map(json.dumps, turns)), "moved.jsonl"))
+
+    ids = [memory.external_id for memory in after]
+    assert len(set(ids)) == 6
+    assert [memory.external_id for memory in before] == [ids[0], ids[2], ids[3], ids[4]]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"role": "user"', "not JSON: Expecting ',' delimiter"),
+        ("5", "neither a list of messages nor an object"),
+        ('{"role": "user"}', "no text"),
+        ('{"text": "x"}', "no speaker"),
+        ('{"role": "user", "text": 5}', "the text is no text"),
+        ('{"role": "user", "text": "  "}', "the content is empty"),
+        ('{"role": ["user"], "text": "x"}', "the speaker is no text"),
+        ('{"role": "user", "text": "x", "time": "8 May"}', "no ISO 8601 time: '8 May'"),
+        ('{"role": "user", "text": "x", "time": true}', "no ISO 8601 time"),
+        ('{"role": "user", "text": "x", "time": 1e300}', "no ISO 8601 time"),
+        ('{"role": "user", "text": "\\ud800"}', "half of a character"),
+        ('{"role": "user", "text": "a\\u0000b"}', "NUL"),
+        (json.dumps({"role": "u" * 257, "text": "x"}), "the speaker has 257 characters"),
+        (json.dumps({"role": "u", "session": "s\n", "text": "x", "chat": 1}), ""),
+        (json.dumps({"role": "u", "text": "x" * 20_001}), "the content has 20001 characters"),
+        ("[" * 5000, "nested too deeply"),
+        ('{"role": "u", "text": ' + "[" * 600 + "]" * 600 + "}", "nested too deeply"),
+    ],
+)
+def test_a_bad_turn_is_told_and_the_others_are_read(tmp_path: Path, line: str, reason: str) -> None:
+    """M6 One defect with its line; the lines around it are turns."""
+    good = json.dumps({"role": "user", "text": "good"})
+    outcomes = list(read_chat(written(tmp_path, f"{good}\n{line}\n{good}\n", "t.jsonl")))
+
+    bad = [each for each in outcomes if isinstance(each, Defect)]
+    if not reason:  # white space around a name is no part of it
+        assert bad == []
+        return
+    assert [(each.place, reason in each.reason) for each in bad] == [
+        (f"{tmp_path}/t.jsonl:2", True)
+    ], bad
+    assert len(outcomes) == 3
+
+
+def test_damage_in_documents_and_text_is_told_with_its_place(tmp_path: Path) -> None:
+    """M6 What lines cannot tell is told by conversation and message."""
+    document = written(
+        tmp_path, [{"messages": [U, {"role": "user"}, 7]}, {"messages": [A]}], "d.json"
+    )
+    broken = written(tmp_path, '[{"role": "user",\n', "b.json")
+    plain = written(tmp_path, "a heading\nAda: Hi.\n[noon] Bo: Hm.\n", "p.txt")
+    latin = tmp_path / "l.txt"
+    latin.write_bytes(b"Ada: Hi.\nBo: caf\xe9\n")
+
+    assert [(each.place, each.reason.partition(":")[0]) for each in defects(document)] == [
+        (f"{document}, conversation 1, message 2", "no text"),
+        (f"{document}, conversation 1, message 3", "no message"),
+    ]
+    assert [each.place for each in defects(broken)] == [f"{broken}:2"]
+    assert [(each.line, each.reason) for each in defects(plain)] == [
+        (1, 'no "Speaker: text"'),
+        (3, "no ISO 8601 time: 'noon'"),
+    ]
+    assert defects(latin) == [Defect(str(latin), 2, "not UTF-8")]
+    assert [each.line for each in defects(tmp_path / "none.txt")] == [0]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    content=st.one_of(
+        st.text(),
+        st.lists(
+            st.dictionaries(
+                st.sampled_from(["role", "text", "time", "messages", "mapping", "session"]),
+                st.recursive(
+                    st.none() | st.integers() | st.floats() | st.text(),
+                    lambda inner: (
+                        st.lists(inner, max_size=3)
+                        | st.dictionaries(st.sampled_from(["role", "text", "parts"]), inner)
+                    ),
+                    max_leaves=6,
+                ),
+            ),
+            max_size=3,
+        ),
+    ),
+    suffix=st.sampled_from([".txt", ".json", ".jsonl"]),
+)
+def test_any_file_gives_turns_or_defects(tmp_path: Path, content: object, suffix: str) -> None:
+    """M6 Whatever a file holds, reading it raises nothing."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    path = tmp_path / f"any{suffix}"
+    path.write_text(text, "utf-8", "surrogatepass")
+
+    for outcome in read_chat(path):
+        assert isinstance(outcome, Defect) or outcome.memory.content
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form"),
+    [
+        ("a.jsonl", '{"content": "x"}\n', Format.JSONL),
+        ("a.jsonl", '\n{"role": "user", "content": "x"}\n', Format.CHAT),
+        ("a.jsonl", '{"messages": []}', Format.CHAT),
+        ("a.jsonl", "broken", Format.JSONL),
+        ("a.json", '[\n{"role": "user"}]', Format.CHAT),
+        ("a.txt", "Ada: Hi.", Format.CHAT),
+        ("a", '{"content": "x", "sources": [{"speaker": "Ada"}]}', Format.JSONL),
+    ],
+)
+def test_the_form_of_a_file_is_found(tmp_path: Path, name: str, content: str, form: Format) -> None:
+    """M6 `--format auto` tells memories from turns, and notes from both."""
+    assert detected(written(tmp_path, content, name)) is form
+    assert detected(tmp_path) is Format.MARKDOWN
