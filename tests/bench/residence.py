@@ -26,6 +26,7 @@ from tests.bench.table import Bar, Row
 
 STARTS = 3
 SEARCHES, LONG_TEXTS = 300, 200
+PATIENCE = 300.0
 MEGABYTE = 1 << 20
 START_BAR, MEMORY_BAR = Bar(3.0), Bar(700.0)
 
@@ -77,9 +78,9 @@ def _use(data: Path, url: str) -> None:
     with Client(Target(url, key)) as client:
         for text in islice(sentences.questions(seed=10), SEARCHES):
             client.search.Search(SearchRequest(query=text))
-        added = client.memory.BatchAddMemories(requests("long", memories), timeout=60.0)
+        added = client.memory.BatchAddMemories(requests("long", memories), timeout=PATIENCE)
         seen = Consistency(at_least_as_fresh=added.token)
-        client.search.Search(SearchRequest(query="it", consistency=seen), timeout=60.0)
+        client.search.Search(SearchRequest(query="it", consistency=seen), timeout=PATIENCE)
 
 
 @contextmanager

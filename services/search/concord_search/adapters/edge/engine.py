@@ -99,7 +99,7 @@ class Shard:
             raise IndexCorrupt(f"the index in {self._path} refused a query") from error
         return [
             Scored(
-                [cast(PointId, hit.id) for hit in answer],
+                cast(list[PointId], [hit.id for hit in answer]),
                 np.array([hit.score for hit in answer], dtype=np.float64),
             )
             for answer in answers
