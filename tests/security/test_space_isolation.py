@@ -53,7 +53,9 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
     ]
     memory = memory_pb2
     return {
-        "GetNode": [graph_pb2.GetNodeRequest(name=name) for name in ("Ada", "Acme", "Nobody")],
+        "GetNode": [
+            graph_pb2.GetNodeRequest(name=name) for name in ("Ada", "Acme", "Nobody", "Adda")
+        ],
         "GetEdge": [
             graph_pb2.GetEdgeRequest(
                 triple=graph_pb2.Triple(source=ADA, relation="WORKS_AT", target=ZETA)
@@ -69,6 +71,8 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         "QueryNeighbors": [*walks],
         "FindPath": [graph_pb2.FindPathRequest(start=ADA, end=ZETA, max_depth=10)],
         "GetMemory": [
+            memory.GetMemoryRequest(id="shared/ones"),
+            memory.GetMemoryRequest(external_id="ext-2"),
             *(memory.GetMemoryRequest(id=i) for i in (home.gone_id, home.creed_id, "shared/one")),
             memory.GetMemoryRequest(external_id="ext-1"),
         ],
@@ -82,6 +86,7 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         "ListEpisodes": [
             layers_pb2.ListEpisodesRequest(skip=1),
             layers_pb2.ListEpisodesRequest(session_id="elsewhere"),
+            layers_pb2.ListEpisodesRequest(session_id="walk"),
         ],
         "ListWorkingMemory": [layers_pb2.ListWorkingMemoryRequest(stale=True)],
         "Search": [*searches()],

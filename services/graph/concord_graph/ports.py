@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
@@ -25,6 +25,7 @@ from concord_graph.domain.items import (
     Node,
 )
 from concord_graph.domain.links import Link
+from concord_graph.domain.spelling import NameKind
 from concord_graph.domain.standing import Standing
 
 T = TypeVar("T")
@@ -207,6 +208,11 @@ class Counts:
     working_memory: int = 0
     working_memory_stale: int = 0
 
+    @property
+    def anything(self) -> bool:
+        """Return whether the space holds, or has held, anything at all."""
+        return any(getattr(self, each.name) for each in fields(self))
+
 
 @dataclass(frozen=True, slots=True)
 class SpaceHead:
@@ -368,6 +374,14 @@ class Reads(Protocol):
         """Return (turn_order, create_time, id) of a session's live turns, ascending, past `after`.
 
         When the valid time is stated, of those said by then; superseded ones are among them.
+        """
+        ...
+
+    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
+        """Return live names that may be spelt like the one asked for; the caller judges.
+
+        A bounded number: those next to it, `most` each way, when names are sorted folded, and when
+        they are sorted backwards (`domain.spelling`), or what another index finds as well.
         """
         ...
 

@@ -35,6 +35,7 @@ _OTHERWISE = {
         "valid_until": "NULL",
     },
     "entry": {"body": "replace(body, '(a)', '(elsewhere)')", "session_id": "session_id"},
+    "spelling": {"name": "'other ' || name"},
     "access": {"count": "99", "last_time": "last_time + 7"},
     "change": {"digest": "'elsewhere'", "principal": "'somebody'"},
     "request": {"digest": "'elsewhere'"},

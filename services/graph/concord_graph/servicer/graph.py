@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import grpc
@@ -12,10 +12,12 @@ from concord_chassis import deadline
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
+from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
 from concord_graph.usecases.commands import Commands
+from concord_graph.usecases.near_names import near_triple
 from concord_graph.usecases.queries import NeighborPage, Queries
 from concord_graph.usecases.shown import Shown
 
@@ -60,7 +62,9 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             name=incoming.text(request.name),
         )
         if node is None:
-            return graph_pb2.GetNodeResponse(status=_NOT_FOUND)
+            asked = incoming.text(request.name)
+            near = await self._queries.near_names(caller().space, NameKind.NODE, asked)
+            return graph_pb2.GetNodeResponse(status=_NOT_FOUND, near_names=near)
         return graph_pb2.GetNodeResponse(status=_FOUND, node=outgoing.node(node))
 
     async def UpdateNode(
@@ -113,7 +117,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         """Read an edge by id or triple."""
         shown = await self._edge(request)
         if shown is None:
-            return graph_pb2.GetEdgeResponse(status=_NOT_FOUND)
+            near = await self._near_triple(request)
+            return graph_pb2.GetEdgeResponse(status=_NOT_FOUND, near_names=near)
         edge = outgoing.edge(shown, shown.valid)
         return graph_pb2.GetEdgeResponse(status=_FOUND, edge=edge)
 
@@ -121,14 +126,15 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         space, as_of = caller().space, incoming.as_of(request)
         if request.WhichOneof("by") == "id":
             return await self._queries.edge(space, request.id, as_of, peek=request.peek)
-        triple = request.triple
-        return await self._queries.edge_of_triple(
-            space,
-            incoming.end_ref(triple.source, "triple.source"),
-            incoming.text(triple.relation),
-            incoming.end_ref(triple.target, "triple.target"),
-            as_of,
-            peek=request.peek,
+        triple = incoming.triple(request.triple)
+        return await self._queries.edge_of_triple(space, *triple, as_of, peek=request.peek)
+
+    async def _near_triple(self, request: graph_pb2.GetEdgeRequest) -> Sequence[str]:
+        if request.WhichOneof("by") == "id":
+            return ()
+        triple = incoming.triple(request.triple)
+        return await self._queries.read(
+            caller().space, lambda tx, now: near_triple(tx, *triple, now)
         )
 
     async def UpdateEdge(
@@ -235,6 +241,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             episodes=counts.episodes,
             working_memory=counts.working_memory,
             working_memory_stale=counts.working_memory_stale,
+            status=_FOUND if counts.anything else _NOT_FOUND,
         )
 
     async def ListOperations(

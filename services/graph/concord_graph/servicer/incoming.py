@@ -126,6 +126,15 @@ def end_ref(end: type_pb2.EdgeEnd, field: str) -> EndRef:
     return EndRef(text(end.name), end.id)
 
 
+def triple(message: graph_pb2.Triple) -> tuple[EndRef, str, EndRef]:
+    """Return source, relation and target."""
+    return (
+        end_ref(message.source, "triple.source"),
+        text(message.relation),
+        end_ref(message.target, "triple.target"),
+    )
+
+
 def memory_draft(memory: type_pb2.Memory) -> MemoryDraft:
     """Return the draft of a memory."""
     return MemoryDraft(

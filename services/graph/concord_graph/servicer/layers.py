@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import grpc
@@ -13,6 +14,7 @@ from google.protobuf.message import Message
 
 from concord_graph.domain.drafts import EpisodeDraft, MemoryDraft, WorkingDraft
 from concord_graph.domain.items import Entry, Importance, ItemKind, MemoryKind, Source
+from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
@@ -101,8 +103,14 @@ class LayersServicer(memory_pb2_grpc.MemoryServiceServicer):
         skip = 0 if request.page_token else request.skip
         page = await self._entries(request, filter_, skip=skip)
         found = type_pb2.LOOKUP_STATUS_FOUND if page.total else type_pb2.LOOKUP_STATUS_NOT_FOUND
+        near: Sequence[str] = ()
+        if not page.total and request.session_id:
+            near = await self._queries.near_names(
+                caller().space, NameKind.SESSION, request.session_id
+            )
         return layers_pb2.ListEpisodesResponse(
             status=found,
+            near_names=near,
             episodes=[_episode(entry) for entry in page.entries],
             total_count=page.total,
             next_page_token=_next(request, page),

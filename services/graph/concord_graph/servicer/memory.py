@@ -15,6 +15,7 @@ from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.exceptions import FieldInvalid
+from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute, execute_as
@@ -102,7 +103,10 @@ class MemoryServicer(LayersServicer):
             peek=request.peek,
         )
         if shown is None:
-            return memory_pb2.GetMemoryResponse(status=_NOT_FOUND)
+            kind = NameKind.MEMORY_ID if request.id else NameKind.EXTERNAL_ID
+            asked = request.id or incoming.text(request.external_id)
+            near = await self._queries.near_names(caller().space, kind, asked)
+            return memory_pb2.GetMemoryResponse(status=_NOT_FOUND, near_names=near)
         memory = outgoing.memory(shown, shown.valid)
         return memory_pb2.GetMemoryResponse(status=_FOUND, memory=memory)
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import FOREVER, AsOf, Instant, ItemKind, Memory, Node
+from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Change,
     Clock,
@@ -22,6 +23,7 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.chains import Chain, chain_of
 from concord_graph.usecases.export import export_state
+from concord_graph.usecases.near_names import near_names
 from concord_graph.usecases.neighbors import (
     Neighborhood,
     Reached,
@@ -131,6 +133,12 @@ class Queries:
             return shown[0] if shown else None
 
         return self._touched(space, await self.read(space, work), peek=peek)
+
+    async def near_names(self, space: str, kind: NameKind, asked: str) -> Sequence[str]:
+        """Return up to 5 live names that are spelt like what was asked for and not found."""
+        if not asked:
+            return ()
+        return await self.read(space, lambda tx, _: near_names(tx, kind, asked))
 
     async def nodes(
         self, space: str, label: str, as_of: AsOf, after: str, limit: int

@@ -130,21 +130,29 @@ class GetNodeResponse(_message.Message):
 
     STATUS_FIELD_NUMBER: _builtins.int
     NODE_FIELD_NUMBER: _builtins.int
+    NEAR_NAMES_FIELD_NUMBER: _builtins.int
     status: _type_pb2.LookupStatus.ValueType
     """Whether it was found."""
     @_builtins.property
     def node(self) -> _type_pb2.Node:
         """The node when found."""
 
+    @_builtins.property
+    def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """When there is none of that name: up to 5 names of live nodes that are spelt alike, the nearest
+        first, as they are now.
+        """
+
     def __init__(
         self,
         *,
         status: _type_pb2.LookupStatus.ValueType = ...,
         node: _type_pb2.Node | None = ...,
+        near_names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["near_names", b"near_names", "node", b"node", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -488,21 +496,30 @@ class GetEdgeResponse(_message.Message):
 
     STATUS_FIELD_NUMBER: _builtins.int
     EDGE_FIELD_NUMBER: _builtins.int
+    NEAR_NAMES_FIELD_NUMBER: _builtins.int
     status: _type_pb2.LookupStatus.ValueType
     """Whether it was found."""
     @_builtins.property
     def edge(self) -> _type_pb2.Edge:
         """The edge when found, with the access data from before this read."""
 
+    @_builtins.property
+    def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """When there is none of that triple, up to 5 names, the nearest first, as they are now: of live
+        nodes that are spelt like an end that is unknown; when both ends are known, the relations spelt
+        like the one asked for that lead from the one to the other.
+        """
+
     def __init__(
         self,
         *,
         status: _type_pb2.LookupStatus.ValueType = ...,
         edge: _type_pb2.Edge | None = ...,
+        near_names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "near_names", b"near_names", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1071,6 +1088,7 @@ class CountByTypeResponse(_message.Message):
     EPISODES_FIELD_NUMBER: _builtins.int
     WORKING_MEMORY_FIELD_NUMBER: _builtins.int
     WORKING_MEMORY_STALE_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
     nodes: _builtins.int
     """Live nodes."""
     edges: _builtins.int
@@ -1087,6 +1105,8 @@ class CountByTypeResponse(_message.Message):
     """Entries that working memory holds."""
     working_memory_stale: _builtins.int
     """Entries on the stale list of working memory."""
+    status: _type_pb2.LookupStatus.ValueType
+    """NOT_FOUND when the space holds nothing and never did."""
     def __init__(
         self,
         *,
@@ -1098,10 +1118,11 @@ class CountByTypeResponse(_message.Message):
         episodes: _builtins.int = ...,
         working_memory: _builtins.int = ...,
         working_memory_stale: _builtins.int = ...,
+        status: _type_pb2.LookupStatus.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted", b"deleted", "edges", b"edges", "episodes", b"episodes", "memories", b"memories", "nodes", b"nodes", "raw_dialogues", b"raw_dialogues", "working_memory", b"working_memory", "working_memory_stale", b"working_memory_stale"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deleted", b"deleted", "edges", b"edges", "episodes", b"episodes", "memories", b"memories", "nodes", b"nodes", "raw_dialogues", b"raw_dialogues", "status", b"status", "working_memory", b"working_memory", "working_memory_stale", b"working_memory_stale"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -368,6 +368,7 @@ class ListEpisodesResponse(_message.Message):
     EPISODES_FIELD_NUMBER: _builtins.int
     TOTAL_COUNT_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    NEAR_NAMES_FIELD_NUMBER: _builtins.int
     status: _type_pb2.LookupStatus.ValueType
     """NOT_FOUND when nothing matches at all, whatever `skip` says."""
     total_count: _builtins.int
@@ -378,6 +379,12 @@ class ListEpisodesResponse(_message.Message):
     def episodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Episode]:
         """Newest first."""
 
+    @_builtins.property
+    def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """When a session was asked for and nothing matches: up to 5 sessions with episodes that are spelt
+        alike, the nearest first, as they are now.
+        """
+
     def __init__(
         self,
         *,
@@ -385,10 +392,11 @@ class ListEpisodesResponse(_message.Message):
         episodes: _abc.Iterable[Global___Episode] | None = ...,
         total_count: _builtins.int = ...,
         next_page_token: _builtins.str = ...,
+        near_names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["episodes", b"episodes", "next_page_token", b"next_page_token", "status", b"status", "total_count", b"total_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["episodes", b"episodes", "near_names", b"near_names", "next_page_token", b"next_page_token", "status", b"status", "total_count", b"total_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

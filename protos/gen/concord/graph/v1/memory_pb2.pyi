@@ -316,21 +316,29 @@ class GetMemoryResponse(_message.Message):
 
     STATUS_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
+    NEAR_NAMES_FIELD_NUMBER: _builtins.int
     status: _type_pb2.LookupStatus.ValueType
     """Whether it was found."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """The memory when found, with the access data from before this read."""
 
+    @_builtins.property
+    def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """When there is none, up to 5 ids that callers chose for live memories, or importers' keys when one
+        was asked for, that are spelt alike, the nearest first, as they are now.
+        """
+
     def __init__(
         self,
         *,
         status: _type_pb2.LookupStatus.ValueType = ...,
         memory: _type_pb2.Memory | None = ...,
+        near_names: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "near_names", b"near_names", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Reads of the layers around memories: the turns of a dialogue, and entries."""
+"""Reads of the layers around memories: turns of a dialogue, entries, and names spelt alike."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from concord_graph.adapters.sqlite import rows, statements
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind, MemoryKind
+from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import EntryFilter, Ref
 
 _TURN = f"m.memory_kind = {MemoryKind.TURN}"
@@ -38,6 +39,19 @@ class LayerReads:
             **{"record": at.record, "order": order, "time": time, "id": turn_id, "limit": limit},
         }
         return [(row[0], row[1], row[2]) for row in self._db.execute(sql, bound).fetchall()]
+
+    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
+        """Return live names next to the one asked for, `most` each way, from either end."""
+        found: list[str] = []
+        for column, place in (("folded", folded(asked)), ("backwards", backwards(asked))):
+            for test, order in ((">=", "ASC"), ("<", "DESC")):
+                sql = (
+                    f"SELECT name FROM spelling WHERE space = ? AND kind = ? AND {column} {test} ?"
+                    f" ORDER BY {column} {order} LIMIT ?"
+                )
+                rows_ = self._db.execute(sql, (self._space, kind, place, most)).fetchall()
+                found += [row[0] for row in rows_]
+        return found
 
     async def last_turn_order(self, session_id: str) -> int:
         """Return the greatest order of a session's turns; 0 for none."""

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from concord_graph.domain.spelling import backwards, folded
+
 _FOLDER = Path(__file__).with_name("schema")
 
 
@@ -42,6 +44,8 @@ def migrate(db: sqlite3.Connection) -> None:
             raise NewerSchema(version, known)
         if version == known:
             return
+        for make in (folded, backwards):
+            db.create_function(make.__name__, 1, make, deterministic=True)
         for number, script in steps()[version:]:
             for statement in _statements(script):
                 db.execute(statement)

@@ -12,7 +12,16 @@ from concord_attestation.consent import GenesisRecord, Grant
 from concord_graph.adapters.sqlite import rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.exceptions import ConstitutiveProtected
-from concord_graph.domain.items import FOREVER, Entry, Item
+from concord_graph.domain.items import (
+    FOREVER,
+    Edge,
+    Entry,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+)
+from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import Author, Change, Clock, Receipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
@@ -59,6 +68,23 @@ class SqliteWrites(SqliteReads):
                     item.id, "the store keeps what defines the agent"
                 ) from error
             raise
+        if not isinstance(item, Edge):
+            self._spell(item)
+
+    def _spell(self, item: Node | Memory | Entry) -> None:
+        """Keep the item's names where names spelt alike are looked for, while it is live."""
+        for kind, key, name in _names(item):
+            where = (self._space, kind, key)
+            sql = "SELECT name FROM spelling WHERE space = ? AND kind = ? AND item = ?"
+            kept = self._one(sql, where) if item.revision.number > 1 else None
+            if kept and (item.deleted or kept[0] != name):
+                self._db.execute(sql.replace("SELECT name", "DELETE"), where)
+                kept = None
+            if name and not item.deleted and not kept:
+                self._db.execute(
+                    "INSERT OR IGNORE INTO spelling VALUES (?, ?, ?, ?, ?, ?)",
+                    (*where, name, folded(name), backwards(name)),
+                )
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
@@ -137,3 +163,14 @@ class SqliteWrites(SqliteReads):
         names = ", ".join(values)
         marks = ", ".join("?" * len(values))
         self._db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+
+
+def _names(item: Node | Memory | Entry) -> list[tuple[NameKind, str, str]]:
+    """Return what an item is named by: the kind of name, whose it is, and the name or nothing."""
+    if isinstance(item, Node):
+        return [(NameKind.NODE, item.id, item.name)]
+    if isinstance(item, Entry):
+        episode = item.kind == ItemKind.EPISODE
+        return [(NameKind.SESSION, item.session_id, item.session_id)] if episode else []
+    own = item.id if item.id_stated else ""
+    return [(NameKind.MEMORY_ID, item.id, own), (NameKind.EXTERNAL_ID, item.id, item.external_id)]
