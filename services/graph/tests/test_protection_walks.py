@@ -1,13 +1,23 @@
 """Random walks over every write, none of which finds a way to what defines the agent."""
 
 import asyncio
+import os
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
+import pytest
+from agreed_space import Agreed, agree, what_defines
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import from_rpc_error
+from concord_graph.domain import protection
+from concord_graph.domain.items import Item
+from concord_graph.domain.protection import Surroundings
+from concord_graph.usecases.writer import Rules
 from graph_world import (
     AMENDS,
     CONSTITUTIVE,
@@ -15,9 +25,9 @@ from graph_world import (
     DAY,
     DEPRECATES,
     DESCRIPTIVE,
+    RESOLUTION,
     START,
     SUPERSEDES,
-    Calls,
     World,
     by_id,
     edge_of,
@@ -26,26 +36,41 @@ from graph_world import (
     struct,
     world,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-NAMES = ("Me", "Honesty", "Tea", "New")
-EXAMPLES = 20
-IDS = ("core", "note", "ghost", "late", "edge:0", "edge:1", "node:Me")
-WORDS = ("Supersedes", "Deprecates", "Amends", "See")
-TYPES = (0, DESCRIPTIVE, CONSTITUTIVE)
+EXAMPLES = int(os.environ.get("CONCORD_WALKS", "20"))  # for a night's run: thousands
+NAMES = ("Me", "Honesty", "Candour", "Silence", "Tea", "New")
+MEMORIES = ("core", "old", "heir", "kept", "note", "ghost", "late")
+IDS = (*MEMORIES, *(f"edge:{n}" for n in range(12)), "node:Me", "CORE", " core")
+RELATIONS = ("VALUES", "KEEPS", "values", "LIKES", "RELATED_TO", "supersedes", "concord:principal")
+WORDS = ("Supersedes:", "DEPRECATES", "amends:", "See", "Does not supersede", "Contradicts:")
+LINKS = ("[[memory:{}]]", "[[Memory:{}|it]]", "[[memory:{}#part]]")
+TYPES = (0, DESCRIPTIVE, CONSTITUTIVE, RESOLUTION, 7)
 LINEAGE = (SUPERSEDES, DEPRECATES, AMENDS, CONTRADICTS)
+EDGE_FIELDS = (
+    *("weight", "properties", "edge_type", "importance"),
+    *("source", "target", "valid_from", "valid_until", "relation"),
+)
+MEMORY_FIELDS = (
+    *("content", "edge_type", "valid_from", "valid_until", "tags", "kind", "domain"),
+    *("importance", "concepts", "surfaces_when", "sources", "external_id", "category"),
+)
 KNOWN_REFUSALS = {
     "ERROR_REASON_" + name
     for name in (
         *("CONSTITUTIVE_EDGE_PROTECTED", "ITEM_NOT_FOUND", "ITEM_EXISTS", "ITEM_STATE"),
         *("LINEAGE_CYCLE", "FIELD_INVALID", "RESERVED_NAME", "NODE_HAS_EDGES"),
-        *("ETAG_MISMATCH", "UPDATE_MASK_INVALID"),
+        *("ETAG_MISMATCH", "UPDATE_MASK_INVALID", "GRANT_INVALID", "GENESIS_EXISTS"),
     )
 }
 
 end = st.sampled_from([*NAMES, *IDS])
-when = st.sampled_from([None, START - DAY, START + DAY])
+ids = st.sampled_from(IDS)
+memory_ids = st.sampled_from([*MEMORIES, ""])
+when = st.sampled_from([None, 1, START - DAY, START + DAY])
+types = st.sampled_from(TYPES)
+link = st.tuples(st.sampled_from(WORDS), st.sampled_from(LINKS), ids)
 Op = tuple[str, dict[str, object]]
 
 
@@ -58,55 +83,55 @@ writes = st.one_of(
     op(
         "upsert_edge",
         source=end,
-        relation=st.sampled_from(["VALUES", "LIKES", "RELATED_TO"]),
+        relation=st.sampled_from(RELATIONS),
         target=end,
-        edge_type=st.sampled_from(TYPES),
+        edge_type=types,
         weight=st.sampled_from([None, 0.1, 0.9]),
         valid_from=when,
         valid_until=st.sampled_from([None, START + 2 * DAY]),
     ),
     op(
         "update_edge",
-        which=st.integers(0, 9),
-        field=st.sampled_from(["weight", "properties", "edge_type", "source", "target"]),
-        edge_type=st.sampled_from(TYPES),
+        which=st.integers(0, 15),
+        fields_=st.sets(st.sampled_from(EDGE_FIELDS), min_size=1, max_size=3),
+        edge_type=types,
         target=end,
+        time=when,
     ),
-    op("delete_edge", which=st.integers(0, 9)),
+    op("delete_edge", which=st.integers(0, 15)),
     op("upsert_node", name=st.sampled_from(NAMES), value=st.integers(0, 3)),
-    op("rename_node", name=st.sampled_from(NAMES)),
-    op("delete_node", name=st.sampled_from(NAMES), cascade=st.booleans()),
     op(
-        "add",
-        memory_id=st.sampled_from(IDS[:4]),
-        word=st.sampled_from(WORDS),
-        target=st.sampled_from(IDS),
-        edge_type=st.sampled_from(TYPES),
-        batched=st.booleans(),
+        "update_node",
+        name=st.sampled_from(NAMES),
+        field=st.sampled_from(["name", "label", "properties", "vector_id"]),
+        value=st.sampled_from([*NAMES, "Other"]),
     ),
+    op("delete_node", name=st.sampled_from(NAMES), cascade=st.booleans()),
+    op("add", memory_id=memory_ids, said=link, edge_type=types, time=when),
+    op("batch", told=st.lists(st.tuples(memory_ids, link, types), min_size=1, max_size=4)),
     op(
         "update",
-        memory_id=st.sampled_from(IDS[:4]),
-        field=st.sampled_from(["content", "edge_type", "valid_until", "tags"]),
-        word=st.sampled_from(WORDS),
-        target=st.sampled_from(IDS),
-        edge_type=st.sampled_from(TYPES),
+        memory_id=memory_ids,
+        fields_=st.sets(st.sampled_from(MEMORY_FIELDS), min_size=1, max_size=3),
+        said=link,
+        edge_type=types,
+        time=when,
     ),
-    op("forget_or_restore", memory_id=st.sampled_from(IDS[:4])),
-    op(
-        "relate",
-        relation=st.sampled_from(LINEAGE),
-        newer=st.sampled_from(IDS),
-        older=st.sampled_from(IDS),
-    ),
+    op("forget_or_restore", memory_id=memory_ids),
+    op("relate", relation=st.sampled_from(LINEAGE), newer=ids, older=ids),
+    op("wait"),
+    op("apply_again"),
+    op("enrol_again"),
 )
 
 
 class Walker:
     """Does writes as they come, on whatever is there by then."""
 
-    def __init__(self, calls: Calls) -> None:
-        self.calls = calls
+    def __init__(self, live: World, agreed: Agreed) -> None:
+        self.live = live
+        self.agreed = agreed
+        self.calls = agreed.calls
 
     async def do(self, name: str, arguments: dict[str, object]) -> None:
         """Do one write; a refusal must be one of those that a caller can understand."""
@@ -134,32 +159,43 @@ class Walker:
         reply = await self.calls.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=200))
         return [edge for edge in reply.edges if not edge.relation.startswith("concord:")]
 
+    async def _text(self, said: tuple[str, str, str]) -> str:
+        word, form, target = said
+        return f"{word} {form.format(await self._id(target))}"
+
     async def _upsert_edge(self, source: str, relation: str, target: str, **rest: object) -> None:
         ends = [await self._end(source), await self._end(target)]
         await self.calls.upsert(edge_of(ends[0], relation, ends[1], **rest))  # type: ignore[arg-type]
 
-    async def _update_edge(self, which: int, field: str, edge_type: int, target: str) -> None:
+    async def _update_edge(
+        self, which: int, fields_: set[str], edge_type: int, target: str, time: int | None
+    ) -> None:
         edges = await self._edges()
         edge = edges[which % len(edges)]
         edge.weight = 0.5
+        edge.relation = "LIKES"
+        edge.importance = type_pb2.IMPORTANCE_LOW
         edge.properties.CopyFrom(struct({"changed": True}))
         edge.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
         edge.source.CopyFrom(await self._end(target))
         edge.target.CopyFrom(await self._end(target))
-        await self.calls.update_edge(edge, field)
+        _date(edge, time)
+        await self.calls.update_edge(edge, *sorted(fields_))
 
     async def _delete_edge(self, which: int) -> None:
         edges = await self._edges()
         await self.calls.delete_edge(edges[which % len(edges)])
 
     async def _upsert_node(self, name: str, value: int) -> None:
-        await self.calls.put_node(name, properties=struct({"value": value}))
+        label = "" if value else "Thing"
+        await self.calls.put_node(name, label=label, properties=struct({"value": value}))
 
-    async def _rename_node(self, name: str) -> None:
+    async def _update_node(self, name: str, field: str, value: str) -> None:
         node = (await self.calls.graph.GetNode(graph_pb2.GetNodeRequest(name=name))).node
         if node.id:
-            node.name = f"{name}2"
-            await self.calls.update_node(node, "name")
+            node.name = node.label = node.vector_id = value
+            node.properties.CopyFrom(struct({"value": value}))
+            await self.calls.update_node(node, field)
 
     async def _delete_node(self, name: str, cascade: bool) -> None:
         node = (await self.calls.graph.GetNode(graph_pb2.GetNodeRequest(name=name))).node
@@ -167,30 +203,43 @@ class Walker:
             await self.calls.delete_node(node, cascade=cascade)
 
     async def _add(
-        self, memory_id: str, word: str, target: str, edge_type: int, *, batched: bool
+        self, memory_id: str, said: tuple[str, str, str], edge_type: int, time: int | None
     ) -> None:
-        memory = type_pb2.Memory(id=memory_id, content=await self._content(word, target))
-        memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
-        if not batched:
-            await self.calls.add_memory(memory)
-            return
-        reply = await self.calls.batch([memory], update_existing=True)
+        memory = await self._memory(memory_id, said, edge_type)
+        _date(memory, time)
+        await self.calls.add_memory(memory)
+
+    async def _batch(self, told: list[tuple[str, tuple[str, str, str], int]]) -> None:
+        memories = [await self._memory(*one) for one in told]
+        reply = await self.calls.batch(memories, update_existing=True)
         assert {error.reason for error in reply.errors} <= KNOWN_REFUSALS
 
-    async def _content(self, word: str, target: str) -> str:
-        return f"{word}: [[memory:{await self._id(target)}]]"
+    async def _memory(
+        self, memory_id: str, said: tuple[str, str, str], edge_type: int
+    ) -> type_pb2.Memory:
+        memory = type_pb2.Memory(id=memory_id, content=await self._text(said))
+        memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
+        return memory
 
     async def _update(
-        self, memory_id: str, field: str, word: str, target: str, edge_type: int
+        self,
+        memory_id: str,
+        fields_: set[str],
+        said: tuple[str, str, str],
+        edge_type: int,
+        time: int | None,
     ) -> None:
-        memory = type_pb2.Memory(id=memory_id, etag="none")
-        if memory_id in await self.calls.listed(include_superseded=True):
-            memory = await self.calls.get(memory_id)
-        memory.content = await self._content(word, target)
+        memory = (await self.calls.states((memory_id, 0)))[0].memory
+        memory.content = await self._text(said)
         memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
-        memory.valid_until.CopyFrom(stamp(START + DAY))
-        memory.tags.append("tagged")
-        await self.calls.update(memory, field)
+        memory.kind = type_pb2.MEMORY_KIND_JOURNAL
+        memory.importance = type_pb2.IMPORTANCE_LOW
+        memory.domain = memory.category = memory.external_id = "changed"
+        memory.sources.add(speaker="somebody")
+        for texts in (memory.tags, memory.concepts, memory.surfaces_when):
+            texts.append("changed")
+        _date(memory, time)
+        await self.calls.update(memory, *sorted(fields_))
 
     async def _forget_or_restore(self, memory_id: str) -> None:
         memory = (await self.calls.states((memory_id, 0)))[0].memory
@@ -200,53 +249,105 @@ class Walker:
             await self.calls.forget(memory)
 
     async def _relate(self, relation: int, newer: str, older: str) -> None:
-        ids = [await self._id(newer), await self._id(older)]
-        await self.calls.relate(relation, *ids)  # type: ignore[arg-type] # drawn from the contract's
+        ends = [await self._id(newer), await self._id(older)]
+        await self.calls.relate(relation, *ends)  # type: ignore[arg-type] # drawn from the contract's
+
+    async def _wait(self) -> None:
+        self.live.clock.pass_(DAY)
+
+    async def _apply_again(self) -> None:
+        await self.agreed.parties.apply(self.calls, *self.agreed.last, self.agreed.last_grant)
+
+    async def _enrol_again(self) -> None:
+        await self.live.parties(self.calls.space).enrol(self.calls)
 
 
-async def what_defines(calls: Calls) -> object:
-    """Return everything constitutive, and how it is met, as readers see it."""
-    page = await calls.neighbors("Me", filter=graph_pb2.EdgeFilter(edge_types=[CONSTITUTIVE]))
-    core = await calls.get("core")
-    assert "core" in await calls.listed(page_size=200)
-    assert not core.standing.is_superseded
-    return (
-        [neighbor.SerializeToString(deterministic=True) for neighbor in page.neighbors],
-        [(await calls.get_node(name)).etag for name in ("Me", "Honesty")],
-        core.etag,
-        [line for line in await calls.export() if "CONSTITUTIVE" in line],
-    )
+def _date(item: type_pb2.Edge | type_pb2.Memory, time: int | None) -> None:
+    """State from and until when it holds; without a time, that nothing is stated."""
+    item.ClearField("valid_from")
+    item.ClearField("valid_until")
+    if time is not None:
+        item.valid_from.CopyFrom(stamp(time))
+        item.valid_until.CopyFrom(stamp(time + 2 * DAY))
 
 
-async def walk(live: World, space: str, operations: list[Op]) -> None:
+@dataclass
+class Guarding:
+    """Which of the two lines of protection stand; the use cases' can be taken away in the midst."""
+
+    use_cases: bool = True
+    store: bool = True
+    walking: bool = field(default=False, init=False)
+
+    def breach(self, before: Item | None, after: Item, around: Surroundings) -> str | None:
+        """Judge as the use cases do, unless that is switched off for the walk."""
+        if self.walking and not self.use_cases:
+            return None
+        return protection.breach(before, after, around)
+
+
+async def walk(live: World, guarding: Guarding, space: str, operations: list[Op]) -> None:
     """Do the writes in a space with constitutive items, which are afterwards as they were."""
-    calls, parties = live.calls(space), live.parties(space)
-    await parties.enrol(calls)
-    await parties.constitutive_edge(calls)
-    await parties.constitutive_memory(calls, "core")
-    await calls.add("A note", id="note")
-    before = await what_defines(calls)
-    walker = Walker(calls)
+    live.clock.now = START
+    guarding.walking = False
+    agreed = await agree(live, space)
+    before = await what_defines(agreed)
+    guarding.walking = True
+    walker = Walker(live, agreed)
     for name, arguments in operations:
         await walker.do(name, arguments)
 
-    assert await what_defines(calls) == before
+    assert await what_defines(agreed) == before
 
 
-def test_no_walk_of_writes_finds_a_way_through(tmp_path: Path) -> None:
-    """G4 G5 T2 No sequence of a caller's writes changes, hides or adds anything constitutive."""
-    spaces = [f"space-{number}" for number in range(2_000)]
+def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
+    """Walk through as many spaces, behind the lines of protection that stand."""
+    spaces = [f"space-{number}" for number in range(20 * examples)]
     unused = iter(spaces)
     with asyncio.Runner() as runner:
-        running = world(tmp_path / "graph.db", spaces=spaces)
+        path = tmp_path / "graph.db"
+        running = world(path, spaces=spaces, rules=Rules(breach=guarding.breach))
         live = runner.run(running.__aenter__())
+        if not guarding.store:
+            _drop_protection(path)
 
-        @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],  # a failure is told as it was found: shrinking takes long
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        )
         @given(st.lists(writes, min_size=5, max_size=25))
         def walks(operations: list[Op]) -> None:
-            runner.run(walk(live, next(unused), operations))
+            runner.run(walk(live, guarding, next(unused), operations))
 
         try:
             walks()
         finally:
             runner.run(running.__aexit__(None, None, None))
+
+
+def _drop_protection(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        for (name,) in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_protected_%'"
+        ).fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+
+
+@pytest.mark.parametrize(
+    "guarding",
+    [Guarding(), Guarding(store=False), Guarding(use_cases=False)],
+    ids=["both lines", "the use cases alone", "the store alone"],
+)
+def test_no_walk_of_writes_finds_a_way_through(tmp_path: Path, guarding: Guarding) -> None:
+    """G4 G5 T2 No sequence of one party's writes changes, hides or adds anything constitutive."""
+    walk_about(tmp_path, guarding, EXAMPLES)
+
+
+def test_without_protection_a_walk_finds_its_way(tmp_path: Path) -> None:
+    """G4 The walks are wide enough: with both lines taken away, they soon do harm."""
+    with pytest.raises(AssertionError):
+        walk_about(tmp_path, Guarding(use_cases=False, store=False), examples=60)
