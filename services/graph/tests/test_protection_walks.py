@@ -337,6 +337,7 @@ def _drop_protection(path: Path) -> None:
             db.execute(f"DROP TRIGGER {name}")
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "guarding",
     [Guarding(), Guarding(store=False), Guarding(use_cases=False)],

@@ -397,30 +397,40 @@ class SqliteReads(LayerReads):
         return State(view, found[0], found[1], Instant(valid, found[1]))
 
     def _view(self, kind: ItemKind, row: rows.Row, valid: int) -> View:
+        if kind == ItemKind.EDGE:
+            return self._edge_view(row, valid)
         item = rows.item(kind, row)
+        superseded, predecessors, last_time, count, near, _, _ = row[-7:]
+        until = item.valid_until if isinstance(item, Memory) else None
+        standing = Standing(
+            item.effective_from if isinstance(item, Memory) else item.create_time,
+            FOREVER if until is None else until,
+            superseded,
+            () if item.deleted or superseded <= valid else (item.id,),
+            predecessors,
+        )
+        access = self._access(item.id, last_time or item.create_time, count or 0)
+        return View(item, standing, access, bool(near))
+
+    def _edge_view(self, row: rows.Row, valid: int) -> View:
+        """Return the view of an edge. Pages are full of them, so every step counts."""
+        edge = rows.edge(row)
         superseded, predecessors, last_time, count, near, source, target = row[-7:]
         names: dict[str, str] = {}
-        if isinstance(item, Edge):
-            names = {
-                end.id: name
-                for end, name in ((item.source, source), (item.target, target))
-                if name is not None
-            }
-        effective = item.create_time if isinstance(item, Node) else item.effective_from
-        until = None if isinstance(item, Node) else item.valid_until
-        return View(
-            item=item,
-            standing=Standing(
-                effective_from=effective,
-                stated_until=FOREVER if until is None else until,
-                superseded_from=superseded,
-                head_ids=() if item.deleted or superseded <= valid else (item.id,),
-                predecessor_count=predecessors,
-            ),
-            access=self._access(item.id, last_time or item.create_time, count or 0),
-            near_constitutive=bool(near),
-            names=names,
+        if source is not None:
+            names[row[9]] = source
+        if target is not None:
+            names[row[12]] = target
+        create_time, valid_from, until = row[8], row[18], row[19]
+        standing = Standing(
+            create_time if valid_from is None else valid_from,
+            FOREVER if until is None else until,
+            superseded,
+            () if row[5] or superseded <= valid else (row[0],),
+            predecessors,
         )
+        access = self._access(row[0], last_time or create_time, count or 0)
+        return View(edge, standing, access, near == 1, names)
 
     def _step(self, row: rows.Row) -> Step:
         return Step(

@@ -76,22 +76,23 @@ def node(row: Row) -> Node:
 
 def edge(row: Row) -> Edge:
     """Return an edge."""
+    # by place: a page has a hundred, and names cost a quarter of making one
     return Edge(
-        id=row[0],
-        revision=_revision(row),
-        deleted=bool(row[5]),
-        create_time=row[8],
-        source=End(row[9], _ITEM_KIND[row[10]]),
-        relation=row[11],
-        target=End(row[12], _ITEM_KIND[row[13]]),
-        weight=row[14],
-        properties=json.loads(row[15]) if row[15] != "{}" else {},
-        edge_type=_EDGE_TYPE[row[16]],
-        importance=_IMPORTANCE[row[17]],
-        valid_from=row[18],
-        valid_until=row[19],
-        origin=_ORIGIN[row[20]],
-        governed=bool(row[21]),
+        row[0],
+        End(row[9], _ITEM_KIND[row[10]]),
+        row[11],
+        End(row[12], _ITEM_KIND[row[13]]),
+        row[14],
+        json.loads(row[15]) if row[15] != "{}" else {},
+        _EDGE_TYPE[row[16]],
+        _IMPORTANCE[row[17]],
+        row[18],
+        row[19],
+        _ORIGIN[row[20]],
+        row[21] == 1,
+        row[8],
+        row[5] == 1,
+        _revision(row),
     )
 
 
