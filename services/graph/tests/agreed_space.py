@@ -20,6 +20,7 @@ from graph_world import (
 NODES = ("Me", "Honesty", "Silence", "Candour")
 MEMORIES = ("core", "old", "heir", "kept")
 TRIPLES = (("Me", "VALUES", "Honesty"), ("Me", "VALUES", "Silence"), ("Me", "VALUES", "Candour"))
+REPLACED = '"newer":{"memory":"heir"},"older":{"memory":"old"},"relation":"SUPERSEDES"'
 
 
 @dataclass
@@ -106,7 +107,7 @@ async def what_defines(agreed: Agreed) -> object:
         "triples": [(await calls.get_triple(*triple)).id for triple in TRIPLES],
         "heads": [await _heads(calls, *ids) for ids in (["core"], ["old", "heir"])],
         "state": [line for line in lines if "CONSTITUTIVE" in line],
-        "replaced": [line for line in lines if '"newer":{"memory":"heir"}' in line],
+        "replaced": [line for line in lines if REPLACED in line],
     }
 
 
