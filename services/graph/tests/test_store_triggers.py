@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from concord.graph.v1 import governed_pb2
+from concord.type.v1 import type_pb2
 from concord_graph.usecases.writer import Rules
 from graph_world import (
+    CONSTITUTIVE,
     PROTECTED,
     SUPERSEDES,
     Clock,
@@ -132,6 +134,20 @@ PROTECTING = [
     "memory_protected_close",
     "node_protected_close",
 ]
+
+
+async def test_a_batch_goes_on_after_what_the_second_line_refuses(path: Path) -> None:
+    """G4 M6 Each item is judged as if the refused one had not come."""
+    async with world(path, clock=Clock(), rules=Rules(breach=lambda *_: None)) as live:
+        home = live.calls()
+        await home.add("free", id="free")
+        usurper = type_pb2.Memory(id="free", content="I am", edge_type=CONSTITUTIVE)
+        reply = await home.batch(
+            [usurper, type_pb2.Memory(id="free", content="changed")], update_existing=True
+        )
+
+        assert [(error.index, error.reason) for error in reply.errors] == [(0, PROTECTED)]
+        assert (await home.get("free")).content == "free"
 
 
 @pytest.mark.parametrize("dropped", [None, *PROTECTING])

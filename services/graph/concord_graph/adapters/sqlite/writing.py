@@ -64,6 +64,7 @@ class SqliteWrites(SqliteReads):
             self._insert(table, values)
         except sqlite3.IntegrityError as error:
             if str(error) == "constitutive":
+                self._reopen(table, item)
                 raise ConstitutiveProtected(
                     item.id, "the store keeps what defines the agent"
                 ) from error
@@ -157,6 +158,14 @@ class SqliteWrites(SqliteReads):
         self._db.execute(
             "UPDATE space SET seq = ?, last_time = ? WHERE id = ?",
             (self._seq, self._last_time, self._space),
+        )
+
+    def _reopen(self, table: str, item: Item | Entry) -> None:
+        """Undo the closing of what was not replaced after all: a batch goes on to its next item."""
+        self._db.execute(
+            f"UPDATE {table} SET record_until = {FOREVER}"
+            " WHERE space = ? AND id = ? AND record_until = ?",
+            (self._space, item.id, item.revision.record_from),
         )
 
     def _insert(self, table: str, values: dict[str, Any]) -> None:
