@@ -11,6 +11,7 @@ from graph_world import (
     AMENDS,
     CONTRADICTS,
     DAY,
+    NOT_FOUND,
     START,
     SUPERSEDES,
     Calls,
@@ -164,7 +165,7 @@ async def test_counts_by_type(live: World, home: Calls) -> None:
     await live.calls("other").add("theirs")
     counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
 
-    assert empty == graph_pb2.CountByTypeResponse()
+    assert empty == graph_pb2.CountByTypeResponse(status=NOT_FOUND)
     assert (counts.nodes, counts.edges, counts.memories) == (3, 2, 2)
     assert (counts.raw_dialogues, counts.deleted) == (1, 2)
 
