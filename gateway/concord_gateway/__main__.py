@@ -11,6 +11,7 @@ from concord_gateway import bootstrap, config
 from concord_gateway.credentials import KeysFileError
 from concord_gateway.issuer import IssuerKeyError
 from concord_gateway.routes import NoUpstreamError
+from concord_gateway.tls import TlsRefused
 
 
 async def _serve() -> None:
@@ -20,8 +21,17 @@ async def _serve() -> None:
     await serve_until_signal((), lambda: gateway.stop(settings.grace))
 
 
+_SENTENCES = (
+    BindError,
+    ConfigError,
+    IssuerKeyError,
+    KeysFileError,
+    NoUpstreamError,
+    TlsRefused,
+)
+
 if __name__ == "__main__":
     try:
         uvloop.run(_serve())
-    except (BindError, ConfigError, IssuerKeyError, KeysFileError, NoUpstreamError) as error:
+    except _SENTENCES as error:
         sys.exit(str(error))

@@ -11,7 +11,7 @@ from concord_chassis.workers import Workers
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
 
-from concord_gateway import addresses, contracts, issuer
+from concord_gateway import addresses, contracts, issuer, tls
 from concord_gateway import routes as routing
 from concord_gateway.admission import Gate, Tokens
 from concord_gateway.config import Config
@@ -37,7 +37,7 @@ def build(
     """A gateway that is ready to start. Reads the key files, opens no socket.
 
     `services` are those of the contracts unless given. Raises `KeysFileError`, `IssuerKeyError`,
-    `NoUpstreamError`.
+    `NoUpstreamError`, `TlsRefused`.
     """
     offered = contracts.services() if services is None else tuple(services)
     prefixes = {prefix: prefix for prefix in config.upstreams}
@@ -83,6 +83,7 @@ class Gateway:
         self._keyring = keyring
         self._gate = Gate(keyring, Tokens(issuer, config.token_ttl))
         self._observation = observation
+        self._tls = tls.of(config)
         self._running: _Running | None = None
 
     async def start(self) -> None:
@@ -141,7 +142,7 @@ class Gateway:
             limits=Limits(config.max_message_bytes, config.deadline),
             doors=Doors(config.http_hosts, config.http_origins),
         )
-        return HttpServer(application, bound)
+        return HttpServer(application, bound, self._tls)
 
     def _grpc(self, routes: dict[str, Route], probe: Probe) -> GrpcServer:
         config = self._config
@@ -159,4 +160,5 @@ class Gateway:
             config.grpc_listen,
             max_message_bytes=config.max_message_bytes,
             reflected=self._services if config.reflection else (),
+            tls=self._tls,
         )

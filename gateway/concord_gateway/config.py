@@ -40,6 +40,14 @@ class Config(BaseModel):
     """The Ed25519 private key (PEM, unencrypted, mode 0600) that signs tokens for the services."""
     issuer_name: str = Field(default="gateway", min_length=1, max_length=128)
     """The name under which the services know the issuer's public key."""
+    tls_cert: Path | None = None
+    """The certificate chain (PEM) that both addresses show; without it they speak plain text."""
+    tls_key: Path | None = None
+    """Its private key (PEM, unencrypted)."""
+    tls_client_ca: Path | None = None
+    """Who signs callers' certificates (PEM); with it a caller without one is not let in."""
+    plain_text_network: bool = False
+    """Whether to listen beyond loopback without TLS: where something before the gateway ends it."""
     token_ttl: float = Field(default=300.0, gt=RENEW_BEFORE, le=3600.0)
     """A token's life."""
     reflection: bool = False

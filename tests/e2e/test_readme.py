@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from concord_client import credentials
 from concord_embedded.testing import Spawned, spawned
+from concord_gateway.config import Config
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -90,6 +92,17 @@ def test_the_python_example_runs(system: Spawned) -> None:
 
     assert printed.startswith("office-2 0.")
     assert "\nWhy: vector" in printed
+
+
+def test_every_setting_named_exists() -> None:
+    """Style 19, W6: the README names no variable that nobody reads."""
+    known = {f"GATEWAY_{name.upper()}" for name in Config.model_fields}
+    known |= {value for name, value in vars(credentials).items() if name.endswith("_VARIABLE")}
+
+    named = set(re.findall(r"\b(?:GATEWAY|CONCORD)_[A-Z_]+", README))
+
+    assert "GATEWAY_TLS_CERT" in named
+    assert named - known == set()
 
 
 def test_every_make_target_named_exists() -> None:

@@ -36,7 +36,8 @@ def connect(
     What is not given comes from `CONCORD_URL` and `CONCORD_API_KEY`, else from what `concord up`
     wrote in `CONCORD_DATA` (or the default data directory). The key decides the space; `space`
     (default "default") chooses among the keys that `concord up` wrote. `timeout` in seconds is
-    for calls that state none. Raises `CredentialsError`.
+    for calls that state none. `https://` uses the PEM files that `CONCORD_CA` (whom to believe),
+    `CONCORD_CERT` and `CONCORD_CERT_KEY` (what to show) name. Raises `CredentialsError`.
     """
     found = credentials.find(url=url, api_key=api_key, space=space, environ=os.environ)
     return Client(found, timeout=timeout)
@@ -58,7 +59,7 @@ class Client:
     """A synchronous client. Calls raise `Refused`. Threads may share it. Close it at the end."""
 
     def __init__(self, target: Target, *, timeout: float = DEFAULT_TIMEOUT) -> None:
-        place, tls = address(target.url)
+        place, tls = address(target.url, target.certificates)
         self.url = target.url
         self._plain = (
             grpc.insecure_channel(place, options=options())
@@ -119,7 +120,7 @@ class AsyncClient:
     """An asynchronous client, for one event loop. Calls raise `Refused` when awaited."""
 
     def __init__(self, target: Target, *, timeout: float = DEFAULT_TIMEOUT) -> None:
-        place, tls = address(target.url)
+        place, tls = address(target.url, target.certificates)
         applied = aio_calls.interceptors(Terms(target.api_key, timeout))
         self.url = target.url
         self._channel = (

@@ -13,6 +13,9 @@ DEFAULT_SPACE = "default"
 DATA_VARIABLE = "CONCORD_DATA"
 URL_VARIABLE = "CONCORD_URL"
 KEY_VARIABLE = "CONCORD_API_KEY"
+CA_VARIABLE = "CONCORD_CA"
+CERT_VARIABLE = "CONCORD_CERT"
+CERT_KEY_VARIABLE = "CONCORD_CERT_KEY"
 FILE_NAME = "credentials.json"
 
 
@@ -34,11 +37,23 @@ class Credentials:
 
 
 @dataclass(frozen=True)
+class Certificates:
+    """PEM files for TLS; an address that begins with `https://` uses them."""
+
+    ca: Path | None = None
+    """Whom to believe, instead of the machine's authorities."""
+    cert: Path | None = None
+    """What to show a gateway that asks callers for a certificate."""
+    cert_key: Path | None = None
+
+
+@dataclass(frozen=True)
 class Target:
     """An address and the key to present there; the key decides the space."""
 
     url: str
     api_key: str
+    certificates: Certificates = Certificates()
 
     def __repr__(self) -> str:
         return f"Target(url={self.url!r})"
@@ -93,9 +108,18 @@ def find(
     if api_key and space:
         _check_space(path, api_key, space)
     if url and api_key:
-        return Target(url, api_key)
+        return Target(url, api_key, _certificates(environ))
     found = read(path)
-    return Target(url or found.url, api_key or _key_of(found, space or DEFAULT_SPACE, path))
+    key = api_key or _key_of(found, space or DEFAULT_SPACE, path)
+    return Target(url or found.url, key, _certificates(environ))
+
+
+def _certificates(environ: Mapping[str, str]) -> Certificates:
+    ca, cert, key = (
+        Path(environ[name]).expanduser() if environ.get(name) else None
+        for name in (CA_VARIABLE, CERT_VARIABLE, CERT_KEY_VARIABLE)
+    )
+    return Certificates(ca, cert, key)
 
 
 def _key_of(found: Credentials, space: str, path: Path) -> str:

@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import grpc
@@ -12,11 +13,15 @@ from concord.rules.v1 import rules_pb2
 from concord.search.v1 import search_pb2
 from google.protobuf.message import Message
 
+from concord_client.credentials import Certificates, CredentialsError
+
 MAX_REPLY_BYTES = 8 << 20
 MAX_ATTEMPTS = 4
 DEFAULT_TIMEOUT = 30.0
 TLS_PREFIX = "https://"
 PLAIN_PREFIXES = ("http://", "grpc://")
+
+NO_CERTIFICATES = Certificates()
 
 Pairs = Sequence[tuple[str, str | bytes]]
 Q = TypeVar("Q")
@@ -53,16 +58,30 @@ class Terms:
         return sent
 
 
-def address(url: str) -> tuple[str, grpc.ChannelCredentials | None]:
+def address(
+    url: str, certificates: Certificates = NO_CERTIFICATES
+) -> tuple[str, grpc.ChannelCredentials | None]:
     """The gRPC target of `url`, and TLS credentials when it begins with `https://`.
 
-    `host:port` and `http://host:port` are plain text, as on loopback.
+    `host:port` and `http://host:port` are plain text, as on loopback. Raises `CredentialsError`.
     """
     if url.startswith(TLS_PREFIX):
-        return url.removeprefix(TLS_PREFIX).rstrip("/"), grpc.ssl_channel_credentials()
+        tls = grpc.ssl_channel_credentials(
+            root_certificates=_read(certificates.ca),
+            private_key=_read(certificates.cert_key),
+            certificate_chain=_read(certificates.cert),
+        )
+        return url.removeprefix(TLS_PREFIX).rstrip("/"), tls
     for prefix in PLAIN_PREFIXES:
         url = url.removeprefix(prefix)
     return url.rstrip("/"), None
+
+
+def _read(path: Path | None) -> bytes | None:
+    try:
+        return path.read_bytes() if path else None
+    except OSError as error:
+        raise CredentialsError(f"Cannot read {path}: {error.strerror}.") from error
 
 
 def options() -> list[tuple[str, int | str]]:

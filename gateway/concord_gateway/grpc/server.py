@@ -12,6 +12,7 @@ from grpc_reflection.v1alpha import reflection
 
 from concord_gateway.grpc.health import Health
 from concord_gateway.grpc.proxy import Proxy
+from concord_gateway.tls import Tls
 
 
 class GrpcServer:
@@ -25,6 +26,7 @@ class GrpcServer:
         *,
         max_message_bytes: int,
         reflected: Sequence[ServiceDescriptor] = (),
+        tls: Tls | None = None,
     ) -> None:
         """`reflected`: what reflection tells; nothing switches it off. Raises `BindError`."""
         self._health = health
@@ -42,7 +44,11 @@ class GrpcServer:
             _reflect(reflected, self._server)
         self._server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
         try:
-            self.port = self._server.add_insecure_port(listen)
+            self.port = (
+                self._server.add_secure_port(listen, tls.grpc_credentials())
+                if tls
+                else self._server.add_insecure_port(listen)
+            )
         except RuntimeError:
             raise BindError(f"Cannot listen on {listen}: gRPC could not bind it.") from None
 

@@ -4,10 +4,13 @@ import asyncio
 import contextlib
 import math
 import socket
+import ssl
 from collections.abc import Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
+
+from concord_gateway.tls import Tls
 
 
 class _Guest(uvicorn.Server):
@@ -22,7 +25,7 @@ class _Guest(uvicorn.Server):
 class HttpServer:
     """Serves `app` on a bound socket, which it takes over and closes."""
 
-    def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
+    def __init__(self, app: ASGIApp, bound: socket.socket, tls: Tls | None = None) -> None:
         self.port: int = bound.getsockname()[1]
         self._socket = bound
         self._config = uvicorn.Config(
@@ -34,6 +37,10 @@ class HttpServer:
             proxy_headers=False,
             ws="none",
             http="h11",
+            ssl_certfile=tls.certificate if tls else None,
+            ssl_keyfile=tls.key if tls else None,
+            ssl_ca_certs=str(tls.client_ca) if tls and tls.client_ca else None,
+            ssl_cert_reqs=ssl.CERT_REQUIRED if tls and tls.client_ca else ssl.CERT_NONE,
         )
         self._server = _Guest(self._config)
         self._serving: asyncio.Task[None] | None = None
