@@ -68,7 +68,8 @@ async def test_two_gateways_do_not_share_a_port(door: Front) -> None:
 
 async def test_an_address_of_another_machine_is_a_sentence(tmp_path: Path) -> None:
     """Issue 3: what cannot be listened on is said with its setting."""
-    gateway = bootstrap.build(config_in(tmp_path, http_listen="203.0.113.1:1"), logger=quiet())
+    config = config_in(tmp_path, http_listen="203.0.113.1:1", plain_text_network=True)
+    gateway = bootstrap.build(config, logger=quiet())
 
     with pytest.raises(BindError, match="GATEWAY_HTTP_LISTEN"):
         await gateway.start()

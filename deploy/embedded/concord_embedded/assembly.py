@@ -15,6 +15,7 @@ from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
 from concord_gateway.addresses import PortInUse
 from concord_gateway.bootstrap import Gateway
+from concord_gateway.tls import TlsRefused
 from concord_graph import bootstrap as graph_parts
 from concord_graph.adapters.sqlite.store import StoreUnusable
 from concord_graph.config import read_enrolment
@@ -95,11 +96,13 @@ class Assembly:
             "GATEWAY_ISSUER_KEY_FILE": str(self._gateway_key),
             "GATEWAY_ISSUER_NAME": GATEWAY_ISSUER,
         }
-        gateway = gateway_parts.build(
-            gateway_config.read(settings), logger=json_lines("gateway", stream=self._log)
-        )
         try:
+            gateway = gateway_parts.build(
+                gateway_config.read(settings), logger=json_lines("gateway", stream=self._log)
+            )
             await gateway.start()
+        except TlsRefused as error:
+            raise StartError(str(error)) from error
         except PortInUse as error:
             raise StartError(
                 f"Port {port} or {port + 1} is in use by another program: stop that one "

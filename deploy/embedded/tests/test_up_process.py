@@ -224,6 +224,16 @@ def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path) -> No
     assert "hunter2" not in told
 
 
+def test_tls_files_that_are_not_there_are_a_sentence(tmp_path: Path) -> None:
+    """W6 A missing certificate is named with its setting, and nothing starts."""
+    files = {"GATEWAY_TLS_CERT": "/no/such", "GATEWAY_TLS_KEY": "/no/such"}
+
+    told = refused(tmp_path / "data", "--port", "0", **files)
+
+    assert "Cannot read /no/such" in told
+    assert "GATEWAY_TLS_CERT" in told
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_an_unwritable_directory_is_a_sentence(tmp_path: Path) -> None:
     """Must hold: not enough permissions."""
