@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain.items import Access, EdgeType, Importance
 from concord_graph.domain.relevance import default_importance, relevance
@@ -131,3 +131,59 @@ async def test_importance_as_served(live: World, home: Calls) -> None:
         strict=True,
     ):
         assert revision.memory.importance == importance
+
+
+async def test_default_importance_moves_with_reading(live: World, home: Calls) -> None:
+    """G8 At 90 days still medium, past them low, wherever it is shown; read, it is medium again."""
+    edge, memory = await home.put_edge("A", "R", "B"), await home.add("text")
+
+    async def shown() -> set[type_pb2.Importance.ValueType]:
+        edges = await home.graph.ListEdges(graph_pb2.ListEdgesRequest())
+        memories = await home.memory.ListMemories(memory_pb2.ListMemoriesRequest())
+        (near,) = (await home.neighbors("A")).neighbors
+        (deep,) = (await home.neighbors("A", depth=2)).neighbors
+        (path,) = (await home.paths("A", "B")).paths
+        seen = (await home.get_edge(edge.id), near.edge, deep.edge, *edges.edges, *path.edges)
+        texts = (await home.get(memory.id), *memories.memories)
+        return {item.importance for item in seen} | {item.importance for item in texts}
+
+    fresh = await shown()
+    live.clock.pass_(90 * DAY)
+    at_ninety = await shown()
+    live.clock.pass_(1_000)
+    unread = await shown()
+    await home.get_edge(edge.id, peek=False)
+    await home.get(memory.id, peek=False)
+
+    assert fresh == at_ninety == await shown() == {type_pb2.IMPORTANCE_MEDIUM}
+    assert unread == {type_pb2.IMPORTANCE_LOW}
+
+
+async def test_default_importance_follows_what_is_constitutive_near_by(
+    live: World, home: Calls
+) -> None:
+    """G8 From the moment that a node has a constitutive edge, all that touches it is high, unread
+    or not; what a caller has set stays, and what touches only a neighbour is not near."""
+    parties = live.parties()
+    await parties.enrol(home)
+    note, told, far = [await home.add(text) for text in ("one", "two", "three")]
+    low = await home.add("four", importance=type_pb2.IMPORTANCE_LOW)
+    edges = [
+        await home.put_edge(by_id(note.id), "ABOUT", "Me"),
+        await home.put_edge("Honesty", "SAID_IN", by_id(told.id)),
+        await home.put_edge("Me", "LIKES", "Tea"),
+        await home.put_edge(by_id(low.id), "ABOUT", "Me"),
+    ]
+    beyond = await home.put_edge(by_id(far.id), "ABOUT", "Tea")
+    before = {(await home.get(note.id)).importance, (await home.get_edge(edges[0].id)).importance}
+    await parties.constitutive_edge(home)
+    live.clock.pass_(400 * DAY)
+
+    assert before == {type_pb2.IMPORTANCE_MEDIUM}
+    for edge in edges:
+        assert (await home.get_edge(edge.id)).importance == type_pb2.IMPORTANCE_HIGH
+    for memory in (note, told):
+        assert (await home.get(memory.id)).importance == type_pb2.IMPORTANCE_HIGH
+    assert (await home.get(low.id)).importance == type_pb2.IMPORTANCE_LOW
+    assert (await home.get(far.id)).importance == type_pb2.IMPORTANCE_LOW
+    assert (await home.get_edge(beyond.id)).importance == type_pb2.IMPORTANCE_LOW

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from concord_graph.domain.contexts import context_of
 from concord_graph.domain.drafts import (
     EdgeDraft,
     EndRef,
@@ -52,6 +53,7 @@ _ANNOTATIONS = frozenset({"weight", "properties", "importance"})
 async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple[Ref, ...]:
     """Create an edge or merge into the one that its triple and stated time address (G2)."""
     check_relation(draft.relation, "edge.relation")
+    draft = replace(draft, properties=context_of(draft.properties, "edge.properties"))
     _check_type(draft.edge_type)
     source = await _end(writer, draft.source, "edge.source")
     target = await _end(writer, draft.target, "edge.target")
@@ -146,6 +148,8 @@ async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]
     for end in ("source", "target"):
         if end in values:
             values[end] = await _end(writer, values[end], f"edge.{end}")
+    if "properties" in values:
+        values["properties"] = context_of(values["properties"], "edge.properties")
     values.setdefault("weight", stored.weight)
     if values["weight"] is None:
         values["weight"] = 1.0

@@ -740,7 +740,9 @@ class EdgeFilter(_message.Message):
 
     @_builtins.property
     def participants(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Each name must stand in the list property "participants"."""
+        """Each name must stand in the list property "participants", whether it is an end or not; compared as
+        Unicode NFC.
+        """
 
     @_builtins.property
     def modified_since(self) -> _timestamp_pb2.Timestamp:

@@ -436,7 +436,14 @@ class Edge(_message.Message):
 
     @_builtins.property
     def properties(self) -> _struct_pb2.Struct:
-        """Free-form properties; an upsert merges them key by key, a null value removes a key."""
+        """Free-form properties; an upsert merges them key by key, a null value removes a key.
+
+        Three keys make the edge a context, an experience of more than two: `participants`, a list of 1 to
+        50 node names (NFC, not necessarily nodes that exist); `context_type`, a text of up to 128
+        characters, e.g. "shared_experience"; `emotional_valence`, a number in [-1, 1] or one of "positive",
+        "neutral", "negative". Any other shape of them is refused. EdgeFilter finds a context by any
+        participant, also one that is no end of the edge.
+        """
 
     @_builtins.property
     def valid_from(self) -> _timestamp_pb2.Timestamp:

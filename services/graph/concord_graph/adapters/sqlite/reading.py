@@ -274,7 +274,9 @@ class SqliteReads(LayerReads):
     ) -> Sequence[str]:
         """Return ids of live edges by id."""
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
-        sql = statements.listed_edges(at.record == FOREVER, at.stated, tests)
+        sql = statements.listed_edges(
+            at.record == FOREVER, at.stated, tests, by_participant=bool(filter_.participants)
+        )
         bound |= {**self._at(at), "after": after, "limit": limit}
         return [row[0] for row in self._all(sql, bound)]
 

@@ -353,9 +353,17 @@ def listed_nodes(now: bool) -> str:
 
 
 @cache
-def listed_edges(now: bool, stated: bool, tests: str) -> str:
-    """Select ids of live edges after :after, by id; `stated`: of those that held at :valid."""
-    conditions = [f"e.space = :space AND e.id > :after AND {live('e', now)}"]
+def listed_edges(now: bool, stated: bool, tests: str, *, by_participant: bool) -> str:
+    """Select ids of live edges after :after, by id; `stated`: of those that held at :valid.
+
+    `by_participant`: of those that ever had :participant_0, of which there are few.
+    """
+    ever = (
+        " AND e.id IN (SELECT c.edge FROM participant c"
+        " WHERE c.space = :space AND c.name = :participant_0)"
+    )
+    beyond = f"+e.id > :after{ever}" if by_participant else "e.id > :after"
+    conditions = [f"e.space = :space AND {beyond} AND {live('e', now)}"]
     conditions += [tests] if tests else []
     conditions += [held(ItemKind.EDGE, now)] if stated else []
     return f"SELECT e.id FROM edge e WHERE {' AND '.join(conditions)} ORDER BY e.id LIMIT :limit"

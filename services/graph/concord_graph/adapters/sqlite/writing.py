@@ -69,8 +69,19 @@ class SqliteWrites(SqliteReads):
                     item.id, "the store keeps what defines the agent"
                 ) from error
             raise
-        if not isinstance(item, Edge):
+        if isinstance(item, Edge):
+            self._join(item)
+        else:
             self._spell(item)
+
+    def _join(self, edge: Edge) -> None:
+        """Keep an edge where it is looked for by participant; what it says then is for readers."""
+        names = edge.properties.get("participants")
+        for name in names if isinstance(names, list) else ():  # older edges may say anything there
+            self._db.execute(
+                "INSERT OR IGNORE INTO participant VALUES (?, ?, ?)",
+                (self._space, str(name), edge.id),
+            )
 
     def _spell(self, item: Node | Memory | Entry) -> None:
         """Keep the item's names where names spelt alike are looked for, while it is live."""
