@@ -1,12 +1,13 @@
 """The services that the front door offers: the one place here that names contracts."""
 
-from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2
 from google.protobuf.descriptor import ServiceDescriptor
 
 _FILES = (
     graph_pb2.DESCRIPTOR,
     memory_pb2.DESCRIPTOR,
+    relation_pb2.DESCRIPTOR,
     governed_pb2.DESCRIPTOR,
     feed_pb2.DESCRIPTOR,
     search_pb2.DESCRIPTOR,

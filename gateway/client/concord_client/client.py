@@ -9,6 +9,7 @@ import grpc
 from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceStub
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
+from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceAsyncStub
     from concord.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
     from concord.graph.v1.memory_pb2_grpc import MemoryServiceAsyncStub
+    from concord.graph.v1.relation_pb2_grpc import RelationServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
 
 
@@ -81,6 +83,11 @@ class Client:
         return MemoryServiceStub(self._channel)
 
     @cached_property
+    def relation(self) -> RelationServiceStub:
+        """`concord.graph.v1.RelationService`: what is declared about relations."""
+        return RelationServiceStub(self._channel)
+
+    @cached_property
     def governed(self) -> GovernedChangeServiceStub:
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
         return GovernedChangeServiceStub(self._channel)
@@ -138,6 +145,11 @@ class AsyncClient:
     def memory(self) -> "MemoryServiceAsyncStub":
         """`concord.graph.v1.MemoryService`: memories, their history and lineage."""
         return MemoryServiceStub(self._channel)
+
+    @cached_property
+    def relation(self) -> "RelationServiceAsyncStub":
+        """`concord.graph.v1.RelationService`: what is declared about relations."""
+        return RelationServiceStub(self._channel)
 
     @cached_property
     def governed(self) -> "GovernedChangeServiceAsyncStub":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import grpc
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from concord.rules.v1 import rules_pb2
 from concord.search.v1 import search_pb2
 from google.protobuf.message import Message
@@ -106,7 +106,7 @@ def _retries() -> str:
     """Methods that the contract calls retryable are sent again on UNAVAILABLE."""
     names = [
         {"service": service.full_name, "method": method.name}
-        for file in (graph_pb2, memory_pb2, governed_pb2, search_pb2)
+        for file in (graph_pb2, memory_pb2, relation_pb2, governed_pb2, search_pb2)
         for service in file.DESCRIPTOR.services_by_name.values()
         for method in service.methods
         if method.GetOptions().Extensions[rules_pb2.method].retryable

@@ -15,6 +15,8 @@ from concord.graph.v1 import (
     graph_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    relation_pb2,
+    relation_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
 from concord_attestation.verify import verify_genesis, verify_grant
@@ -31,6 +33,7 @@ from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
 from concord_graph.servicer.graph import GraphServicer
 from concord_graph.servicer.memory import MemoryServicer
+from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.translate import translate
 from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.governed import GovernedChanges
@@ -85,6 +88,11 @@ class GraphApp:
                 governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
                 governed_pb2_grpc.add_GovernedChangeServiceServicer_to_server,
                 GovernedServicer(commands, queries, actions, governed, action_digest=action_digest),
+            ),
+            Registration(
+                relation_pb2.DESCRIPTOR.services_by_name["RelationService"],
+                relation_pb2_grpc.add_RelationServiceServicer_to_server,
+                RelationServicer(commands, queries, actions),
             ),
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],

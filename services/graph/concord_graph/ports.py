@@ -13,6 +13,7 @@ from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
     Access,
+    DeclaredRelation,
     Edge,
     EdgeType,
     Entry,
@@ -23,6 +24,7 @@ from concord_graph.domain.items import (
     Memory,
     MemoryKind,
     Node,
+    Record,
 )
 from concord_graph.domain.links import Link
 from concord_graph.domain.spelling import NameKind
@@ -279,7 +281,33 @@ class Reads(Protocol):
         """Return the live memories with equal content, kind and sources, oldest first."""
         ...
 
-    async def revision(self, ref: Ref) -> Item | Entry | None:
+    async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
+        """Return what is declared about a relation; None when nothing is."""
+        ...
+
+    async def list_relations(
+        self, at: Instant, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return the declared relations with a name greater than `after`, by name."""
+        ...
+
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one, itself
+        among them, by effective valid_from: those of its source and relation when that is declared
+        functional, else those of its triple."""
+        ...
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return those of its succession at the last instant before its effective valid_from and at
+        the first after it; none of them when another one stands at its own instant."""
+        ...
+
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        """Return up to `limit` ids of live edges of a relation, each of whose sources has another
+        target of it at another instant: whose standing hangs on whether it is functional."""
+        ...
+
+    async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         ...
 
@@ -302,7 +330,11 @@ class Reads(Protocol):
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:
-        """Return the live items that have taken over from each at the instant (T2), direct ones."""
+        """Return live items that have taken over from each at the instant (T2).
+
+        Direct ones; of those that follow one another in time only the ones where a walk to the
+        heads can end or turn, so that a long succession is one step.
+        """
         ...
 
     async def find(self, end: EndRef, at: Instant) -> str | None:
@@ -449,7 +481,7 @@ class Writes(Reads, Protocol):
         """Return the next sequence number and a record time (µs) later than every earlier one."""
         ...
 
-    async def put(self, item: Item | Entry) -> None:
+    async def put(self, item: Record) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
         a grant is open."""
         ...

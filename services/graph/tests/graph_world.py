@@ -21,6 +21,8 @@ from concord.graph.v1 import (
     layers_pb2,
     memory_pb2,
     memory_pb2_grpc,
+    relation_pb2,
+    relation_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
@@ -139,6 +141,7 @@ class Calls:
         self.space = space
         self.graph = graph_pb2_grpc.GraphServiceStub(channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(channel)
+        self.relation = relation_pb2_grpc.RelationServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         self.feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
 
@@ -209,6 +212,22 @@ class Calls:
         await self.graph.DeleteEdge(
             graph_pb2.DeleteEdgeRequest(request_id=self.request_id(), id=edge.id, etag=edge.etag)
         )
+
+    async def declare(
+        self, name: str, *, functional: bool = True, etag: str = ""
+    ) -> relation_pb2.DeclareRelationResponse:
+        """Declare a relation."""
+        return await self.relation.DeclareRelation(
+            relation_pb2.DeclareRelationRequest(
+                request_id=self.request_id(), name=name, functional=functional, etag=etag
+            )
+        )
+
+    async def declared(self, **fields: object) -> dict[str, bool]:
+        """Return the declared relations of the first page: name to functional."""
+        request = relation_pb2.ListRelationsRequest(**fields)  # type: ignore[arg-type]
+        reply = await self.relation.ListRelations(request)
+        return {each.name: each.functional for each in reply.relations}
 
     async def neighbors(
         self, start: str | type_pb2.EdgeEnd, **fields: object
@@ -349,9 +368,11 @@ class Calls:
             )
         )
 
-    async def lineage(self, item_id: str) -> memory_pb2.GetLineageResponse:
+    async def lineage(
+        self, item_id: str, as_of: type_pb2.AsOf | None = None
+    ) -> memory_pb2.GetLineageResponse:
         """Read the chain around an item."""
-        return await self.memory.GetLineage(memory_pb2.GetLineageRequest(id=item_id))
+        return await self.memory.GetLineage(memory_pb2.GetLineageRequest(id=item_id, as_of=as_of))
 
     async def changes(self, after: int = 0) -> list[feed_pb2.Change]:
         """Return every change of the space after a sequence number, up to its present end."""

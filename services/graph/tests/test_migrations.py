@@ -14,6 +14,7 @@ LANDED = {
     3: "09f7d31271acc310b4a75cd13ba0cb259919028806a13e416322f856c17ea86d",
     4: "92b0ee5acf501cc11c2d15e58e46c07c9be146f27a2410db250366fb328e4911",
     5: "f8db9ea27f2f03218ab7b322a66e0bb743616330c52ccc2559062408b93425ed",
+    6: "a3c92c749fb8bdf17cf44527fff5385feca3508d0f14ef55f0a4393739e8f175",
 }
 """SHA-256 of every step that stores in the world have run."""
 

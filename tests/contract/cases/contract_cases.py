@@ -5,11 +5,13 @@ from feed_contracts import FEED
 from governed_contracts import GOVERNED
 from graph_contracts import GRAPH
 from memory_contracts import MEMORY
+from relation_contracts import RELATION
 from search_contracts import INDEX, SEARCH
 
 SERVED = {
     "concord.graph.v1.GraphService": GRAPH,
     "concord.graph.v1.MemoryService": MEMORY,
+    "concord.graph.v1.RelationService": RELATION,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,
     "concord.search.v1.SearchService": SEARCH,

@@ -9,7 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any  # what the dynamic calls give back
 
-from concord.graph.v1 import governed_pb2, graph_pb2, layers_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import (
+    governed_pb2,
+    graph_pb2,
+    layers_pb2,
+    memory_pb2,
+    operation_pb2,
+    relation_pb2,
+)
 from concord.type.v1 import type_pb2
 from concord_client import signing
 from contract_live import NOW, Live, graph_app, graph_live, member
@@ -172,6 +179,7 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
         ),
     )
     for furnisher in (
+        _with_relations,
         *(_with_nodes_and_edges, _with_memories, _with_layers),
         *(_with_what_defines, _with_pages),
     ):
@@ -191,6 +199,16 @@ def edge_said(relation: str, target: str, /, **fields_: Any) -> type_pb2.Edge:
         {"source": {"name": "Ada"}, "relation": relation, "target": {"name": target}, **fields_},
         type_pb2.Edge(),
     )
+
+
+async def _with_relations(live: Live, home: Home) -> Home:
+    """Declare a relation that each home has, and one of its own."""
+    for name, functional in (("BORN_IN", home.space == "a"), (f"OWNED_BY {home.space}", False)):
+        request = relation_pb2.DeclareRelationRequest(
+            request_id=f"relation {name}", name=name, functional=functional
+        )
+        await live.tell(member(home.space), "DeclareRelation", request)
+    return home
 
 
 async def _with_nodes_and_edges(live: Live, home: Home) -> Home:
@@ -329,6 +347,7 @@ def paged(home: Home) -> dict[str, Any]:
         "QueryNeighbors": graph_pb2.QueryNeighborsRequest(
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),
+        "ListRelations": relation_pb2.ListRelationsRequest(page_size=1),
         "ListMemories": memory_pb2.ListMemoriesRequest(page_size=1),
         "ListDialogue": layers_pb2.ListDialogueRequest(session_id="talk", page_size=1),
         "ListEpisodes": layers_pb2.ListEpisodesRequest(page_size=1),

@@ -37,6 +37,7 @@ _OTHERWISE = {
     "entry": {"body": "replace(body, '(a)', '(elsewhere)')", "session_id": "session_id"},
     "spelling": {"name": "'other ' || name"},
     "participant": {},
+    "relation": {"functional": "1 - functional"},
     "access": {"count": "99", "last_time": "last_time + 7"},
     "change": {"digest": "'elsewhere'", "principal": "'somebody'"},
     "request": {"digest": "'elsewhere'"},

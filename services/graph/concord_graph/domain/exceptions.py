@@ -13,6 +13,7 @@ GraphError
 ├── ItemState                forgotten, or not; or a memory's content says so
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
+├── TooManyAffected          the standing of more items would change than one write may change
 ├── ConstitutiveProtected    needs both parties' consent
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
@@ -115,6 +116,14 @@ class WorkingMemoryFull(GraphError):
             f"working memory holds {capacity} entries of high importance: remove one first"
         )
         self.capacity = capacity
+
+
+class TooManyAffected(GraphError):
+    """The write would change the standing of more items than one write may."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"this would change the standing of more than {limit:,} items")
+        self.limit = limit
 
 
 class ConstitutiveProtected(GraphError):

@@ -29,6 +29,7 @@ class ItemKind(enum.IntEnum):
     GHOST = 4
     EPISODE = 5
     WORKING_MEMORY = 6
+    RELATION = 7
 
 
 class EdgeType(enum.IntEnum):
@@ -237,6 +238,24 @@ class Entry:
     revision: Revision = Revision()
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredRelation:
+    """What is declared about a relation: whether a source has one value of it at a time."""
+
+    id: str
+    name: str
+    functional: bool
+    create_time: int = 0
+    deleted: bool = False
+    revision: Revision = Revision()
+
+    kind = ItemKind.RELATION
+
+
+Record = Item | Entry | DeclaredRelation
+"""What is kept in revisions. Only items are ends of edges."""
+
+
 _CAME_LATER = frozenset({"turn_order"})
 """Fields that older revisions never had: left out while unset, so that old digests stay true."""
 
@@ -276,17 +295,17 @@ class AsOf:
         return Instant(valid, record, stated=self.valid is not None)
 
 
-def etag(item: Item) -> str:
+def etag(item: Record) -> str:
     """Return the opaque version of an item: over id and revision, so reads do not change it."""
     return hashlib.sha256(f"etag {item.revision.number} {item.id}".encode()).hexdigest()[:24]
 
 
-def digest(item: Item | Entry) -> str:
+def digest(item: Record) -> str:
     """Return the salted hex SHA-256 of what an item says, without its revision's own data."""
     return _digest(item.revision.salt, [item.kind, stated(item)])
 
 
-def stated(item: Item | Entry) -> dict[str, Any]:
+def stated(item: Record) -> dict[str, Any]:
     """Return an item's fields as JSON values, without its revision."""
     values = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "revision"}
     return {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
 
 from concord_graph.servicer import incoming
-from concord_graph.usecases import edges, lineage, nodes
+from concord_graph.usecases import edges, lineage, nodes, relations
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.working_memory import WorkingMemory
@@ -71,6 +71,13 @@ class Actions:
         """State lineage."""
         draft = incoming.lineage_draft(request)
         return lambda writer: lineage.add_lineage(writer, draft)
+
+    def declare_relation(self, request: relation_pb2.DeclareRelationRequest) -> Work:
+        """Declare a relation."""
+        name = incoming.text(request.name)
+        return lambda writer: relations.declare_relation(
+            writer, name, functional=request.functional, etag=request.etag
+        )
 
     def governed(self, action: governed_pb2.GovernedAction) -> Work:
         """Return the work that a governed action wraps."""

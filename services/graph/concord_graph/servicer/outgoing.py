@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concord.graph.v1 import memory_pb2, operation_pb2
+from concord.graph.v1 import memory_pb2, operation_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -12,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_graph.domain.items import (
     FOREVER,
     Access,
+    DeclaredRelation,
     Edge,
     EdgeType,
     End,
@@ -64,6 +65,18 @@ def node(item: Node) -> type_pb2.Node:
     )
     message.properties.update(dict(item.properties))
     return message
+
+
+def relation(declared: DeclaredRelation) -> relation_pb2.Relation:
+    """Return a declared relation."""
+    return relation_pb2.Relation(
+        id=declared.id,
+        name=declared.name,
+        functional=declared.functional,
+        create_time=stamp(declared.create_time),
+        modify_time=stamp(declared.revision.record_from),
+        etag=etag(declared),
+    )
 
 
 def edge(shown: Shown, now: int) -> type_pb2.Edge:
@@ -238,6 +251,13 @@ def done_memory(done: Done) -> type_pb2.Memory:
 def done_memories(done: Done) -> list[type_pb2.Memory]:
     """Return the memories that a command wrote or found, in order."""
     return [memory(show(view, done.now), done.now) for view in done.views]
+
+
+def done_relation(done: Done) -> relation_pb2.Relation:
+    """Return the relation that a command declared or found."""
+    if done.relation is None:
+        raise TypeError(done.refs)
+    return relation(done.relation)
 
 
 def done_node(done: Done) -> type_pb2.Node:

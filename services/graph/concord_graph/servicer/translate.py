@@ -87,6 +87,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         str(error),
         metadata={"edge_count": str(error.edge_count)},
     ),
+    exceptions.TooManyAffected: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_TOO_MANY_AFFECTED",
+        str(error),
+        metadata={"limit": str(error.limit)},
+    ),
     exceptions.ItemState: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_STATE"),
     exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
     exceptions.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),

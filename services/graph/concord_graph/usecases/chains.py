@@ -43,7 +43,7 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
         found = await tx.lineage_edges(frontier, at.record)
         edges |= {edge.id: edge for edge in found}
         ends = {end.id for edge in found for end in (edge.source, edge.target)}
-        frontier = (ends | await _of_the_same_triples(tx, frontier, at)) - ids
+        frontier = (ends | await _in_succession(tx, frontier, at)) - ids
         ids |= frontier
     views = await _views(tx, ids, at)
     if item_id not in views and not edges:
@@ -51,16 +51,15 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
     return await _assembled(tx, ids, edges, views, at)
 
 
-async def _of_the_same_triples(tx: Reads, ids: set[str], at: Instant) -> set[str]:
-    """Return the live edges that succeed or precede any of these by saying the same (G2)."""
+async def _in_succession(tx: Reads, ids: set[str], at: Instant) -> set[str]:
+    """Return the live edges that follow or precede any of these in time (G2, T2)."""
     found: set[str] = set()
     for view in (await tx.views(ItemKind.EDGE, ids, at)).values():
         edge = view.item
-        if isinstance(edge, Edge) and not edge.deleted and not edge.is_lineage:
-            siblings = await tx.live_edges_of_triple(
-                edge.source.id, edge.relation, edge.target.id, at.record
-            )
-            found |= {sibling.id for sibling in siblings}
+        if not isinstance(edge, Edge) or edge.deleted or edge.is_lineage or edge.id in found:
+            continue
+        row = await tx.succession(edge, MOST_ITEMS + 1, at.record)
+        found |= {other.id for other in row}
     return found
 
 

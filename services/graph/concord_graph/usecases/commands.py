@@ -15,7 +15,7 @@ from concord_graph.domain.exceptions import (
     GraphError,
     RequestIdReused,
 )
-from concord_graph.domain.items import Entry, Instant, ItemKind
+from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
 from concord_graph.ports import (
     Author,
     Change,
@@ -46,6 +46,7 @@ class Done:
     epoch: str
     now: int
     entries: tuple[Entry, ...] = ()
+    relation: DeclaredRelation | None = None
 
 
 class Commands:
@@ -101,14 +102,25 @@ class Commands:
         now = max(self._clock(), tx.last_time)
         views = []
         entries = []
+        relation = None
         for reference in receipt.refs[:shown]:
             item = await tx.revision(reference)
             if isinstance(item, Entry):
                 entries.append(item)
+            elif isinstance(item, DeclaredRelation):
+                relation = item
             elif item is not None:
                 views.append(await tx.view_of(item, Instant(now)))
         shown_views = await with_heads(tx, views, Instant(now))
-        return Done(receipt.refs, tuple(shown_views), receipt.seq, tx.epoch, now, tuple(entries))
+        return Done(
+            receipt.refs,
+            tuple(shown_views),
+            receipt.seq,
+            tx.epoch,
+            now,
+            tuple(entries),
+            relation,
+        )
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
         """Write down a refused attempt on something constitutive."""

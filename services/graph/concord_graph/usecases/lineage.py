@@ -20,8 +20,10 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import Link, is_memory_id
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import LinkParser, Ref
+from concord_graph.ports import LinkParser, Reads, Ref
 from concord_graph.usecases.writer import Writer, ref
+
+MOST_FORMER = 100_000
 
 
 async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
@@ -160,26 +162,35 @@ async def refuse_descent(writer: Writer, newer_id: str, older_id: str) -> None:
     """
     seen = {older_id}
     frontier = [older_id]
+    former = _Former(writer.tx)
     while frontier:
         edges = await writer.tx.lineage_edges(frontier)
         reached = {
             edge.target.id for edge in edges if edge.source.id in seen and edge.relation in HIDING
         }
-        reached |= await _former_values(writer, frontier)
+        reached |= await former.of(frontier)
         if newer_id in reached:
             raise LineageCycle(newer_id)
         frontier = sorted(reached - seen)
         seen |= reached
 
 
-async def _former_values(writer: Writer, ids: Sequence[str]) -> set[str]:
-    """Return the earlier edges of the triples of edges among the ids: those they replace."""
-    former: set[str] = set()
-    for edge_id in ids:
-        edge = await writer.tx.edge(edge_id)
-        if edge is not None and not edge.deleted and not edge.is_lineage:
-            siblings = await writer.tx.live_edges_of_triple(
-                edge.source.id, edge.relation, edge.target.id
-            )
-            former |= {s.id for s in siblings if s.effective_from < edge.effective_from}
-    return former
+class _Former:
+    """The edges that edges replace by following them in time: each succession is read once."""
+
+    def __init__(self, tx: Reads) -> None:
+        self._tx = tx
+        self._known: set[str] = set()
+
+    async def of(self, ids: Sequence[str]) -> set[str]:
+        """Return those that any of the ids replaces, but for what an earlier answer covers."""
+        found: set[str] = set()
+        for edge_id in ids:
+            edge = None if edge_id in self._known else await self._tx.edge(edge_id)
+            if edge is None or edge.deleted or edge.is_lineage:
+                continue
+            row = await self._tx.succession(edge, MOST_FORMER)
+            earlier = {e.id for e in row if e.effective_from < edge.effective_from}
+            self._known |= earlier
+            found |= earlier
+        return found

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
-from concord_graph.domain.items import FOREVER, AsOf, Instant, ItemKind, Memory, Node
+from concord_graph.domain.items import (
+    FOREVER,
+    AsOf,
+    DeclaredRelation,
+    Instant,
+    ItemKind,
+    Memory,
+    Node,
+)
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Change,
@@ -146,6 +154,14 @@ class Queries:
         """Return a page of live nodes by name."""
         return await self.read(
             space, lambda tx, now: tx.list_nodes(label, as_of.at(now), after, limit)
+        )
+
+    async def relations(
+        self, space: str, as_of: AsOf, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return a page of declared relations by name."""
+        return await self.read(
+            space, lambda tx, now: tx.list_relations(as_of.at(now), after, limit)
         )
 
     async def edges(

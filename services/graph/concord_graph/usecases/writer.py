@@ -18,24 +18,25 @@ from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
-    REPLACING,
+    DeclaredRelation,
     Edge,
-    EdgeType,
     Entry,
     Item,
     ItemKind,
     Memory,
     Node,
+    Record,
     Revision,
     digest,
     etag,
 )
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
+from concord_graph.usecases import affected
 from concord_graph.usecases.identifiers import new_id
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
-RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry)
+RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Rules:
     """The guards of every write. Tests switch one off to prove that it is the one that holds."""
 
     breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
-    etag_matches: Callable[[Item, str], bool] = lambda item, given: etag(item) == given
+    etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
     same_request: Callable[[str, str], bool] = str.__eq__
 
 
@@ -78,7 +79,7 @@ class Writer:
         """Return a fresh id."""
         return new_id(self.now)
 
-    def demand_etag(self, item: Item, given: str) -> None:
+    def demand_etag(self, item: Record, given: str) -> None:
         """Refuse a write against another version than the current one."""
         if not self._rules.etag_matches(item, given):
             raise EtagMismatch(item.id)
@@ -86,8 +87,18 @@ class Writer:
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item."""
         item = await self._record(before, await self._protected(before, after))
-        await self._announce(before, item)
+        for item_id, kind in (await affected.by_item(self.tx, before, item)).items():
+            await self._announce(item_id, kind)
         return item
+
+    async def declare(
+        self, before: DeclaredRelation | None, after: DeclaredRelation
+    ) -> DeclaredRelation:
+        """Write what is declared about a relation: it hides nothing constitutive."""
+        declared = await self._record(before, after)
+        for item_id, kind in (await affected.by_declaration(self.tx, before, declared)).items():
+            await self._announce(item_id, kind)
+        return declared
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
         """Write an entry: nothing constitutive is one or hangs on one, and no standing changes."""
@@ -164,42 +175,11 @@ class Writer:
                 return sibling.id
         return ""
 
-    async def _announce(self, before: Item | None, after: Item) -> None:
-        """Append an event for each other item whose standing this write changes."""
-        if isinstance(after, Node) or _weight_in_lineage(before) == _weight_in_lineage(after):
-            return
-        affected: dict[str, ItemKind] = {}
-        around: set[str] = set()  # lineage at these counts from now on, or no longer
-        for version in (before, after):
-            if isinstance(version, Edge):
-                around |= await self._held_by(version)
-                if not version.is_lineage:
-                    affected |= {edge.id: ItemKind.EDGE for edge in await self._siblings(version)}
-        if not isinstance(after, Edge) or not after.is_lineage:
-            around.add(after.id)
-        elif after.relation in REPLACING:
-            affected |= {end.id: end.kind for end in (after.source, after.target)}
-        for edge in await self.tx.lineage_edges(around) if around else ():
-            if edge.relation in REPLACING:
-                affected |= {end.id: end.kind for end in (edge.source, edge.target)}
-        affected.pop(after.id, None)
-        for item_id, kind in affected.items():
-            await self._announce_one(item_id, kind)
-
-    async def _held_by(self, edge: Edge) -> set[str]:
-        """Return the items that are held while this edge is there (G4)."""
-        if edge.edge_type == EdgeType.CONSTITUTIVE:
-            return {edge.source.id, edge.target.id}
-        if not edge.governed:
-            return set()
-        newer = await self.tx.edge(edge.source.id)
-        ends = {newer.source.id, newer.target.id} if newer else set()
-        return {edge.source.id} | ends
-
     async def _siblings(self, edge: Edge) -> Sequence[Edge]:
         return await self.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
 
-    async def _announce_one(self, item_id: str, kind: ItemKind) -> None:
+    async def _announce(self, item_id: str, kind: ItemKind) -> None:
+        """Append an event for another item whose standing this write changed."""
         item = await (self.tx.edge(item_id) if kind == ItemKind.EDGE else self.tx.memory(item_id))
         if item is None:
             return
@@ -239,20 +219,12 @@ def _touched(before: Item | None, after: Item, around: Surroundings) -> list[str
     return touched
 
 
-def ref(item: Item | Entry, outcome: str = "") -> Ref:
-    """Return the reference to an item's revision."""
+def ref(item: Record, outcome: str = "") -> Ref:
+    """Return the reference to a revision."""
     return Ref(item.kind, item.id, item.revision.number, outcome)
 
 
-def _weight_in_lineage(item: Item | None) -> object:
-    """Return what of an item the standing of others depends on."""
-    if item is None or isinstance(item, Node):
-        return None
-    triple = (item.source, item.target) if isinstance(item, Edge) else None
-    return (item.deleted, item.effective_from, item.edge_type == EdgeType.CONSTITUTIVE, triple)
-
-
-def _what_happened(before: Item | Entry | None, after: Item | Entry) -> ChangeType:
+def _what_happened(before: Record | None, after: Record) -> ChangeType:
     if before is None:
         return ChangeType.CREATED
     if before.deleted == after.deleted:

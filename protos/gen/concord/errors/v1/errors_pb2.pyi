@@ -118,6 +118,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_LOST_RACE: _ErrorReason.ValueType  # 37
     """A write lost a race inside the store. ABORTED: the same request may be sent again."""
+    ERROR_REASON_TOO_MANY_AFFECTED: _ErrorReason.ValueType  # 40
+    """The write would change the standing of more items than one write may. FAILED_PRECONDITION.
+    Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
+    """
     ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: _ErrorReason.ValueType  # 50
     """A constitutive edge or memory, or what would create, change or hide one, without a valid
     grant. FAILED_PRECONDITION. Metadata: "item_id" when the item exists.
@@ -254,6 +258,10 @@ FAILED_PRECONDITION: remove one first. Metadata: "capacity".
 """
 ERROR_REASON_LOST_RACE: ErrorReason.ValueType  # 37
 """A write lost a race inside the store. ABORTED: the same request may be sent again."""
+ERROR_REASON_TOO_MANY_AFFECTED: ErrorReason.ValueType  # 40
+"""The write would change the standing of more items than one write may. FAILED_PRECONDITION.
+Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
+"""
 ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: ErrorReason.ValueType  # 50
 """A constitutive edge or memory, or what would create, change or hide one, without a valid
 grant. FAILED_PRECONDITION. Metadata: "item_id" when the item exists.

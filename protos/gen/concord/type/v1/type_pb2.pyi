@@ -45,6 +45,8 @@ class _ItemKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ItemKind.Val
     """What was tried and how it went. No item: no edge ends at it."""
     ITEM_KIND_WORKING_MEMORY: _ItemKind.ValueType  # 6
     """An entry of working memory. No item: no edge ends at it."""
+    ITEM_KIND_RELATION: _ItemKind.ValueType  # 7
+    """What was declared about a relation. No item: no edge ends at it."""
 
 class ItemKind(_ItemKind, metaclass=_ItemKindEnumTypeWrapper):
     """What kind of item an id names."""
@@ -63,6 +65,8 @@ ITEM_KIND_EPISODE: ItemKind.ValueType  # 5
 """What was tried and how it went. No item: no edge ends at it."""
 ITEM_KIND_WORKING_MEMORY: ItemKind.ValueType  # 6
 """An entry of working memory. No item: no edge ends at it."""
+ITEM_KIND_RELATION: ItemKind.ValueType  # 7
+"""What was declared about a relation. No item: no edge ends at it."""
 Global___ItemKind: _TypeAlias = ItemKind  # noqa: Y015
 
 class _EdgeType:
@@ -543,8 +547,8 @@ class Standing(_message.Message):
     is_superseded: _builtins.bool
     """True when a live successor's valid time has begun."""
     predecessor_count: _builtins.int
-    """How many live items this one supersedes or deprecates, directly. An item with some and
-    no successor is the head of a chain.
+    """How many live items this one supersedes or deprecates, directly; of an edge's former values in
+    time at most 100 are counted. An item with some and no successor is the head of a chain.
     """
     @_builtins.property
     def superseded_from(self) -> _timestamp_pb2.Timestamp:

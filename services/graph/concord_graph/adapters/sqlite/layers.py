@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from concord_graph.adapters.sqlite import rows, statements
+from concord_graph.adapters.sqlite import revisions, rows, statements
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind, MemoryKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import EntryFilter, Ref
@@ -29,7 +29,7 @@ class LayerReads:
         in_time = f" AND {statements.in_time('m')}" if at.stated else ""
         sql = (
             "SELECT m.turn_order, m.create_time, m.id FROM memory m WHERE m.space = :space"
-            f" AND m.session_id = :session AND {_TURN} AND {statements.live('m', now)}"
+            f" AND m.session_id = :session AND {_TURN} AND {revisions.live('m', now)}"
             " AND (m.turn_order, m.create_time, m.id) > (:order, :time, :id)"
             f"{in_time} ORDER BY m.turn_order, m.create_time, m.id LIMIT :limit"
         )
@@ -57,7 +57,7 @@ class LayerReads:
         """Return the greatest order of a session's turns; 0 for none."""
         sql = (
             "SELECT max(m.turn_order) FROM memory m WHERE m.space = ? AND m.session_id = ?"
-            f" AND {_TURN} AND {statements.current('m', True)}"
+            f" AND {_TURN} AND {revisions.current('m', True)}"
         )
         row = self._db.execute(sql, (self._space, session_id)).fetchone()
         return int(row[0] or 0)
@@ -112,7 +112,7 @@ class LayerReads:
             f" count(*) FILTER (WHERE {held} AND t.shelf = ''),"
             f" count(*) FILTER (WHERE {held} AND t.shelf <> ''),"
             " count(*) FILTER (WHERE t.deleted = 1) FROM entry t"
-            f" WHERE t.space = :space AND {statements.current('t', at.record == FOREVER)}"
+            f" WHERE t.space = :space AND {revisions.current('t', at.record == FOREVER)}"
         )
         bound = {"space": self._space, "valid": at.valid, "record": at.record}
         row = self._db.execute(sql, bound).fetchone()
@@ -129,4 +129,4 @@ class LayerReads:
 
 
 def _live(at: Instant) -> str:
-    return statements.live("t", at.record == FOREVER)
+    return revisions.live("t", at.record == FOREVER)

@@ -10,21 +10,22 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.sqlite import filters, record, rows, statements
+from concord_graph.adapters.sqlite import filters, record, rows, statements, succession
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
     Access,
+    DeclaredRelation,
     Edge,
     EdgeType,
-    Entry,
     Importance,
     Instant,
     Item,
     ItemKind,
     Memory,
     Node,
+    Record,
 )
 from concord_graph.domain.standing import Standing
 from concord_graph.ports import (
@@ -128,8 +129,57 @@ class SqliteReads(LayerReads):
         )
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
 
-    async def revision(self, ref: Ref) -> Item | Entry | None:
-        """Return an item exactly as that revision had it."""
+    async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
+        """Return what is declared about a relation."""
+        bound = {"space": self._space, "name": name, "record": record}
+        row = self._one(succession.declared(record == FOREVER), bound)
+        return rows.relation(row) if row else None
+
+    async def list_relations(
+        self, at: Instant, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return the declared relations by name."""
+        sql = succession.listed_relations(at.record == FOREVER)
+        found = self._all(sql, {**self._at(at), "after": after, "limit": limit})
+        return [rows.relation(row) for row in found]
+
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one."""
+        sql = succession.row(record == FOREVER, whole=await self._is_functional(edge, record))
+        found = self._all(sql, self._row_of(edge) | {"record": record, "limit": limit})
+        return [rows.edge(row) for row in found]
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return its neighbours in time."""
+        sql = succession.beside(whole=await self._is_functional(edge))
+        bound = self._row_of(edge) | {"id": edge.id, "from": edge.effective_from}
+        return [rows.edge(row) for row in self._all(sql, bound)]
+
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        """Return ids of live edges whose standing hangs on whether the relation is functional."""
+        bound = {"space": self._space, "relation": relation, "limit": limit}
+        return [row[0] for row in self._all(succession.RIVALS, bound)]
+
+    async def _is_functional(self, edge: Edge, record: int = FOREVER) -> bool:
+        declared = await self.relation(edge.relation, record)
+        return declared is not None and declared.functional
+
+    def _row_of(self, edge: Edge) -> dict[str, Any]:
+        return {
+            "space": self._space,
+            "source": edge.source.id,
+            "relation": edge.relation,
+            "target": edge.target.id,
+        }
+
+    async def revision(self, ref: Ref) -> Record | None:
+        """Return what is kept exactly as that revision had it."""
+        if ref.kind == ItemKind.RELATION:
+            sql = (
+                f"SELECT {rows.RELATION} FROM relation WHERE space = ? AND id = ? AND revision = ?"
+            )
+            declared = self._one(sql, (self._space, ref.id, ref.revision))
+            return rows.relation(declared) if declared else None
         if ref.kind in rows.ENTRIES:
             return self._entry(ref)
         sql = (

@@ -8,6 +8,7 @@ from typing import Any
 from concord_graph.domain.items import (
     HIDING,
     REPLACING,
+    DeclaredRelation,
     Edge,
     EdgeType,
     End,
@@ -19,6 +20,7 @@ from concord_graph.domain.items import (
     MemoryKind,
     Node,
     Origin,
+    Record,
     Revision,
     Source,
     Trust,
@@ -37,6 +39,7 @@ MEMORY = (
     "surfaces_when, sources, external_id, category, tags, session_id, edge_type, valid_from, "
     "valid_until, turn_order"
 )
+RELATION = f"{_REVISION}, name, functional"
 ENTRY = f"{_REVISION}, kind, session_id, shelf, rank, body"
 TABLE = {ItemKind.NODE: "node", ItemKind.EDGE: "edge", ItemKind.MEMORY: "memory"}
 # a look-up costs a sixth of a call of the enum, and a page of edges makes a hundred
@@ -138,12 +141,25 @@ def entry(row: Row) -> Entry:
     )
 
 
+def relation(row: Row) -> DeclaredRelation:
+    """Return a declared relation."""
+    return DeclaredRelation(
+        id=row[0],
+        revision=_revision(row),
+        create_time=row[8],
+        name=row[9],
+        functional=bool(row[10]),
+    )
+
+
 def table(kind: ItemKind) -> str:
     """Return the table that holds a kind."""
+    if kind == ItemKind.RELATION:
+        return "relation"
     return "entry" if kind in ENTRIES else TABLE[kind]
 
 
-def values(space: int, item_: Item | Entry) -> dict[str, Any]:
+def values(space: int, item_: Record) -> dict[str, Any]:
     """Return an item's columns by name."""
     revision = item_.revision
     common = {
@@ -158,6 +174,8 @@ def values(space: int, item_: Item | Entry) -> dict[str, Any]:
         "salt": revision.salt,
         "create_time": item_.create_time,
     }
+    if isinstance(item_, DeclaredRelation):
+        return common | {"name": item_.name, "functional": int(item_.functional)}
     if isinstance(item_, Node):
         return common | _node_values(item_)
     if isinstance(item_, Entry):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from concord_graph.adapters.sqlite import succession
+from concord_graph.adapters.sqlite.revisions import IDS, current, live, rests
 from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
 from concord_graph.domain.items import FOREVER, LINEAGE_WORDS, ItemKind, MemoryKind
 
@@ -16,20 +18,7 @@ _CONSTITUTIVE_INDEX = {
     "source_id": "INDEXED BY edge_constitutive_source",
     "target_id": "INDEXED BY edge_constitutive_target",
 }
-_IDS = "(SELECT value FROM json_each(:ids))"
 ALIAS = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
-
-
-def current(alias: str, now: bool) -> str:
-    """Return the test that a row is what was known at the instant, tombstones among it."""
-    if now:  # a literal, so that the partial indexes apply
-        return f"{alias}.record_until = {FOREVER}"
-    return f"({alias}.record_from <= :record AND {alias}.record_until > :record)"
-
-
-def live(alias: str, now: bool) -> str:
-    """Return the test that a row is current and not deleted."""
-    return f"{current(alias, now)} AND {alias}.deleted = 0"
 
 
 def in_time(alias: str) -> str:
@@ -49,18 +38,12 @@ def held(kind: ItemKind, now: bool) -> str:
 def edge_superseded_from(now: bool) -> str:
     """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
 
-    Successors: the edges that a resolution names as the newer side, and later edges of the same
-    triple. A constitutive edge has only those that a grant let through, and so has one that such
-    lineage rests on.
+    Successors: the edges that a resolution names as the newer side, and the next one in time. A
+    constitutive edge has only those that a grant let through, and so has one that such lineage
+    rests on.
     """
-    sibling = (
-        "SELECT min(s.effective_from) FROM edge s WHERE s.space = e.space"
-        " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
-        f" AND s.effective_from > e.effective_from AND e.edge_type <> 2 AND {live('s', now)}"
-        f" AND NOT {_held('edge', 'e.id', 's.space', now)}"
-    )
-    resolved = _replaced("e", "edge", now)
-    return f"min(coalesce(({sibling}), {FOREVER}), coalesce(({resolved}), {FOREVER}))"
+    follows, resolved = succession.next_from(now), _replaced("e", "edge", now)
+    return f"min(coalesce({follows}, {FOREVER}), coalesce(({resolved}), {FOREVER}))"
 
 
 def memory_superseded_from(now: bool) -> str:
@@ -82,29 +65,14 @@ def _counts(lineage: str, older: str, table: str, now: bool) -> str:
 
     Every part asks something of the lineage row, so that it is only looked at where there is one.
     """
-    held = _held(table, f"{lineage}.target_id", f"{lineage}.space", now)
+    held = rests(table, f"{lineage}.target_id", f"{lineage}.space", now)
     return f"({lineage}.governed = 1 OR ({older}.edge_type <> 2 AND NOT {held}))"
 
 
 @cache
 def is_held(now: bool) -> str:
     """Select whether what both parties agreed to rests on the item of :id."""
-    return f"SELECT {_held('memory', ':id', ':space', now)}"
-
-
-def _held(table: str, item_id: str, space: str, now: bool) -> str:
-    """Return the test that what both parties agreed to rests on an item (the view `held`)."""
-    index = "INDEXED BY edge_governed" if now else ""
-    governed = (
-        f"SELECT 1 FROM edge g {index} WHERE g.space = {space} AND g.source_id = {{}}"
-        f" AND {live('g', now)} AND g.governed = 1"
-    )
-    tests = [governed.format(item_id)]
-    for end in ("source_id", "target_id") if table == "memory" else ():
-        at_end = f"SELECT 1 FROM edge c WHERE c.space = {space} AND c.{end} = {item_id}"
-        tests.append(f"{at_end} AND {live('c', now)} AND c.edge_type = 2")
-        tests.append(f"{at_end} AND {live('c', now)} AND EXISTS ({governed.format('c.id')})")
-    return f"({' OR '.join(f'EXISTS ({test})' for test in tests)})"
+    return f"SELECT {rests('memory', ':id', ':space', now)}"
 
 
 @cache
@@ -115,19 +83,10 @@ def successors(kind: ItemKind, now: bool) -> str:
         f"SELECT e.id, n.id FROM {name} e JOIN edge l ON l.space = e.space AND l.target_id = e.id"
         f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
-        f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)}"
+        f" WHERE e.space = :space AND e.id IN {IDS} AND {current('e', now)}"
         f" AND {_counts('l', 'e', name, now)}"
     )
-    if kind != ItemKind.EDGE:
-        return resolved
-    return (
-        f"{resolved} UNION SELECT e.id, s.id FROM edge e JOIN edge s ON s.space = e.space"
-        " AND s.source_id = e.source_id AND s.relation = e.relation AND s.target_id = e.target_id"
-        f" AND s.effective_from > e.effective_from AND s.effective_from <= :valid"
-        f" AND {live('s', now)}"
-        f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)} AND e.edge_type <> 2"
-        f" AND NOT {_held('edge', 'e.id', 's.space', now)}"
-    )
+    return f"{resolved} UNION {succession.followers(now)}" if kind == ItemKind.EDGE else resolved
 
 
 @cache
@@ -153,14 +112,7 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
     )
     if table != "edge":
         return resolved
-    sibling = (
-        f"SELECT count(*) FROM edge s WHERE s.space = {alias}.space"
-        f" AND s.source_id = {alias}.source_id AND s.relation = {alias}.relation"
-        f" AND s.target_id = {alias}.target_id AND s.effective_from < {alias}.effective_from"
-        f" AND s.edge_type <> 2 AND {live('s', now)}"
-        f" AND NOT {_held('edge', 's.id', 's.space', now)}"
-    )
-    return f"SELECT ({resolved}) + ({sibling})"
+    return f"SELECT ({resolved}) + {succession.former_count(now)}"
 
 
 def has_constitutive(expression: str, space: str) -> str:
@@ -217,7 +169,7 @@ def edge_views(now: bool) -> str:
     return (
         f"SELECT {_edge_view_columns(now)}"
         " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
-        f" WHERE e.space = :space AND e.id IN {_IDS} AND {current('e', now)}"
+        f" WHERE e.space = :space AND e.id IN {IDS} AND {current('e', now)}"
     )
 
 
@@ -229,7 +181,7 @@ def memory_views(now: bool) -> str:
         f" ({_predecessors('m', 'memory', now)}), a.last_time, a.count,"
         f" {_near_constitutive_memory()}, NULL, NULL"
         " FROM memory m LEFT JOIN access a ON a.space = m.space AND a.id = m.id"
-        f" WHERE m.space = :space AND m.id IN {_IDS} AND {current('m', now)}"
+        f" WHERE m.space = :space AND m.id IN {IDS} AND {current('m', now)}"
     )
 
 
@@ -238,7 +190,7 @@ def node_views(now: bool) -> str:
     """Select nodes by :ids."""
     return (
         f"SELECT {qualified(COLUMNS[ItemKind.NODE], 'n')}, {FOREVER}, 0, NULL, 0, 0, NULL, NULL"
-        f" FROM node n WHERE n.space = :space AND n.id IN {_IDS} AND {current('n', now)}"
+        f" FROM node n WHERE n.space = :space AND n.id IN {IDS} AND {current('n', now)}"
     )
 
 
@@ -270,7 +222,7 @@ def walked(
         conditions.append(tests)
     branches = []
     for place, end in enumerate(ends):
-        met = "(:id)" if whole else _IDS
+        met = "(:id)" if whole else IDS
         once = f" AND e.source_id NOT IN {met}" if place else ""
         near_end = {end.removesuffix("_id"): ":id"}
         columns = _edge_view_columns(now, **near_end) if whole else _step_columns()
@@ -287,7 +239,7 @@ def degree(now: bool, ends: tuple[str, ...]) -> str:
     """Count up to :limit live edges at :ids."""
     branches = [
         f"SELECT 1 FROM edge e {_INDEX[end] if now else ''}"
-        f" WHERE e.space = :space AND e.{end} IN {_IDS} AND {live('e', now)}"
+        f" WHERE e.space = :space AND e.{end} IN {IDS} AND {live('e', now)}"
         for end in ends
     ]
     return f"SELECT count(*) FROM ({' UNION ALL '.join(branches)} LIMIT :limit)"
@@ -325,7 +277,7 @@ def of_external_id(now: bool) -> str:
 def kinds(now: bool) -> str:
     """Select (id, kind) of what :ids name, deleted items too."""
     return " UNION ALL ".join(
-        f"SELECT n.id, {kind:d} FROM {name} n WHERE n.space = :space AND n.id IN {_IDS}"
+        f"SELECT n.id, {kind:d} FROM {name} n WHERE n.space = :space AND n.id IN {IDS}"
         f" AND {current('n', now)}"
         for kind, name in TABLE.items()
     )
@@ -337,7 +289,7 @@ def lineage(now: bool) -> str:
     words = ", ".join(f"'{word}'" for word in sorted(LINEAGE_WORDS))
     return " UNION ALL ".join(
         f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e WHERE e.space = :space"
-        f" AND e.{end} IN {_IDS} AND e.relation IN ({words}) AND {live('e', now)}"
+        f" AND e.{end} IN {IDS} AND e.relation IN ({words}) AND {live('e', now)}"
         for end in ("source_id", "target_id")
     )
 

@@ -14,12 +14,13 @@ from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.exceptions import ConstitutiveProtected
 from concord_graph.domain.items import (
     FOREVER,
+    DeclaredRelation,
     Edge,
     Entry,
-    Item,
     ItemKind,
     Memory,
     Node,
+    Record,
 )
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import Author, Change, Clock, Receipt
@@ -51,7 +52,7 @@ class SqliteWrites(SqliteReads):
         self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
 
-    async def put(self, item: Item | Entry) -> None:
+    async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
         table = rows.table(item.kind)
         values = rows.values(self._space, item)
@@ -71,7 +72,7 @@ class SqliteWrites(SqliteReads):
             raise
         if isinstance(item, Edge):
             self._join(item)
-        else:
+        elif not isinstance(item, DeclaredRelation):
             self._spell(item)
 
     def _join(self, edge: Edge) -> None:
@@ -171,7 +172,7 @@ class SqliteWrites(SqliteReads):
             (self._seq, self._last_time, self._space),
         )
 
-    def _reopen(self, table: str, item: Item | Entry) -> None:
+    def _reopen(self, table: str, item: Record) -> None:
         """Undo the closing of what was not replaced after all: a batch goes on to its next item."""
         self._db.execute(
             f"UPDATE {table} SET record_until = {FOREVER}"

@@ -1,0 +1,310 @@
+"""Declared relations: what a source has one value of at a time follows in time."""
+
+import random
+
+import pytest
+from concord.graph.v1 import feed_pb2
+from concord.type.v1 import type_pb2
+from concord_graph.usecases import affected
+from graph_world import (
+    CONSTITUTIVE,
+    DAY,
+    SECOND,
+    START,
+    SUPERSEDES,
+    Calls,
+    World,
+    edge_of,
+    micros,
+    reason,
+    refused,
+    stamp,
+)
+
+STANDING = feed_pb2.CHANGE_TYPE_STANDING_CHANGED
+
+
+def valid_at(time: int) -> type_pb2.AsOf:
+    """Ask what held then."""
+    return type_pb2.AsOf(valid_time=stamp(time))
+
+
+def known_at(time: int) -> type_pb2.AsOf:
+    """Ask what was known then to hold now."""
+    return type_pb2.AsOf(record_time=stamp(time))
+
+
+async def value(home: Calls, source: str, as_of: type_pb2.AsOf | None = None) -> set[str]:
+    """Return what a source is related to."""
+    reply = await home.neighbors(source, as_of=as_of, direction=type_pb2.DIRECTION_OUTGOING)
+    return {neighbor.edge.target.name for neighbor in reply.neighbors}
+
+
+async def told(home: Calls, after: int) -> list[str]:
+    """Return whose standing was told to have changed, after a sequence number."""
+    return [c.item_id for c in await home.changes(after=after) if c.type == STANDING]
+
+
+async def head(home: Calls) -> int:
+    """Return the newest sequence number."""
+    return (await home.changes())[-1].seq
+
+
+async def test_declaring_and_listing(home: Calls) -> None:
+    """T2 A relation is declared once, listed by name, page by page, and may be changed."""
+    first = await home.declare("WORKS_AT")
+    again = await home.declare("WORKS_AT")
+    await home.declare("LIKES", functional=False)
+    changed = await home.declare("WORKS_AT", functional=False, etag=first.relation.etag)
+
+    assert (first.created, again.created, changed.created) == (True, False, False)
+    assert again.relation == first.relation
+    assert changed.relation.id == first.relation.id
+    assert changed.relation.etag != first.relation.etag
+    assert changed.relation.create_time == first.relation.create_time
+    assert await home.declared() == {"LIKES": False, "WORKS_AT": False}
+    assert list(await home.declared(page_size=1)) == ["LIKES"]
+
+
+@pytest.mark.parametrize("name", ["SUPERSEDES", "amends", "concord:principal", "Concord:x"])
+async def test_reserved_relations_are_not_declared(home: Calls, name: str) -> None:
+    """T2 Lineage's words and Concord's own relations are what they are."""
+    assert await reason(home.declare(name)) == "ERROR_REASON_RESERVED_NAME"
+
+
+async def test_a_stale_declaration_is_refused(home: Calls) -> None:
+    """T2 An etag given must be the declaration's, and there must be one."""
+    assert await reason(home.declare("R", etag="x")) == "ERROR_REASON_ETAG_MISMATCH"
+    await home.declare("R")
+    assert await reason(home.declare("R", etag="x")) == "ERROR_REASON_ETAG_MISMATCH"
+
+
+async def test_what_was_declared_when(live: World, home: Calls) -> None:
+    """T2 T3 An earlier record time knows the declaration of then, and judges edges by it."""
+    await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START - 9 * DAY)
+    await home.put_edge("Ann", "LIVES_IN", "Ulm", valid_from=START - 5 * DAY)
+    before = micros((await home.put_node("tick")).create_time)
+    live.clock.pass_(SECOND)
+    declared = await home.declare("LIVES_IN")
+    then = micros(declared.relation.modify_time)
+    live.clock.pass_(SECOND)
+    await home.declare("LIVES_IN", functional=False)
+
+    assert await value(home, "Ann") == {"Bonn", "Ulm"}
+    assert await value(home, "Ann", known_at(then)) == {"Ulm"}
+    assert await value(home, "Ann", known_at(before)) == {"Bonn", "Ulm"}
+    assert await home.declared() == {"LIVES_IN": False}
+    assert await home.declared(as_of=known_at(then)) == {"LIVES_IN": True}
+    assert await home.declared(as_of=known_at(before)) == {}
+
+
+@pytest.mark.parametrize("declared_first", [True, False])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_values_follow_by_valid_time_not_by_arrival(
+    home: Calls, seed: int, declared_first: bool
+) -> None:
+    """T2 T3 In any order of arrival, and whenever the relation is declared."""
+    towns = ["Bonn", "Ulm", "Bonn", "Kiel", "Rome", "Oslo"]
+    told_ = list(enumerate(towns))
+    random.Random(seed).shuffle(told_)
+    if declared_first:
+        await home.declare("LIVES_IN")
+    for year, town in told_:
+        await home.put_edge("Ann", "LIVES_IN", town, valid_from=START - (9 - year) * DAY)
+    await home.put_edge("Bob", "LIVES_IN", "Bonn", valid_from=START - 20 * DAY)
+    if not declared_first:
+        await home.declare("LIVES_IN")
+
+    assert await value(home, "Ann") == {"Oslo"}
+    assert await value(home, "Bob") == {"Bonn"}
+    assert await value(home, "Ann", valid_at(START - 10 * DAY)) == set()
+    for year, town in enumerate(towns):
+        for within in (0, DAY - 1):
+            as_of = valid_at(START - (9 - year) * DAY + within)
+            assert await value(home, "Ann", as_of) == {town}, (year, within)
+
+
+async def test_standing_of_an_edge_in_its_row(home: Calls) -> None:
+    """T2 The next edge takes over; the head is the live end; predecessors are the direct ones."""
+    await home.declare("IN")
+    edges = [
+        await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
+        for n, target in enumerate("wxyz")
+    ]
+    standings = [(await home.get_edge(edge.id)).standing for edge in edges]
+
+    assert [s.is_superseded for s in standings] == [True, True, True, False]
+    assert [micros(s.effective_valid_until) for s in standings[:3]] == [
+        START - n * DAY for n in (8, 7, 6)
+    ]
+    assert [list(s.head_ids) for s in standings] == [[edges[-1].id]] * 4
+    assert [s.predecessor_count for s in standings] == [0, 1, 1, 1]
+    await home.delete_edge(await home.get_edge(edges[-1].id))
+    revived = (await home.get_edge(edges[2].id)).standing
+    assert not revived.is_superseded
+    assert list(revived.head_ids) == [edges[2].id]
+
+
+async def test_what_begins_later_does_not_replace_yet(live: World, home: Calls) -> None:
+    """T2 A value that is to come leaves the present one until it comes."""
+    await home.declare("IN")
+    now = await home.put_edge("a", "IN", "x")
+    await home.put_edge("a", "IN", "y", valid_from=START + DAY)
+
+    assert await value(home, "a") == {"x"}
+    assert list((await home.get_edge(now.id)).standing.head_ids) == [now.id]
+    live.clock.pass_(DAY)
+    assert await value(home, "a") == {"y"}
+
+
+async def test_a_tie_is_an_ambiguity(home: Calls) -> None:
+    """T2 Values of one instant do not replace each other by time; the next one replaces both."""
+    await home.declare("IN")
+    first = await home.put_edge("a", "IN", "x", valid_from=START - 9 * DAY)
+    second = await home.put_edge("a", "IN", "y", valid_from=START - 9 * DAY)
+    former = await home.put_edge("a", "IN", "w", valid_from=START - 10 * DAY)
+
+    assert await value(home, "a") == {"x", "y"}
+    assert set((await home.get_edge(former.id)).standing.head_ids) == {first.id, second.id}
+    await home.relate(SUPERSEDES, second.id, first.id)
+    assert await value(home, "a") == {"y"}
+    assert list((await home.get_edge(former.id)).standing.head_ids) == [second.id]
+    later = await home.put_edge("a", "IN", "z", valid_from=START - 8 * DAY)
+    assert await value(home, "a") == {"z"}
+    assert (await home.get_edge(later.id)).standing.predecessor_count == 2
+
+
+async def test_heads_turn_with_lineage_in_the_middle_of_a_row(home: Calls) -> None:
+    """T2 A former value that another edge replaces leads to that one's head as well."""
+    await home.declare("IN")
+    edges = [
+        await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
+        for n, target in enumerate("wxyz")
+    ]
+    other = await home.put_edge("a", "WENT_TO", "v")
+    await home.relate(SUPERSEDES, other.id, edges[2].id)
+
+    for edge in edges[:3]:
+        assert set((await home.get_edge(edge.id)).standing.head_ids) == {edges[3].id, other.id}
+
+
+async def test_nothing_hides_a_constitutive_edge(live: World, home: Calls) -> None:
+    """G4 T2 Neither the declaration of its relation nor a later value of it."""
+    parties = live.parties()
+    await parties.enrol(home)
+    core = await parties.constitutive_edge(home, "Me", "VALUES", "Honesty")
+    before = await home.put_edge("Me", "VALUES", "Thrift", valid_from=START - DAY)
+    await home.declare("VALUES")
+    live.clock.pass_(DAY)
+    await home.put_edge("Me", "VALUES", "Money")
+
+    assert await value(home, "Me") == {"Honesty", "Money"}
+    standing = (await home.get_edge(core.id)).standing
+    assert not standing.is_superseded
+    assert list(standing.head_ids) == [core.id]
+    assert (await home.get_edge(before.id)).standing.is_superseded
+    assert (await home.get_edge(core.id)).edge_type == CONSTITUTIVE
+
+
+async def test_only_neighbours_in_time_are_told(home: Calls) -> None:
+    """T2 One event for the edge before and one for the edge after, however long the row is."""
+    await home.declare("IN")
+    edges = [
+        await home.put_edge("a", "IN", f"t{n}", valid_from=START + n * DAY) for n in range(0, 10, 2)
+    ]
+    ids = [edge.id for edge in edges]
+    seq = await head(home)
+    between = await home.put_edge("a", "IN", "x", valid_from=START + 3 * DAY)
+    assert await told(home, seq) == ids[1:3]
+    seq = await head(home)
+    tie = await home.put_edge("a", "IN", "y", valid_from=START + 3 * DAY)
+    assert await told(home, seq) == []
+    seq = await head(home)
+    await home.delete_edge(tie)
+    assert await told(home, seq) == []
+    between.valid_from.CopyFrom(stamp(START + 7 * DAY))
+    seq = await head(home)
+    between = await home.update_edge(between, "valid_from")
+    assert sorted(await told(home, seq)) == sorted(ids[1:])
+    seq = await head(home)
+    await home.delete_edge(between)
+    assert await told(home, seq) == ids[3:]
+
+
+async def test_a_declaration_tells_of_those_with_rivals(home: Calls) -> None:
+    """T2 One event for each edge whose standing follows from it, and none when nothing changes."""
+    lone = await home.put_edge("b", "IN", "x")
+    one = await home.put_edge("a", "IN", "x", valid_from=START - DAY)
+    two = await home.put_edge("a", "IN", "y")
+    seq = await head(home)
+    await home.declare("IN", functional=False)
+    assert await told(home, seq) == []
+    await home.declare("IN")
+    assert sorted(await told(home, seq)) == sorted([one.id, two.id])
+    seq = await head(home)
+    await home.declare("IN")
+    assert await told(home, seq) == []
+    await home.declare("IN", functional=False)
+    assert sorted(await told(home, seq)) == sorted([one.id, two.id])
+    assert lone.id not in await told(home, 0)
+
+
+async def test_a_declaration_that_changes_too_much_is_refused(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T2 The limit of one write is told, and nothing changes."""
+    monkeypatch.setattr(affected, "MOST_AFFECTED", 3)
+    for target in "wxyz":
+        await home.put_edge("a", "IN", target)
+    failure = await refused(home.declare("IN"))
+
+    assert failure.reason == "ERROR_REASON_TOO_MANY_AFFECTED"
+    assert failure.metadata == {"limit": "3"}
+    assert await home.declared() == {}
+    assert await value(home, "a") == set("wxyz")
+
+
+async def test_succession_counts_when_cycles_are_looked_for(home: Calls) -> None:
+    """T1 T2 An earlier value cannot replace a later one by lineage, over any steps."""
+    await home.declare("IN")
+    old = await home.put_edge("a", "IN", "x", valid_from=START - 2 * DAY)
+    await home.put_edge("a", "IN", "y", valid_from=START - DAY)
+    new = await home.put_edge("a", "IN", "z")
+    other = await home.put_edge("a", "R", "w")
+    await home.relate(SUPERSEDES, old.id, other.id)
+
+    assert await reason(home.relate(SUPERSEDES, old.id, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
+    assert await reason(home.relate(SUPERSEDES, other.id, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
+    assert (await home.relate(SUPERSEDES, new.id, old.id)).created
+
+
+async def test_the_chain_of_a_row(live: World, home: Calls) -> None:
+    """T5 From any of its edges: all of them by time, the last one as head; as known then too."""
+    edges = [
+        await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
+        for n, target in enumerate("xyz")
+    ]
+    then = micros((await home.put_node("tick")).create_time)
+    live.clock.pass_(SECOND)
+    await home.declare("IN")
+    for edge in edges:
+        items = (await home.lineage(edge.id)).items
+        assert [(i.id, i.is_head) for i in items] == [(e.id, e.id == edges[-1].id) for e in edges]
+    alone = await home.lineage(edges[0].id, known_at(then))
+    assert [item.id for item in alone.items] == [edges[0].id]
+
+
+async def test_an_upsert_addresses_the_current_value(live: World, home: Calls) -> None:
+    """G2 T2 A value may return: with no time stated it is a new edge, since the first one ended."""
+    await home.declare("IN")
+    first = await home.put_edge("a", "IN", "x")
+    live.clock.pass_(DAY)
+    await home.put_edge("a", "IN", "y")
+    live.clock.pass_(DAY)
+    again = await home.upsert(edge_of("a", "IN", "x"))
+
+    assert again.created
+    assert await value(home, "a") == {"x"}
+    assert await value(home, "a", valid_at(START + DAY + SECOND)) == {"y"}
+    assert await value(home, "a", valid_at(START + SECOND)) == {"x"}
+    assert (await home.get_edge(first.id)).standing.is_superseded

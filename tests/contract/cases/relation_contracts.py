@@ -1,0 +1,39 @@
+"""The contract cases of RelationService."""
+
+from concord.graph.v1 import relation_pb2 as pb
+from contract_homes import Home
+from contract_registry import Answered, Contract, invalid
+
+
+def _declare(
+    home: Home, name: str = "LIVES_IN", *, functional: bool = True
+) -> pb.DeclareRelationRequest:
+    return pb.DeclareRelationRequest(
+        request_id="r", name=f"{name} {home.space}", functional=functional
+    )
+
+
+RELATION = {
+    "DeclareRelation": Contract(
+        request=_declare,
+        success=lambda reply, _: (
+            reply.created and reply.relation.functional and reply.relation.etag and reply.token
+        ),
+        bad_input=(
+            lambda _: pb.DeclareRelationRequest(
+                request_id="r", name="concord:principal", functional=True
+            ),
+            invalid("name", "RESERVED_NAME"),
+        ),
+        other_space=Answered(lambda reply: reply.created),
+        other=lambda home: _declare(home, functional=False),
+    ),
+    "ListRelations": Contract(
+        request=lambda _: pb.ListRelationsRequest(),
+        success=lambda reply, home: (
+            [each.name for each in reply.relations] == ["BORN_IN", f"OWNED_BY {home.space}"]
+        ),
+        bad_input=(lambda _: pb.ListRelationsRequest(page_size=201), invalid("page_size")),
+        other_space=Answered(lambda reply: "OWNED_BY b" not in str(reply)),
+    ),
+}
