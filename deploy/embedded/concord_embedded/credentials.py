@@ -29,6 +29,10 @@ SCOPES = frozenset(
         "governed:write",
         "search:read",
         "search:admin",
+        "governance:read",
+        "proposals:write",
+        "decisions:write",
+        "audit:read",
     ]
 )
 SECRET_BYTES = 32

@@ -2,6 +2,7 @@
 
 ConsentError
 ├── GenesisInvalid   the genesis record does not verify
+├── KeyInvalid       a new key does not prove itself
 ├── GrantInvalid     the grant does not verify, whatever the consents say
 └── ConsentInvalid   a required slot's consent is missing or does not verify
 
@@ -15,10 +16,14 @@ REQUIRED_SLOTS = ("AGENT", "HUMAN")
 """Who must consent: one principal and key each. A constant in code, no configuration (V2)."""
 
 CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
+REJECTION_TYPE = "application/vnd.concord.rejection.v1+json"
+REVOCATION_TYPE = "application/vnd.concord.revocation.v1+json"
+KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
 
 GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
+KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
 GRANT_CHECKS = (
     *("envelope", "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"),
 )
@@ -37,6 +42,14 @@ class GenesisInvalid(ConsentError):
 
     def __init__(self, check: str) -> None:
         super().__init__(f"the genesis record failed the check {check!r}")
+        self.check = check
+
+
+class KeyInvalid(ConsentError):
+    """A new key's proof failed `check`, one of KEY_CHECKS."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the new key failed the check {check!r}")
         self.check = check
 
 
@@ -95,6 +108,31 @@ class Consent:
     """As signed (base64url without padding); to be burnt with the effect."""
     expire_time: int
     """Microseconds since 1970, UTC; the consent is void from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a consent must be a consent to: exactly this revision under exactly these rules."""
+
+    space: str
+    proposal_id: str
+    revision: int
+    action_digest: str
+    etags: Mapping[str, str]
+    policy_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One slot's verified rejection of a proposal's revision, or revocation of its consent.
+
+    `nonce` is the paper's own for a rejection, the consent's for a revocation.
+    """
+
+    slot: str
+    principal: str
+    reason: str
+    nonce: str
 
 
 @dataclass(frozen=True, slots=True)

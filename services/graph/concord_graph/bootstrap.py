@@ -19,7 +19,12 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
-from concord_attestation.verify import verify_genesis, verify_grant
+from concord_attestation.verify import (
+    verify_genesis,
+    verify_grant,
+    verify_new_key,
+    verify_revocation,
+)
 from concord_chassis.failure import Translate
 from concord_chassis.server import Registration
 from concord_concepts import extract
@@ -39,6 +44,7 @@ from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.rehearsing import Rehearsing
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
@@ -72,7 +78,14 @@ class GraphApp:
         commands = Commands(store, clock, rules)
         queries = Queries(store, self._touches, clock)
         actions = Actions(Memories(parse_links, extract), WorkingMemory(working_capacity))
-        governed = GovernedChanges(verify_genesis, verify, enrolment)
+        governed = GovernedChanges(
+            verify_genesis,
+            verify,
+            enrolment,
+            verify_revocation=verify_revocation,
+            verify_key=verify_new_key,
+        )
+        rehearsing = Rehearsing(store, clock, rules)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -87,7 +100,14 @@ class GraphApp:
             Registration(
                 governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
                 governed_pb2_grpc.add_GovernedChangeServiceServicer_to_server,
-                GovernedServicer(commands, queries, actions, governed, action_digest=action_digest),
+                GovernedServicer(
+                    commands,
+                    queries,
+                    actions,
+                    governed,
+                    rehearsing=rehearsing,
+                    action_digest=action_digest,
+                ),
             ),
             Registration(
                 relation_pb2.DESCRIPTOR.services_by_name["RelationService"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
-from concord_attestation.consent import GenesisRecord, Grant
+from concord_attestation.consent import Answer, GenesisRecord, Grant, SlotKey
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
@@ -71,6 +71,8 @@ class Change:
     before_digest: str = ""
     author: Author = Author("", "", "")
     reason: str = ""
+    needs_consent: bool = False
+    """Whether both parties must agree to such a change: what an audit shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,6 +467,10 @@ class Reads(Protocol):
         """Return salt, digest and receipt of an earlier request; None when there was none."""
         ...
 
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted; empty without one."""
+        ...
+
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
         ...
@@ -500,8 +506,8 @@ class Writes(Reads, Protocol):
         """Burn nonces for ever; False (and nothing burnt) when one was burnt before."""
         ...
 
-    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
-        """Let this transaction through the store's own protection."""
+    async def open_grant(self, digest: str) -> None:
+        """Let this transaction through the store's own protection; `digest` says for what."""
         ...
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
@@ -562,3 +568,5 @@ ConceptExtractor = Callable[[str], Sequence[str]]
 Clock = Callable[[], int]
 GrantVerifier = Callable[..., Grant]
 GenesisVerifier = Callable[[bytes, str], GenesisRecord]
+RevocationVerifier = Callable[[bytes, GenesisRecord], Answer]
+KeyVerifier = Callable[[bytes, GenesisRecord], tuple[str, SlotKey]]

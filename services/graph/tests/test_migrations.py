@@ -15,6 +15,7 @@ LANDED = {
     4: "92b0ee5acf501cc11c2d15e58e46c07c9be146f27a2410db250366fb328e4911",
     5: "f8db9ea27f2f03218ab7b322a66e0bb743616330c52ccc2559062408b93425ed",
     6: "a3c92c749fb8bdf17cf44527fff5385feca3508d0f14ef55f0a4393739e8f175",
+    7: "878f65c790eafe18a5f5d531dc4da81e359b9e0e1a70eacfd292249225dee100",
 }
 """SHA-256 of every step that stores in the world have run."""
 

@@ -15,6 +15,7 @@ GraphError
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the standing of more items would change than one write may change
 ├── ConstitutiveProtected    needs both parties' consent
+├── UndoConflict             items were changed since
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
 ├── Overloaded               the store is busy for too long
@@ -25,6 +26,8 @@ Consent, grants and genesis records have their own tree in `consent`; links in `
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class GraphError(Exception):
@@ -132,6 +135,14 @@ class ConstitutiveProtected(GraphError):
     def __init__(self, item_id: str, why: str) -> None:
         super().__init__(f"{why}: this needs the consent of both parties")
         self.item_id = item_id
+
+
+class UndoConflict(GraphError):
+    """Items are at another revision than the one that is to be undone."""
+
+    def __init__(self, item_ids: Sequence[str]) -> None:
+        super().__init__("items were changed since")
+        self.item_ids = tuple(item_ids)
 
 
 class GenesisMissing(GraphError):

@@ -7,7 +7,9 @@ from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from concord_graph.servicer import incoming
 from concord_graph.usecases import edges, lineage, nodes, relations
 from concord_graph.usecases.commands import Work
+from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
+from concord_graph.usecases.reverting import Reversion, revert_items
 from concord_graph.usecases.working_memory import WorkingMemory
 
 
@@ -79,8 +81,17 @@ class Actions:
             writer, name, functional=request.functional, etag=request.etag
         )
 
-    def governed(self, action: governed_pb2.GovernedAction) -> Work:
+    def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Work:
+        """Bring earlier revisions back."""
+        wanted = [
+            Reversion(item.id, item.revision, item.expected_revision) for item in request.items
+        ]
+        return lambda writer: revert_items(writer, wanted)
+
+    def governed(self, action: governed_pb2.GovernedAction, changes: GovernedChanges) -> Work:
         """Return the work that a governed action wraps."""
         wanted = action.WhichOneof("action") or ""
+        if wanted == "change_key":
+            return lambda writer: changes.change_key(writer, action.change_key.proof)
         work: Work = getattr(self, wanted)(getattr(action, wanted))
         return work

@@ -7,17 +7,21 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_attestation.consent import REQUIRED_SLOTS
 from concord_chassis.identity import caller
 from google.protobuf.message import Message
 
 from concord_graph.domain.exceptions import FieldInvalid
 from concord_graph.domain.items import ItemKind
+from concord_graph.ports import Author, Ref
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
 from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.governed import GovernedChanges
+from concord_graph.usecases.governed import EFFECT, GovernedChanges
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.rehearsing import Rehearsing
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -32,12 +36,14 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         actions: Actions,
         governed: GovernedChanges,
         *,
+        rehearsing: Rehearsing,
         action_digest: Callable[[Message], str],
     ) -> None:
         self._commands = commands
         self._queries = queries
         self._actions = actions
         self._governed = governed
+        self._rehearsing = rehearsing
         self._action_digest = action_digest
 
     async def EnrolPrincipals(
@@ -55,6 +61,62 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             token=outgoing.done_token(space, done),
         )
 
+    async def PreviewChange(
+        self, request: governed_pb2.PreviewChangeRequest, context: Context
+    ) -> governed_pb2.PreviewChangeResponse:
+        """Say what an action would touch."""
+        who = caller()
+        touched = await self._rehearsing.touched(
+            who.space,
+            Author(who.principal, "PreviewChange", ""),
+            self._actions.governed(request.action, self._governed),
+        )
+        return governed_pb2.PreviewChangeResponse(
+            items=[
+                governed_pb2.PreviewedItem(
+                    id=item.id,
+                    kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
+                    etag=item.etag,
+                    needs_consent=item.needs_consent,
+                )
+                for item in touched
+            ]
+        )
+
+    async def RevokeConsent(
+        self, request: governed_pb2.RevokeConsentRequest, context: Context
+    ) -> governed_pb2.RevokeConsentResponse:
+        """Burn a consent's nonce."""
+        done = await execute(
+            self._commands,
+            request,
+            lambda writer: self._governed.revoke(writer, request.revocation),
+        )
+        return governed_pb2.RevokeConsentResponse(token=outgoing.done_token(caller().space, done))
+
+    async def GetGenesis(
+        self, request: governed_pb2.GetGenesisRequest, context: Context
+    ) -> governed_pb2.GetGenesisResponse:
+        """Read the genesis and whose keys count now."""
+        found = await self._queries.genesis(caller().space)
+        if found is None:
+            return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+        record, envelope = found
+        return governed_pb2.GetGenesisResponse(
+            status=type_pb2.LOOKUP_STATUS_FOUND,
+            genesis=envelope,
+            genesis_digest=record.digest,
+            governance_key=record.governance_key,
+            slots=[
+                governed_pb2.SlotKey(
+                    slot=name,
+                    principal=record.slot(name).principal,
+                    public_key=record.slot(name).public_key,
+                )
+                for name in REQUIRED_SLOTS
+            ],
+        )
+
     async def ApplyGovernedChange(
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
@@ -63,14 +125,19 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             digest = self._action_digest(request.action)
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
-        work = self._actions.governed(request.action)
+        work = self._actions.governed(request.action, self._governed)
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._governed.apply(writer, digest, request.grant, work),
+            lambda writer: (
+                self._governed.apply(writer, digest, request.grant, work)
+                if request.grant
+                else self._governed.apply_ungranted(writer, request.etags, work)
+            ),
         )
         reply = governed_pb2.ApplyGovernedChangeResponse(
-            token=outgoing.done_token(caller().space, done)
+            token=outgoing.done_token(caller().space, done),
+            effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith(EFFECT)],
         )
         if outgoing.is_kind(done, ItemKind.NODE):
             reply.node.CopyFrom(outgoing.done_node(done))
@@ -79,3 +146,12 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
             reply.memory.CopyFrom(outgoing.done_memory(done))
         return reply
+
+
+def _effect(ref: Ref) -> governed_pb2.Effect:
+    return governed_pb2.Effect(
+        id=ref.id,
+        kind=int(ref.kind),  # type: ignore[arg-type] # numbers are the contract's
+        before_revision=int(ref.outcome.removeprefix(EFFECT)),
+        after_revision=ref.revision,
+    )

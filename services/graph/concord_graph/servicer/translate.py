@@ -105,6 +105,18 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         str(error),
         metadata={"check": error.check},
     ),
+    exceptions.UndoConflict: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_UNDO_CONFLICT",
+        str(error),
+        metadata={"item_ids": ",".join(error.item_ids[:20])},
+    ),
+    consent.KeyInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_KEY_INVALID",
+        str(error),
+        metadata={"check": error.check},
+    ),
     consent.GrantInvalid: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_GRANT_INVALID",

@@ -138,6 +138,7 @@ class Commands:
                     revision=0,
                     author=author,
                     reason=why,
+                    needs_consent=True,
                 )
             )
 

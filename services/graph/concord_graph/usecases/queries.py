@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from concord_attestation.consent import GenesisRecord
+
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
@@ -31,6 +33,7 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.chains import Chain, chain_of
 from concord_graph.usecases.export import export_state
+from concord_graph.usecases.governed import keys_now
 from concord_graph.usecases.near_names import near_names
 from concord_graph.usecases.neighbors import (
     Neighborhood,
@@ -311,6 +314,16 @@ class Queries:
         async def work(tx: Reads, _: int) -> str:
             record = await tx.genesis()
             return record.digest if record else ""
+
+        return await self.read(space, work)
+
+    async def genesis(self, space: str) -> tuple[GenesisRecord, bytes] | None:
+        """Return the genesis with the keys as they stand now, and the record as accepted."""
+
+        async def work(tx: Reads, _: int) -> tuple[GenesisRecord, bytes] | None:
+            if await tx.genesis() is None:
+                return None
+            return await keys_now(tx), await tx.genesis_envelope()
 
         return await self.read(space, work)
 

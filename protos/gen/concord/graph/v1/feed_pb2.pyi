@@ -235,6 +235,7 @@ class Change(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    ATTESTATION_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the space, from 1."""
     item_id: _builtins.str
@@ -251,6 +252,10 @@ class Change(_message.Message):
     def record_time(self) -> _timestamp_pb2.Timestamp:
         """When it was recorded; strictly increasing in a space."""
 
+    @_builtins.property
+    def attestation(self) -> Global___Attestation:
+        """What an audit needs; present for writes on what both parties must agree to, allowed or refused."""
+
     def __init__(
         self,
         *,
@@ -261,14 +266,53 @@ class Change(_message.Message):
         type: Global___ChangeType.ValueType = ...,
         revision: _builtins.int = ...,
         digest: _builtins.str = ...,
+        attestation: Global___Attestation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["record_time", b"record_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Change: _TypeAlias = Change  # noqa: Y015
+
+@_typing.final
+class Attestation(_message.Message):
+    """Who wrote on something that both parties must agree to, and how. Committed with the effect."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    METHOD_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    BEFORE_DIGEST_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    """The principal that asked."""
+    method: _builtins.str
+    """Through which method."""
+    request_id: _builtins.str
+    """Under which request id; the decision's id for a governed change."""
+    before_digest: _builtins.str
+    """Digest of the revision before; empty for a new item."""
+    reason: _builtins.str
+    """Why it was refused; empty for what was done."""
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        method: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        before_digest: _builtins.str = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_digest", b"before_digest", "method", b"method", "principal", b"principal", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Attestation: _TypeAlias = Attestation  # noqa: Y015
 
 @_typing.final
 class BatchGetRevisionsRequest(_message.Message):

@@ -403,6 +403,11 @@ class SqliteReads(LayerReads):
         )
         return row[0], row[1], Receipt(refs, row[3])
 
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted."""
+        row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
+        return bytes(row[0]) if row else b""
+
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
-from concord_attestation.consent import GenesisRecord, Grant
+from concord_attestation.consent import GenesisRecord
 
 from concord_graph.adapters.sqlite import rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
@@ -118,6 +118,7 @@ class SqliteWrites(SqliteReads):
                 "method": author.method,
                 "request_id": author.request_id,
                 "reason": change.reason,
+                "needs_consent": int(change.needs_consent),
             },
         )
 
@@ -153,9 +154,8 @@ class SqliteWrites(SqliteReads):
             fresh += self._db.execute(sql, (self._space, nonce)).rowcount
         return fresh == len(nonces)
 
-    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
+    async def open_grant(self, digest: str) -> None:
         """Let this transaction through the store's own protection."""
-        digest = grant.digest if isinstance(grant, GenesisRecord) else grant.action_digest
         self._insert("open_grant", {"space": self._space, "digest": digest})
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:

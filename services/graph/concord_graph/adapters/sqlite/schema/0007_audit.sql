@@ -1,0 +1,3 @@
+-- Whether both parties must agree to such a change: what governance's audit log takes from the outbox.
+-- Rows of before this step say no: no audit log read them.
+ALTER TABLE change ADD COLUMN needs_consent INTEGER NOT NULL DEFAULT 0;
