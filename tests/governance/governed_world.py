@@ -54,7 +54,14 @@ GENESIS_ENTRIES = 3
 AGENT, HUMAN = signing.AGENT, signing.HUMAN
 SCOPES = frozenset(
     {
-        *("graph:read", "graph:write", "memory:read", "memory:write", "governed:write"),
+        *(
+            "graph:read",
+            "graph:write",
+            "memory:read",
+            "memory:write",
+            "governed:read",
+            "governed:write",
+        ),
         *("governance:read", "proposals:write", "decisions:write", "audit:read"),
     }
 )
@@ -131,7 +138,7 @@ class Party:
             )
         )
         async with asyncio.timeout(10):  # until graph's own entries are in the log
-            while len(await self.entries()) < GENESIS_ENTRIES:
+            while len(await self.entries()) < GENESIS_ENTRIES:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         return reply.genesis_digest
 

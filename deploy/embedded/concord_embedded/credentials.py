@@ -26,6 +26,7 @@ SCOPES = frozenset(
         "graph:write",
         "memory:read",
         "memory:write",
+        "governed:read",
         "governed:write",
         "search:read",
         "search:admin",

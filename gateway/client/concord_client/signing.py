@@ -170,12 +170,19 @@ def consent_payload(
 
 
 def sign_rejection(
-    *, slot: str, signer: Signer, space: str, proposal_id: str, revision: int, reason: str
+    *,
+    slot: str,
+    signer: Signer,
+    space: str,
+    proposal_id: str,
+    revision: int,
+    reason: str,
+    nonce: bytes | None = None,
 ) -> bytes:
     """Return `signer`'s rejection (JSON) of a proposal's revision; `reason` has 1 to 1,000
     characters."""
     about = (slot, signer, space, proposal_id, revision)
-    return _sign_answer(REJECTION_TYPE, about, reason, _nonce(None))
+    return _sign_answer(REJECTION_TYPE, about, reason, _nonce(nonce))
 
 
 def sign_revocation(

@@ -117,6 +117,9 @@ class Deciding:
         self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
         """Take a consent back that has not been applied; graph burns its nonce first."""
+        before = await self._desk.answered(asker, request)
+        if before is not None:
+            return before
         genesis = await self._genesis(asker.space)
         stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
         answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
@@ -167,6 +170,8 @@ class Deciding:
         dry_run: bool,
     ) -> Sequence[Outcome]:
         """Approve proposals of the agent's level, each by itself; never what is constitutive."""
+        if not dry_run:
+            await self._desk.claim(asker, request)
         outcomes = []
         for place, (proposal_id, envelope) in enumerate(items):
             one = replace(request, request_id=f"{request.request_id}/{place}")

@@ -56,11 +56,9 @@ class Desk:
         await self.expire(asker.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:
-            known = await tx.receipt(asker.principal, request.method, request.request_id)
-            if known is not None:
-                if known.digest != request.digest:
-                    raise RequestReused(request.request_id)
-                return await existing(tx, known.proposal_ids[0])
+            before = await _answered(tx, asker, request)
+            if before is not None:
+                return before
             done = await work(tx, self.clock())
             receipt = Receipt(request.digest, (done.id,))
             await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
@@ -80,13 +78,26 @@ class Desk:
             await self._record(asker, error, proposal_id)
             raise
 
-    async def is_known(self, asker: Asker, request: Request) -> bool:
-        """Return whether this request was answered before: what it needs need not be asked."""
-        known = await self.ledger.read(
-            asker.space,
-            lambda tx: tx.receipt(asker.principal, request.method, request.request_id),
-        )
-        return known is not None
+    async def answered(self, asker: Asker, request: Request) -> Proposal | None:
+        """Return what this request came to before, so that what it needs need not be asked again.
+
+        Raises:
+            RequestReused: its id came with other content.
+        """
+        return await self.ledger.read(asker.space, lambda tx: _answered(tx, asker, request))
+
+    async def claim(self, asker: Asker, request: Request) -> None:
+        """Keep a request's id for its content, for work that is several writes."""
+
+        async def transaction(tx: LedgerWrites) -> None:
+            known = await tx.receipt(asker.principal, request.method, request.request_id)
+            if known is None:
+                receipt = Receipt(request.digest, ())
+                await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
+            elif known.digest != request.digest:
+                raise RequestReused(request.request_id)
+
+        await self.ledger.write(asker.space, transaction)
 
     async def expire(self, space: str) -> None:
         """Write down for which proposals silence has become rejection (V4)."""
@@ -123,6 +134,15 @@ class Desk:
             await tx.append([entry])
 
         await self.ledger.write(asker.space, transaction)
+
+
+async def _answered(tx: LedgerReads, asker: Asker, request: Request) -> Proposal | None:
+    known = await tx.receipt(asker.principal, request.method, request.request_id)
+    if known is None:
+        return None
+    if known.digest != request.digest:
+        raise RequestReused(request.request_id)
+    return await existing(tx, known.proposal_ids[0])
 
 
 async def existing(tx: LedgerReads, proposal_id: str) -> Proposal:

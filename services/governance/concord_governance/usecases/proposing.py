@@ -136,6 +136,9 @@ class Proposing:
         Raises:
             UndoConflict: items were changed since; names them.
         """
+        before = await self._desk.answered(asker, request)
+        if before is not None:
+            return before
         original = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
         draft = self._undoing(original)
         try:
@@ -167,7 +170,7 @@ class Proposing:
     ) -> tuple[Affected, ...]:
         """Ask graph what the draft touches, unless this very request was answered before."""
         await self._desk.check(asker, lambda: self._demand_allowed(draft), proposal_id)
-        if await self._desk.is_known(asker, request):
+        if await self._desk.answered(asker, request) is not None:
             return ()
         found = await self._graph.preview(asker.space, draft.action)
         return tuple(sorted(found.affected, key=lambda item: item.id))

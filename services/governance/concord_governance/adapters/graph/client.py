@@ -146,7 +146,7 @@ class GraphClient:
         """Return the metadata under which a space is written to."""
         token = self._tokens.get(space)
         if token is None:
-            who = Caller(space, PRINCIPAL, frozenset({"governed:write"}), "SYSTEM")
+            who = Caller(space, PRINCIPAL, frozenset({"governed:read", "governed:write"}), "SYSTEM")
             token = self._tokens[space] = RenewedToken(self._issuer, who)
         self._tokens.move_to_end(space)
         if len(self._tokens) > REMEMBERED_SPACES:
