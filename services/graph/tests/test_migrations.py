@@ -15,6 +15,7 @@ LANDED = {
     4: "92b0ee5acf501cc11c2d15e58e46c07c9be146f27a2410db250366fb328e4911",
     5: "f8db9ea27f2f03218ab7b322a66e0bb743616330c52ccc2559062408b93425ed",
     6: "a3c92c749fb8bdf17cf44527fff5385feca3508d0f14ef55f0a4393739e8f175",
+    7: "d5df03b7b27dffca964de191d4909fe847a6105d065bc6cbbe6dc7a0c4940c52",
 }
 """SHA-256 of every step that stores in the world have run."""
 
