@@ -102,8 +102,12 @@ class Known:
                 newer = self.get(edge.source, item.kind)
                 found |= {newer.id: newer} if newer else {}
         if item.kind == "edge":
-            for edge in self.triple(item.source, item.relation, item.target):
-                found |= {edge.id: edge} if edge.begins > item.begins else {}
+            later = [
+                e
+                for e in self.triple(item.source, item.relation, item.target)
+                if e.begins > item.begins
+            ]
+            found |= {e.id: e for e in later if e.begins == later[0].begins}
         return list(found.values())
 
     def replaced_by(self, item: Version) -> list[Version]:
