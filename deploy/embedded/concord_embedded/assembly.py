@@ -18,7 +18,7 @@ from concord_gateway.bootstrap import Gateway
 from concord_gateway.tls import TlsRefused
 from concord_graph import bootstrap as graph_parts
 from concord_graph.adapters.sqlite.store import StoreUnusable
-from concord_graph.config import read_enrolment
+from concord_graph.config import Limits, read_enrolment
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.domain.errors import SearchError
@@ -112,8 +112,12 @@ class Assembly:
 
     async def _start_graph(self) -> None:
         enrolment = read_enrolment(credentials.enrolment_file(self._data))
+        limits = load(Limits, self._environ, "GRAPH_")
         app = await asyncio.to_thread(
-            graph_parts.build, self._data.graph_store, enrolment=enrolment
+            graph_parts.build,
+            self._data.graph_store,
+            enrolment=enrolment,
+            working_capacity=limits.working_memory_capacity,
         )
         issuers = {**self._of_callers, SEARCH_ISSUER: self._search_key.public_key()}
         await self._serve("graph", app, TokenVerifier(issuers))
