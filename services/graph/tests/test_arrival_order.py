@@ -89,7 +89,7 @@ async def test_a_stated_ghost_cannot_close_a_cycle_either(home: Calls) -> None:
 
 
 async def test_resting_lineage_counts_when_cycles_are_looked_for(home: Calls) -> None:
-    """T1 T2 A forgotten memory comes back with its lineage: nothing may have closed it meanwhile."""
+    """T1 T2 A forgotten memory comes back with its lineage: nothing may close it meanwhile."""
     await home.add("a", id="a")
     middle = await home.forget(await home.add("Supersedes: [[memory:a]]", id="b"))
 
