@@ -9,6 +9,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 
+from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, State
 from concord_graph.servicer import outgoing
 from concord_graph.usecases.queries import Queries
@@ -100,6 +101,13 @@ def _revision(memory_id: str, found: tuple[State, Shown] | None) -> feed_pb2.Rev
     if found is None:
         return feed_pb2.Revision(id=memory_id)
     state, shown = found
+    if is_erased(state.view.item):
+        return feed_pb2.Revision(
+            id=memory_id,
+            seq=state.seq,
+            record_time=outgoing.stamp(state.record_time),
+            erased=True,
+        )
     return feed_pb2.Revision(
         id=memory_id,
         seq=state.seq,

@@ -33,7 +33,10 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         governed: GovernedChanges,
         *,
         action_digest: Callable[[Message], str],
+        erased: Callable[[], None],
     ) -> None:
+        """`erased` is called when something was."""
+        self._erased = erased
         self._commands = commands
         self._queries = queries
         self._actions = actions
@@ -69,6 +72,8 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             request,
             lambda writer: self._governed.apply(writer, digest, request.grant, work),
         )
+        if request.action.WhichOneof("action") == "erase_memory":
+            self._erased()
         reply = governed_pb2.ApplyGovernedChangeResponse(
             token=outgoing.done_token(caller().space, done)
         )

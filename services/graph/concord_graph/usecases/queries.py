@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     AsOf,
@@ -15,6 +16,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    is_erased,
 )
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
@@ -212,6 +214,12 @@ class Queries:
         """Return a page of who did what."""
         return await self.read(space, lambda tx, _: tx.operations(filter_, beyond, limit))
 
+    async def erasure(self, space: str, *, erase_id: str, memory_id: str) -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return await self.read(
+            space, lambda tx, _: tx.erasure(erase_id=erase_id, memory_id=memory_id)
+        )
+
     async def neighbors(  # one argument per part of the question
         self,
         space: str,
@@ -325,11 +333,13 @@ class Queries:
 
         states = await self.read(space, work)
         if count_as_read:
-            self._touches.add(space, (state[0].view.item.id for state in states if state))
+            self._touches.add(
+                space, (s[0].view.item.id for s in states if s and not is_erased(s[0].view.item))
+            )
         return states
 
     def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
-        if shown and not peek:
+        if shown and not peek and not is_erased(shown.view.item):
             self._touches.add(space, [shown.view.item.id])
         return shown
 

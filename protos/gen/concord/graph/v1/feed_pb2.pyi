@@ -43,6 +43,10 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """It was read; coalesced."""
     CHANGE_TYPE_REFUSED: _ChangeType.ValueType  # 7
     """A write on a constitutive item was refused; nothing changed."""
+    CHANGE_TYPE_ERASED: _ChangeType.ValueType  # 8
+    """What it said was erased, in every version: the index drops all of it."""
+    CHANGE_TYPE_ERASE_CONFIRMED: _ChangeType.ValueType  # 9
+    """A service has confirmed that it holds nothing more of an erased memory."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -63,6 +67,10 @@ CHANGE_TYPE_TOUCHED: ChangeType.ValueType  # 6
 """It was read; coalesced."""
 CHANGE_TYPE_REFUSED: ChangeType.ValueType  # 7
 """A write on a constitutive item was refused; nothing changed."""
+CHANGE_TYPE_ERASED: ChangeType.ValueType  # 8
+"""What it said was erased, in every version: the index drops all of it."""
+CHANGE_TYPE_ERASE_CONFIRMED: ChangeType.ValueType  # 9
+"""A service has confirmed that it holds nothing more of an erased memory."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
@@ -362,10 +370,13 @@ class Revision(_message.Message):
     SEQ_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     RECORD_TIME_FIELD_NUMBER: _builtins.int
+    ERASED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The memory."""
     seq: _builtins.int
     """The newest sequence number whose change is in this state; 0 when the memory is unknown."""
+    erased: _builtins.bool
+    """True when what the memory said was erased: every state of it is, and `memory` is absent."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """The memory, with the standing it had then; absent when unknown. A forgotten one has `forget_time`."""
@@ -381,10 +392,11 @@ class Revision(_message.Message):
         seq: _builtins.int = ...,
         memory: _type_pb2.Memory | None = ...,
         record_time: _timestamp_pb2.Timestamp | None = ...,
+        erased: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "memory", b"memory", "record_time", b"record_time", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["erased", b"erased", "id", b"id", "memory", b"memory", "record_time", b"record_time", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

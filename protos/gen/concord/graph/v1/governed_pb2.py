@@ -22,13 +22,14 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from concord.graph.v1 import erase_pb2 as concord_dot_graph_dot_v1_dot_erase__pb2
 from concord.graph.v1 import graph_pb2 as concord_dot_graph_dot_v1_dot_graph__pb2
 from concord.graph.v1 import memory_pb2 as concord_dot_graph_dot_v1_dot_memory__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/governed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/graph/v1/graph.proto\x1a\x1d\x63oncord/graph/v1/memory.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\x83\x01\n\x16\x45nrolPrincipalsRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\'\n\x10\x65nrolment_secret\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x02(\x01\x12\x1d\n\x07genesis\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"@\n\x17\x45nrolPrincipalsResponse\x12\x16\n\x0egenesis_digest\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x86\x05\n\x0eGovernedAction\x12:\n\x0bupsert_edge\x18\x01 \x01(\x0b\x32#.concord.graph.v1.UpsertEdgeRequestH\x00\x12:\n\x0bupdate_edge\x18\x02 \x01(\x0b\x32#.concord.graph.v1.UpdateEdgeRequestH\x00\x12:\n\x0b\x64\x65lete_edge\x18\x03 \x01(\x0b\x32#.concord.graph.v1.DeleteEdgeRequestH\x00\x12:\n\x0bupdate_node\x18\x04 \x01(\x0b\x32#.concord.graph.v1.UpdateNodeRequestH\x00\x12:\n\x0b\x64\x65lete_node\x18\x05 \x01(\x0b\x32#.concord.graph.v1.DeleteNodeRequestH\x00\x12\x38\n\nadd_memory\x18\x06 \x01(\x0b\x32\".concord.graph.v1.AddMemoryRequestH\x00\x12>\n\rupdate_memory\x18\x07 \x01(\x0b\x32%.concord.graph.v1.UpdateMemoryRequestH\x00\x12>\n\rforget_memory\x18\x08 \x01(\x0b\x32%.concord.graph.v1.ForgetMemoryRequestH\x00\x12@\n\x0erestore_memory\x18\t \x01(\x0b\x32&.concord.graph.v1.RestoreMemoryRequestH\x00\x12:\n\x0b\x61\x64\x64_lineage\x18\n \x01(\x0b\x32#.concord.graph.v1.AddLineageRequestH\x00\x42\x10\n\x06\x61\x63tion\x12\x06\xd2\xf3\x18\x02\x08\x01\"\x96\x01\n\x1a\x41pplyGovernedChangeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x38\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\x12\x1b\n\x05grant\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x04\"\xad\x01\n\x1b\x41pplyGovernedChangeResponse\x12%\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.NodeH\x00\x12%\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeH\x00\x12)\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.MemoryH\x00\x12\r\n\x05token\x18\x04 \x01(\tB\x06\n\x04item2\xa4\x02\n\x15GovernedChangeService\x12~\n\x0f\x45nrolPrincipals\x12(.concord.graph.v1.EnrolPrincipalsRequest\x1a).concord.graph.v1.EnrolPrincipalsResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x12\x8a\x01\n\x13\x41pplyGovernedChange\x12,.concord.graph.v1.ApplyGovernedChangeRequest\x1a-.concord.graph.v1.ApplyGovernedChangeResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/governed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/graph/v1/erase.proto\x1a\x1c\x63oncord/graph/v1/graph.proto\x1a\x1d\x63oncord/graph/v1/memory.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\x83\x01\n\x16\x45nrolPrincipalsRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\'\n\x10\x65nrolment_secret\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x02(\x01\x12\x1d\n\x07genesis\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"@\n\x17\x45nrolPrincipalsResponse\x12\x16\n\x0egenesis_digest\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\xc4\x05\n\x0eGovernedAction\x12:\n\x0bupsert_edge\x18\x01 \x01(\x0b\x32#.concord.graph.v1.UpsertEdgeRequestH\x00\x12:\n\x0bupdate_edge\x18\x02 \x01(\x0b\x32#.concord.graph.v1.UpdateEdgeRequestH\x00\x12:\n\x0b\x64\x65lete_edge\x18\x03 \x01(\x0b\x32#.concord.graph.v1.DeleteEdgeRequestH\x00\x12:\n\x0bupdate_node\x18\x04 \x01(\x0b\x32#.concord.graph.v1.UpdateNodeRequestH\x00\x12:\n\x0b\x64\x65lete_node\x18\x05 \x01(\x0b\x32#.concord.graph.v1.DeleteNodeRequestH\x00\x12\x38\n\nadd_memory\x18\x06 \x01(\x0b\x32\".concord.graph.v1.AddMemoryRequestH\x00\x12>\n\rupdate_memory\x18\x07 \x01(\x0b\x32%.concord.graph.v1.UpdateMemoryRequestH\x00\x12>\n\rforget_memory\x18\x08 \x01(\x0b\x32%.concord.graph.v1.ForgetMemoryRequestH\x00\x12@\n\x0erestore_memory\x18\t \x01(\x0b\x32&.concord.graph.v1.RestoreMemoryRequestH\x00\x12:\n\x0b\x61\x64\x64_lineage\x18\n \x01(\x0b\x32#.concord.graph.v1.AddLineageRequestH\x00\x12<\n\x0c\x65rase_memory\x18\x0b \x01(\x0b\x32$.concord.graph.v1.EraseMemoryRequestH\x00\x42\x10\n\x06\x61\x63tion\x12\x06\xd2\xf3\x18\x02\x08\x01\"\x96\x01\n\x1a\x41pplyGovernedChangeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x38\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\x12\x1b\n\x05grant\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x04\"\xad\x01\n\x1b\x41pplyGovernedChangeResponse\x12%\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.NodeH\x00\x12%\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeH\x00\x12)\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.MemoryH\x00\x12\r\n\x05token\x18\x04 \x01(\tB\x06\n\x04item2\xa4\x02\n\x15GovernedChangeService\x12~\n\x0f\x45nrolPrincipals\x12(.concord.graph.v1.EnrolPrincipalsRequest\x1a).concord.graph.v1.EnrolPrincipalsResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x12\x8a\x01\n\x13\x41pplyGovernedChange\x12,.concord.graph.v1.ApplyGovernedChangeRequest\x1a-.concord.graph.v1.ApplyGovernedChangeResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -53,16 +54,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['EnrolPrincipals']._serialized_options = b'\332\363\030\022\n\016governed:write\020\001'
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['ApplyGovernedChange']._loaded_options = None
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['ApplyGovernedChange']._serialized_options = b'\332\363\030\022\n\016governed:write\020\001'
-  _globals['_ENROLPRINCIPALSREQUEST']._serialized_start=173
-  _globals['_ENROLPRINCIPALSREQUEST']._serialized_end=304
-  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_start=306
-  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_end=370
-  _globals['_GOVERNEDACTION']._serialized_start=373
-  _globals['_GOVERNEDACTION']._serialized_end=1019
-  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_start=1022
-  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_end=1172
-  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_start=1175
-  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_end=1348
-  _globals['_GOVERNEDCHANGESERVICE']._serialized_start=1351
-  _globals['_GOVERNEDCHANGESERVICE']._serialized_end=1643
+  _globals['_ENROLPRINCIPALSREQUEST']._serialized_start=203
+  _globals['_ENROLPRINCIPALSREQUEST']._serialized_end=334
+  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_start=336
+  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_end=400
+  _globals['_GOVERNEDACTION']._serialized_start=403
+  _globals['_GOVERNEDACTION']._serialized_end=1111
+  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_start=1114
+  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_end=1264
+  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_start=1267
+  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_end=1440
+  _globals['_GOVERNEDCHANGESERVICE']._serialized_start=1443
+  _globals['_GOVERNEDCHANGESERVICE']._serialized_end=1735
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@
 isort:skip_file
 The one door through constitutive protection."""
 
+from concord.graph.v1 import erase_pb2 as _erase_pb2
 from concord.graph.v1 import graph_pb2 as _graph_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
@@ -93,6 +94,7 @@ class GovernedAction(_message.Message):
     FORGET_MEMORY_FIELD_NUMBER: _builtins.int
     RESTORE_MEMORY_FIELD_NUMBER: _builtins.int
     ADD_LINEAGE_FIELD_NUMBER: _builtins.int
+    ERASE_MEMORY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def upsert_edge(self) -> _graph_pb2.UpsertEdgeRequest:
         """Creates, promotes or changes an edge."""
@@ -133,6 +135,10 @@ class GovernedAction(_message.Message):
     def add_lineage(self) -> _memory_pb2.AddLineageRequest:
         """Adds lineage at a constitutive item."""
 
+    @_builtins.property
+    def erase_memory(self) -> _erase_pb2.EraseMemoryRequest:
+        """Erases a memory. The grant names its etag, and that of each constitutive or consented edge at it."""
+
     def __init__(
         self,
         *,
@@ -146,12 +152,13 @@ class GovernedAction(_message.Message):
         forget_memory: _memory_pb2.ForgetMemoryRequest | None = ...,
         restore_memory: _memory_pb2.RestoreMemoryRequest | None = ...,
         add_lineage: _memory_pb2.AddLineageRequest | None = ...,
+        erase_memory: _erase_pb2.EraseMemoryRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 

@@ -10,9 +10,17 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.sqlite import filters, record, rows, statements, succession
+from concord_graph.adapters.sqlite import (
+    erasing,
+    filters,
+    record,
+    rows,
+    statements,
+    succession,
+)
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -403,6 +411,18 @@ class SqliteReads(LayerReads):
         )
         return row[0], row[1], Receipt(refs, row[3])
 
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
+            " AND (source_id = :id OR target_id = :id) ORDER BY id"
+        )
+        return [rows.edge(row) for row in self._all(sql, {"space": self._space, "id": item_id})]
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return erasing.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
+
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
@@ -421,7 +441,7 @@ class SqliteReads(LayerReads):
         bound = {"space": self._space, "ids": _ids(ids), "record": FOREVER}
         newest = self._all(  # SQLite takes record_time from the row that has the maximum
             "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
-            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7)"
+            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9)"
             " GROUP BY item_id",
             bound,
         )
@@ -436,7 +456,7 @@ class SqliteReads(LayerReads):
     def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
         latest = (
             "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
-            " AND type NOT IN (6, 7) AND seq <= ? ORDER BY seq DESC LIMIT 1"
+            " AND type NOT IN (6, 7, 9) AND seq <= ? ORDER BY seq DESC LIMIT 1"
         )
         found = self._one(latest, (self._space, memory_id, seq))
         if found is None:
