@@ -375,6 +375,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "change_written_once": ("UPDATE change SET principal = 'nobody'",),
     "genesis_written_once": ("UPDATE genesis SET digest = 'x'",),
     "nonce_written_once": ("UPDATE nonce SET nonce = nonce || 'x'",),
+    "relation_written_once": ("UPDATE relation SET functional = 1 - functional",),
     "memory_erased_for_good": _next_revision("memory", "erase_time <> 0", "erase_time = 0"),
     "edge_erased_for_good": _next_revision("edge", "erase_time <> 0", "erase_time = 0"),
     "memory_protected_erase": _next_revision("memory", "edge_type = 2", "erase_time = 9"),
@@ -388,7 +389,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
         f"{table}_kept": (f"DELETE FROM {table}",)
         for table in (
             *("node", "edge", "memory", "entry", "change", "genesis", "nonce"),
-            *("erasure", "erase_confirmation"),
+            *("relation", "erasure", "erase_confirmation"),
         )
     },
 }

@@ -72,7 +72,7 @@ async def test_no_file_holds_what_was_erased_while_others_stay(live: World, home
 
 
 async def test_edges_at_it_leave_no_byte(live: World, home: Calls) -> None:
-    """M4 G11 Relation, properties and participants of an edge at an erased memory leave the file."""
+    """M4 G11 Relation, properties and participants of an edge at an erased memory leave it."""
     memory = await home.add("Tea is at four.")
     for name in ("Hobnob of Wibble", "Snarfle the Great"):
         await home.put_edge(

@@ -38,12 +38,12 @@ BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 
 -- Nothing comes after an erased revision.
 CREATE TRIGGER memory_erased_for_good BEFORE INSERT ON memory
-WHEN EXISTS (SELECT 1 FROM memory p WHERE p.space = NEW.space AND p.id = NEW.id
-             AND p.erase_time <> 0)
+WHEN (SELECT p.erase_time FROM memory p WHERE p.space = NEW.space AND p.id = NEW.id
+      ORDER BY p.revision DESC LIMIT 1) <> 0
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER edge_erased_for_good BEFORE INSERT ON edge
-WHEN EXISTS (SELECT 1 FROM edge p WHERE p.space = NEW.space AND p.id = NEW.id
-             AND p.erase_time <> 0)
+WHEN (SELECT p.erase_time FROM edge p WHERE p.space = NEW.space AND p.id = NEW.id
+      ORDER BY p.revision DESC LIMIT 1) <> 0
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 
 -- The history of what defines the agent goes with both parties' consent only, also when forgotten.
