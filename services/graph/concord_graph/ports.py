@@ -480,8 +480,13 @@ class Reads(Protocol):
         """Return the space's genesis."""
         ...
 
-    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
-        """Return memories as they were after a change (seq; 0 = now), judged at `valid` (µs)."""
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
+        """Return memories as they were after a change (seq), judged at `valid` (µs).
+
+        For seq 0, as they were known at `record`, with the lineage known then.
+        """
         ...
 
 

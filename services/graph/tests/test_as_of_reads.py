@@ -1,10 +1,12 @@
 """Reads by name and id, lists, counts, chains and exports as of another instant."""
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
     FOUND,
     NOT_FOUND,
+    SECOND,
     START,
     SUPERSEDES,
     Calls,
@@ -12,6 +14,7 @@ from graph_world import (
     edge_of,
     micros,
     reason,
+    stamp,
 )
 from test_as_of import known_at, valid_at
 
@@ -141,3 +144,28 @@ async def test_an_instant_that_states_nothing_is_now(home: Calls) -> None:
 
     assert len((await home.graph.ListEdges(empty)).edges) == 1
     assert len((await home.graph.ListEdges(graph_pb2.ListEdgesRequest())).edges) == 1
+
+
+async def test_states_as_of_an_instant(live: World, home: Calls) -> None:
+    """T3 S10 For the index: the version of then, its last change by then, its standing as asked."""
+    await home.add("old", id="old", valid_from=valid_at(START - 9 * DAY).valid_time)
+    await home.add("new", id="new", valid_from=valid_at(START - DAY).valid_time)
+    then = live.clock() + SECOND
+    live.clock.pass_(DAY)
+    await home.relate(SUPERSEDES, "new", "old")
+
+    async def asked(valid: int | None, record: int | None) -> feed_pb2.Revision:
+        as_of = type_pb2.AsOf(
+            valid_time=None if valid is None else stamp(valid),
+            record_time=None if record is None else stamp(record),
+        )
+        refs = [feed_pb2.RevisionRef(id="old")]
+        request = feed_pb2.BatchGetRevisionsRequest(space=home.space, refs=refs, as_of=as_of)
+        return (await home.feed.BatchGetRevisions(request)).revisions[0]
+
+    before, after = await asked(None, then), await asked(None, None)
+    assert not before.memory.standing.is_superseded
+    assert list(after.memory.standing.head_ids) == ["new"]
+    assert before.seq < after.seq
+    assert not (await asked(START - 2 * DAY, None)).memory.standing.is_superseded
+    assert not (await asked(None, START - 1)).HasField("memory")

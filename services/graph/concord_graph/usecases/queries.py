@@ -323,12 +323,14 @@ class Queries:
         return await self.read(space, work)
 
     async def states(
-        self, space: str, refs: Sequence[tuple[str, int]], *, count_as_read: bool
+        self, space: str, refs: Sequence[tuple[str, int]], as_of: AsOf, *, count_as_read: bool
     ) -> Sequence[tuple[State, Shown] | None]:
-        """Return memories as they were after a change (0 = now), with what a reader sees."""
+        """Return memories as they were after a change (0: as of an instant), with what a reader
+        sees."""
 
         async def work(tx: Reads, now: int) -> list[tuple[State, Shown] | None]:
-            found = await tx.states(refs, now)
+            at = as_of.at(now)
+            found = await tx.states(refs, at.valid, at.record)
             return [await _with_shown(tx, state, now) if state else None for state in found]
 
         states = await self.read(space, work)
@@ -398,4 +400,4 @@ async def _page(
 
 async def _with_shown(tx: Reads, state: State, now: int) -> tuple[State, Shown]:
     view = (await with_heads(tx, [state.view], state.at))[0]
-    return state, show(view, now)
+    return state, show(view, now, state.at.valid)

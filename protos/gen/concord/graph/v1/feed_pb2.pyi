@@ -287,6 +287,7 @@ class BatchGetRevisionsRequest(_message.Message):
     SPACE_FIELD_NUMBER: _builtins.int
     REFS_FIELD_NUMBER: _builtins.int
     COUNT_AS_READ_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Their space."""
     count_as_read: _builtins.bool
@@ -295,16 +296,23 @@ class BatchGetRevisionsRequest(_message.Message):
     def refs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevisionRef]:
         """Which."""
 
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now: standing is judged at its valid time, and a ref without a
+        sequence number is the memory as known at its record time, with the lineage known then.
+        """
+
     def __init__(
         self,
         *,
         space: _builtins.str = ...,
         refs: _abc.Iterable[Global___RevisionRef] | None = ...,
         count_as_read: _builtins.bool = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_as_read", b"count_as_read", "refs", b"refs", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "count_as_read", b"count_as_read", "refs", b"refs", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -321,7 +329,7 @@ class RevisionRef(_message.Message):
     id: _builtins.str
     """The memory."""
     seq: _builtins.int
-    """The sequence number of the change that made the state; 0 = current."""
+    """The sequence number of the change that made the state; 0 = as of the instant asked about."""
     def __init__(
         self,
         *,
@@ -379,7 +387,9 @@ class Revision(_message.Message):
     """True when what the memory said was erased: every state of it is, and `memory` is absent."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """The memory, with the standing it had then; absent when unknown. A forgotten one has `forget_time`."""
+        """The memory, with the standing it had then; absent when unknown (then). A forgotten one has
+        `forget_time`.
+        """
 
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:

@@ -428,28 +428,29 @@ class SqliteReads(LayerReads):
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return verify_genesis(row[0], self._space_name) if row else None
 
-    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
         """Return memories as they were after a change."""
-        now = {memory_id for memory_id, seq in refs if seq == 0}
-        current = self._current_states(now, valid) if now else {}
+        then = {memory_id for memory_id, seq in refs if seq == 0}
+        known = self._known_states(then, Instant(valid, record)) if then else {}
         return [
-            self._state(memory_id, seq, valid) if seq else current.get(memory_id)
+            self._state(memory_id, seq, valid) if seq else known.get(memory_id)
             for memory_id, seq in refs
         ]
 
-    def _current_states(self, ids: Collection[str], valid: int) -> dict[str, State]:
-        bound = {"space": self._space, "ids": _ids(ids), "record": FOREVER}
+    def _known_states(self, ids: Collection[str], at: Instant) -> dict[str, State]:
+        bound = {"space": self._space, "ids": _ids(ids), "record": at.record}
         newest = self._all(  # SQLite takes record_time from the row that has the maximum
             "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
             " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9)"
-            " GROUP BY item_id",
+            " AND record_time <= :record GROUP BY item_id",
             bound,
         )
         changes = {item_id: (int(seq), int(time)) for item_id, seq, time in newest}
-        found = self._all(statements.memory_views(True), bound)
-        at = Instant(valid)
+        found = self._all(statements.memory_views(at.record == FOREVER), bound)
         return {
-            row[0]: State(self._view(ItemKind.MEMORY, row, valid), *changes[row[0]], at)
+            row[0]: State(self._view(ItemKind.MEMORY, row, at.valid), *changes[row[0]], at)
             for row in found
         }
 
