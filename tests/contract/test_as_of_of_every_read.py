@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 
 TIMELESS = {
     "ListOperations": "is itself the record by time, and filters by it",
+    "GetEraseReceipt": "tells how far an erasure has come",
 }
 READS = {
     name: method
