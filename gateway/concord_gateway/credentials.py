@@ -26,7 +26,7 @@ from concord_gateway import private_file
 
 KEY_PREFIX = "ck_"
 KEY_BYTES = 32
-INTERNAL_SCOPES = frozenset({"feed:all"})
+INTERNAL_SCOPES = frozenset({"feed:all", "confirm:write"})
 """Scopes of service principals alone: they cross spaces, so no key from outside may carry one."""
 
 # 43 random characters of 64 have 31 different ones on average; 11 or fewer is no accident

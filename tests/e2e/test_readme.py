@@ -12,6 +12,7 @@ import pytest
 from concord_client import credentials
 from concord_embedded.testing import Spawned, spawned
 from concord_gateway.config import Config
+from concord_graph.config import GraphConfig
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -97,11 +98,12 @@ def test_the_python_example_runs(system: Spawned) -> None:
 def test_every_setting_named_exists() -> None:
     """Style 19, W6: the README names no variable that nobody reads."""
     known = {f"GATEWAY_{name.upper()}" for name in Config.model_fields}
+    known |= {f"GRAPH_{name.upper()}" for name in GraphConfig.model_fields}
     known |= {value for name, value in vars(credentials).items() if name.endswith("_VARIABLE")}
 
-    named = set(re.findall(r"\b(?:GATEWAY|CONCORD)_[A-Z_]+", README))
+    named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH)_[A-Z_]+", README))
 
-    assert "GATEWAY_TLS_CERT" in named
+    assert named >= {"GATEWAY_TLS_CERT", "GRAPH_WORKING_MEMORY_CAPACITY"}
     assert named - known == set()
 
 

@@ -346,6 +346,16 @@ def _copied(table: str, where: str, changed: str) -> tuple[str, ...]:
     )
 
 
+def _next_revision(table: str, where: str, changed: str) -> tuple[str, ...]:
+    """Return the statements that write one more revision of an item."""
+    changed = f"revision = 99, record_until = 9, {changed}"
+    return (
+        f"CREATE TEMP TABLE copied AS SELECT * FROM {table} WHERE {where} LIMIT 1",
+        f"UPDATE copied SET {changed}",
+        f"INSERT INTO {table} SELECT * FROM copied",
+    )
+
+
 DEFINING = "id IN (SELECT source_id FROM edge WHERE edge_type = 2)"
 
 # What each trigger alone refuses: statements past all code of ours, of which the last must fail.
@@ -365,9 +375,22 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "change_written_once": ("UPDATE change SET principal = 'nobody'",),
     "genesis_written_once": ("UPDATE genesis SET digest = 'x'",),
     "nonce_written_once": ("UPDATE nonce SET nonce = nonce || 'x'",),
+    "relation_written_once": ("UPDATE relation SET functional = 1 - functional",),
+    "memory_erased_for_good": _next_revision("memory", "erase_time <> 0", "erase_time = 0"),
+    "edge_erased_for_good": _next_revision("edge", "erase_time <> 0", "erase_time = 0"),
+    "memory_protected_erase": _next_revision("memory", "edge_type = 2", "erase_time = 9"),
+    "edge_protected_erase": _next_revision("edge", "edge_type = 2", "erase_time = 9"),
+    "erasure_written_once": ("UPDATE erasure SET reason = 'x'",),
+    "erase_confirmed_once": (
+        "UPDATE erase_confirmation SET time = 9",
+        "UPDATE erase_confirmation SET time = NULL",
+    ),
     **{
         f"{table}_kept": (f"DELETE FROM {table}",)
-        for table in ("node", "edge", "memory", "entry", "change", "genesis", "nonce")
+        for table in (
+            *("node", "edge", "memory", "entry", "change", "genesis", "nonce"),
+            *("relation", "erasure", "erase_confirmation"),
+        )
     },
 }
 REFUSED = re.compile("constitutive|append-only")

@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import graph_pb2, layers_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import erase_pb2, graph_pb2, layers_pb2, memory_pb2, operation_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
@@ -72,9 +72,13 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         "GetMemory": [
             memory.GetMemoryRequest(id="shared/ones"),
             memory.GetMemoryRequest(external_id="ext-2"),
-            *(memory.GetMemoryRequest(id=i) for i in (home.gone_id, home.creed_id, "shared/one")),
+            *(
+                memory.GetMemoryRequest(id=i)
+                for i in (home.gone_id, home.creed_id, home.erased_id, "shared/one")
+            ),
             memory.GetMemoryRequest(external_id="ext-1"),
         ],
+        "GetEraseReceipt": [erase_pb2.GetEraseReceiptRequest(memory_id=home.erased_id)],
         "ListMemories": [
             memory.ListMemoriesRequest(),
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(tag="taste"), **ALL),  # type: ignore[arg-type] # typed per field

@@ -21,7 +21,7 @@ from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
 from concord_graph import bootstrap as graph_parts
 from concord_graph.adapters.sqlite.store import StoreUnusable
-from concord_graph.config import read_enrolment
+from concord_graph.config import Limits, read_enrolment
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.domain.errors import SearchError
@@ -121,8 +121,12 @@ class Assembly:
 
     async def _start_graph(self) -> None:
         enrolment = read_enrolment(credentials.enrolment_file(self._data))
+        limits = load(Limits, self._environ, "GRAPH_")
         app = await asyncio.to_thread(
-            graph_parts.build, self._data.graph_store, enrolment=enrolment
+            graph_parts.build,
+            self._data.graph_store,
+            enrolment=enrolment,
+            working_capacity=limits.working_memory_capacity,
         )
         issuers = {
             **self._of_callers,

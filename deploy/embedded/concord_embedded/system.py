@@ -47,7 +47,7 @@ async def running(
     """The whole system, ready, on `data_dir`; drained and closed after the block.
 
     gRPC listens on 127.0.0.1:`port`, HTTP on the port after it; port 0 takes any two. `environ`
-    (default: the process's own) gives search's and gateway's optional settings. `grace`: seconds
+    (default: the process's own) gives the services' optional settings. `grace`: seconds
     that calls under way get at the end. Raises `StartError`.
     """
     given = os.environ if environ is None else environ

@@ -216,11 +216,15 @@ def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
     assert "make clean setup" in told
 
 
-def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "key",
+    ["SEARCH_EMBEDDER_THREADS", "GRAPH_WORKING_MEMORY_CAPACITY"],
+)
+def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path, key: str) -> None:
     """Style 8: a setting is named, its value is not told."""
-    told = refused(tmp_path / "data", "--port", "0", SEARCH_EMBEDDER_THREADS="hunter2")
+    told = refused(tmp_path / "data", "--port", "0", **{key: "hunter2"})
 
-    assert "SEARCH_EMBEDDER_THREADS" in told
+    assert key in told
     assert "hunter2" not in told
 
 

@@ -20,7 +20,8 @@ Unique = Callable[[str], str]
 HELP_WITHIN = 0.3
 COMMANDS = (
     *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
-    *("lineage", "export", "demo"),
+    *("say", "dialogue", "episode", "episodes", "hold", "working"),
+    *("lineage", "operations", "export", "demo"),
 )
 
 

@@ -19,6 +19,7 @@ async def _main() -> None:
         enrolment=read_enrolment(config.enrolment_file),
         readers=config.readers,
         working_capacity=config.working_memory_capacity,
+        confirmers=config.erase_confirmers,
     )
     server = Server(
         name="graph",

@@ -41,13 +41,18 @@ from concord_graph.servicer.memory import MemoryServicer
 from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.translate import translate
 from concord_graph.usecases.commands import Commands
+from concord_graph.usecases.erasing import Erasing
 from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
+from concord_graph.usecases.scrubbing import Scrubbing
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
+
+CONFIRMERS = ("search",)
+"""The services that keep something derived from memories, as they are configured by default."""
 
 
 def system_clock() -> int:
@@ -69,6 +74,7 @@ class GraphApp:
         verify: GrantVerifier = verify_grant,
         *,
         working_capacity: int = DEFAULT_CAPACITY,
+        confirmers: Sequence[str] = CONFIRMERS,
     ) -> None:
         """`verify` is replaced only where a test proves what it is for."""
         self._store = store
@@ -77,7 +83,11 @@ class GraphApp:
         store.pending(lambda: self._touches.pending)
         commands = Commands(store, clock, rules)
         queries = Queries(store, self._touches, clock)
-        actions = Actions(Memories(parse_links, extract), WorkingMemory(working_capacity))
+        self._scrubbing = Scrubbing(store)
+        erased = self._scrubbing.wake
+        actions = Actions(
+            Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
+        )
         governed = GovernedChanges(
             verify_genesis,
             verify,
@@ -95,7 +105,7 @@ class GraphApp:
             Registration(
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
                 memory_pb2_grpc.add_MemoryServiceServicer_to_server,
-                MemoryServicer(commands, queries, actions, translate),
+                MemoryServicer(commands, queries, actions, translate, erased),
             ),
             Registration(
                 governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
@@ -107,6 +117,7 @@ class GraphApp:
                     governed,
                     rehearsing=rehearsing,
                     action_digest=action_digest,
+                    erased=erased,
                 ),
             ),
             Registration(
@@ -122,8 +133,9 @@ class GraphApp:
         )
 
     async def start(self) -> None:
-        """Begin to flush reads in the background."""
+        """Begin to flush reads, and to scrub what was erased, in the background."""
         self._touches.start()
+        self._scrubbing.start()
 
     async def ready(self) -> bool:
         """Return whether the store answers; a damaged, full or busy one does not."""
@@ -141,6 +153,7 @@ class GraphApp:
             return
         self._closed = True
         try:
+            await self._scrubbing.close()
             await self._touches.close()
         finally:
             await self._store.close()
@@ -155,16 +168,23 @@ def build(
     readers: int = 2,
     busy_seconds: float = BUSY_SECONDS,
     working_capacity: int = DEFAULT_CAPACITY,
+    confirmers: Sequence[str] = CONFIRMERS,
 ) -> GraphApp:
     """Assemble graph over a store file.
 
     `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
-    is how many entries a space's working memory holds. Tests replace `clock` and `rules`.
+    is how many entries a space's working memory holds; `confirmers` are the services that an
+    erasure waits for. Tests replace `clock` and `rules`.
 
     Raises:
         StoreUnusable: the file cannot serve; the text says what to do.
     """
     store = open_store(store_path, clock, readers=readers, busy_seconds=busy_seconds)
     return GraphApp(
-        store, clock, rules or Rules(), enrolment or {}, working_capacity=working_capacity
+        store,
+        clock,
+        rules or Rules(),
+        enrolment or {},
+        working_capacity=working_capacity,
+        confirmers=confirmers,
     )

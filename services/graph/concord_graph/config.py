@@ -9,10 +9,17 @@ from concord_chassis.config import ConfigError
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class GraphConfig(BaseModel):
-    """Where graph listens, keeps its store, and whom it believes."""
+class Limits(BaseModel):
+    """How much graph holds for each space, wherever it runs."""
 
     model_config = ConfigDict(frozen=True)
+
+    working_memory_capacity: int = Field(default=10, ge=1, le=1000)
+    """How many entries the working memory of a space holds."""
+
+
+class GraphConfig(Limits):
+    """Where graph listens, keeps its store, and whom it believes."""
 
     listen: list[str] = Field(min_length=1)
     """Addresses: unix:/path or host:port."""
@@ -22,10 +29,11 @@ class GraphConfig(BaseModel):
     """Issuer name to the file of its Ed25519 public key (PEM)."""
     enrolment_file: Path | None = None
     """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
+    erase_confirmers: list[str] = ["search"]
+    """Names of the services that keep something derived from memories: an erasure is complete when
+    each has confirmed it."""
     readers: int = Field(default=2, ge=1, le=32)
     """Reader threads."""
-    working_memory_capacity: int = Field(default=10, ge=1, le=1000)
-    """How many entries the working memory of a space holds."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
 

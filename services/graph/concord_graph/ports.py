@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from concord_attestation.consent import Answer, GenesisRecord, Grant, SlotKey
 
 from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -46,6 +47,8 @@ class ChangeType(IntEnum):
     STANDING_CHANGED = 5
     TOUCHED = 6
     REFUSED = 7
+    ERASED = 8
+    ERASE_CONFIRMED = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,12 +474,25 @@ class Reads(Protocol):
         """Return the genesis record as it was accepted; empty without one."""
         ...
 
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        ...
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        ...
+
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
         ...
 
-    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
-        """Return memories as they were after a change (seq; 0 = now), judged at `valid` (µs)."""
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
+        """Return memories as they were after a change (seq), judged at `valid` (µs).
+
+        For seq 0, as they were known at `record`, with the lineage known then.
+        """
         ...
 
 
@@ -500,6 +516,21 @@ class Writes(Reads, Protocol):
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
         """Remember what a request did."""
+        ...
+
+    async def erase(self, item: Memory | Edge) -> None:
+        """Take out of every revision what the item, put just now in its erased form, says no more.
+
+        Its salt goes too, and what requests that wrote or found it are compared with.
+        """
+        ...
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        """Keep a receipt."""
+        ...
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        """Note when (µs) a confirmer confirmed; the first time stands."""
         ...
 
     async def burn(self, nonces: Collection[str]) -> bool:
@@ -543,6 +574,15 @@ class GraphStore(Protocol):
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
+        ...
+
+    async def scrub(self, *, thorough: bool) -> None:
+        """Take what was erased out of the store's own files, and confirm so in its receipts.
+
+        SQLite does so to the last byte. Neo4j can take nothing out, its operator compacts its
+        files: it only confirms. `thorough` also finds what was erased before this object was made.
+        Raises `Overloaded` or `StoreUnavailable` when something is in the way: then try again.
+        """
         ...
 
     @property

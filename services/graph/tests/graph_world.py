@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 import grpc
 import pytest
 from concord.graph.v1 import (
+    erase_pb2,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
@@ -43,7 +45,7 @@ DAY = 86_400 * SECOND
 SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
-        *("governed:write", "feed:all"),
+        *("governed:write", "feed:all", "confirm:write"),
     }
 )
 SECRET = "one-time-secret"
@@ -343,6 +345,34 @@ class Calls:
             request_id=self.request_id(), id=memory.id, etag=memory.etag
         )
         return (await self.memory.RestoreMemory(request)).memory
+
+    async def erase(
+        self, memory: type_pb2.Memory, *, reason: str = "", request_id: str = ""
+    ) -> erase_pb2.EraseMemoryResponse:
+        """Erase a memory."""
+        request = erase_pb2.EraseMemoryRequest(
+            request_id=request_id or self.request_id(),
+            id=memory.id,
+            etag=memory.etag,
+            reason=reason,
+        )
+        return await self.memory.EraseMemory(request)
+
+    async def receipt(self, memory_id: str) -> erase_pb2.EraseReceipt:
+        """Read the receipt of a memory that was erased."""
+        request = erase_pb2.GetEraseReceiptRequest(memory_id=memory_id)
+        reply = await self.memory.GetEraseReceipt(request)
+        assert reply.status == FOUND
+        return reply.receipt
+
+    async def scrubbed(self, memory_id: str, within: float = 1.0) -> erase_pb2.EraseReceipt:
+        """Return the receipt once the store itself has confirmed, `within` seconds."""
+        async with asyncio.timeout(within):
+            while True:
+                receipt = await self.receipt(memory_id)
+                if receipt.confirmations[0].HasField("confirm_time"):
+                    return receipt
+                await asyncio.sleep(0.005)
 
     async def listed(self, **fields: object) -> list[str]:
         """Return the ids of the first page of memories."""

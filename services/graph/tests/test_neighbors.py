@@ -211,7 +211,7 @@ def grow_hub(path: Path, count: int, *, base: str) -> None:
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
             " INSERT INTO edge SELECT e.space, 'hub-' || n.i, 1, e.seq, e.record_from,"
             " e.record_until, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', 'leaf-' || n.i,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0"
+            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
             " FROM edge e, n WHERE e.id = :base AND e.record_until > 9e18",
             {"count": count, "base": base},
         )
@@ -274,7 +274,7 @@ async def test_what_has_been_changed_often_is_not_dearer_to_walk(live: World, ho
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)"
             " INSERT INTO edge SELECT e.space, e.id, 1 + n.i, e.seq, e.record_from,"
             " e.record_from, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', e.target_id,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0"
+            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
             " FROM edge e, n WHERE e.id = ?",
             (edge.id,),
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord.graph.v1 import graph_pb2, graph_pb2_grpc
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc, layers_pb2, memory_pb2_grpc
 from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
@@ -29,6 +29,7 @@ def environment(folder: Path, public_key: bytes) -> dict[str, str]:
         "GRAPH_STORE_PATH": str(folder / "graph.db"),
         "GRAPH_ISSUER_KEYS": f"test-issuer={folder / 'issuer.pem'}",
         "GRAPH_ENROLMENT_FILE": str(folder / "enrolment.json"),
+        "GRAPH_WORKING_MEMORY_CAPACITY": "3",
     }
 
 
@@ -54,6 +55,9 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
                 reply = await graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge))
                 assert reply.status == FOUND
                 assert reply.edge.access.access_count == expected
+                memory = memory_pb2_grpc.MemoryServiceStub(channel)
+                held = await memory.ListWorkingMemory(layers_pb2.ListWorkingMemoryRequest())
+                assert held.capacity == 3
         finally:
             process.send_signal(signal.SIGTERM)
             async with asyncio.timeout(20):
@@ -79,6 +83,17 @@ def test_a_missing_setting_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="GRAPH_STORE_PATH"):
         load(GraphConfig, settings, "GRAPH_")
+
+
+@pytest.mark.parametrize("capacity", ["0", "1001", "many"])
+def test_a_capacity_that_is_none(tmp_path: Path, capacity: str) -> None:
+    """M2 Working memory holds 1 to 1,000 entries; any other number is refused by its key."""
+    settings = environment(tmp_path, b"") | {"GRAPH_WORKING_MEMORY_CAPACITY": capacity}
+
+    with pytest.raises(ConfigError, match="GRAPH_WORKING_MEMORY_CAPACITY"):
+        load(GraphConfig, settings, "GRAPH_")
+    del settings["GRAPH_WORKING_MEMORY_CAPACITY"]
+    assert load(GraphConfig, settings, "GRAPH_").working_memory_capacity == 10
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", '{"home": 1}'])

@@ -11,6 +11,7 @@ from typing import Any  # what the dynamic calls give back
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import (
+    erase_pb2,
     governed_pb2,
     graph_pb2,
     layers_pb2,
@@ -99,8 +100,11 @@ class Home:
     memory_id: str = ""  # supersedes the old one
     memory_etag: str = ""
     old_id: str = ""
+    old_etag: str = ""
     gone_id: str = ""  # forgotten
     gone_etag: str = ""
+    erased_id: str = ""
+    erase_id: str = ""
     creed_id: str = ""  # constitutive
     creed_etag: str = ""
     turn_ids: tuple[str, ...] = ()  # of the session "talk"
@@ -269,11 +273,17 @@ async def _with_memories(live: Live, home: Home) -> Home:
     forget = memory_pb2.ForgetMemoryRequest(request_id="m5", id=gone.id, etag=gone.etag)
     gone = (await live.tell(who, "ForgetMemory", forget)).memory
     await add("m6", f"Replaces what is forgotten. Supersedes: [[memory:{gone.id}]]", id="heir")
+    doomed = await add("m7", "Never to be read again. See [[memory:nowhere]]", tags=["taste"])
+    erase = erase_pb2.EraseMemoryRequest(request_id="m8", id=doomed.id, etag=doomed.etag)
+    erased = await live.tell(who, "EraseMemory", erase)
     return replace(
         home,
         memory_id=new.id,
         memory_etag=new.etag,
         old_id=old.id,
+        old_etag=old.etag,
+        erased_id=doomed.id,
+        erase_id=erased.erase_id,
         gone_id=gone.id,
         gone_etag=gone.etag,
     )

@@ -26,7 +26,7 @@ from google.protobuf.message_factory import GetMessageClass
 NOW = 1_800_000_000_000_000
 """Where the clock of every deployment here stands: 2027-01-15T08:00Z, in microseconds."""
 
-SERVICE_SCOPES = frozenset({"feed:all"})
+SERVICE_SCOPES = frozenset({"feed:all", "confirm:write"})
 """What only Concord's own services hold."""
 
 # One request, the requests of a stream, or bytes that are no message.

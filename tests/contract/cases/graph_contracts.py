@@ -173,9 +173,9 @@ GRAPH = {
     ),
     "CountByType": Contract(
         request=lambda _: pb.CountByTypeRequest(),
-        success=lambda reply, _: (reply.memories, reply.deleted) == (5, 1),
+        success=lambda reply, _: (reply.memories, reply.deleted) == (5, 3),
         bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 1)),
+        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 3)),
     ),
     "ListOperations": Contract(
         request=lambda home: operation_pb2.ListOperationsRequest(item_id=home.gone_id),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import grpc
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord_chassis.failure import Failure
 from concord_client import signing
 from contract_homes import (
@@ -182,6 +182,10 @@ PROTECTED: dict[str, tuple[str, Callable[[Home], Request]]] = {
     "forgotten": (
         "ForgetMemory",
         lambda h: memory_pb2.ForgetMemoryRequest(request_id="x", id=h.creed_id, etag=h.creed_etag),
+    ),
+    "erased": (
+        "EraseMemory",
+        lambda h: erase_pb2.EraseMemoryRequest(request_id="x", id=h.creed_id, etag=h.creed_etag),
     ),
     "superseded": ("AddLineage", lambda h: _lineage(h.memory_id, h.creed_id, 1)),
     "deprecated": ("AddLineage", lambda h: _lineage(h.memory_id, h.creed_id, 2)),

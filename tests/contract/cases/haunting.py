@@ -42,6 +42,8 @@ _OTHERWISE = {
     "change": {"digest": "'elsewhere'", "principal": "'somebody'"},
     "request": {"digest": "'elsewhere'"},
     "nonce": {},
+    "erasure": {"reason": "'elsewhere'", "digest": "'elsewhere'"},
+    "erase_confirmation": {"confirmer": "'elsewhere ' || confirmer"},
     "genesis": {"digest": "'elsewhere'"},
 }
 

@@ -1,7 +1,9 @@
 """The contract cases of MemoryService."""
 
+from concord.graph.v1 import erase_pb2
 from concord.graph.v1 import memory_pb2 as pb
 from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller
 from contract_homes import Home
 from contract_registry import NOT_FOUND, Answered, Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -44,6 +46,12 @@ def _update_backwards(home: Home) -> pb.UpdateMemoryRequest:
     request.memory.valid_until.CopyFrom(Timestamp(seconds=10))
     request.update_mask.paths[:] = ["valid_from", "valid_until"]
     return request
+
+
+def _erase(home: Home, reason: str = "asked for") -> erase_pb2.EraseMemoryRequest:
+    return erase_pb2.EraseMemoryRequest(
+        request_id="r", id=home.old_id, etag=home.old_etag, reason=reason
+    )
 
 
 def _lineage(home: Home, context: str = "a test", relation: int = 3) -> pb.AddLineageRequest:
@@ -111,6 +119,39 @@ MEMORY = LAYERS | {
         ),
         other_space=NOT_FOUND,
         other=lambda home: pb.RestoreMemoryRequest(request_id="r", id=home.old_id, etag="other"),
+    ),
+    "EraseMemory": Contract(
+        request=_erase,
+        success=lambda reply, home: (
+            reply.erase_id
+            and reply.memory.HasField("erase_time")
+            and (reply.memory.id, reply.memory.content) == (home.old_id, "")
+        ),
+        bad_input=(lambda home: _erase(home, "x" * 501), invalid("reason")),
+        other_space=NOT_FOUND,
+        other=lambda home: _erase(home, "another reason"),
+    ),
+    "GetEraseReceipt": Contract(
+        request=lambda home: erase_pb2.GetEraseReceiptRequest(erase_id=home.erase_id),
+        success=lambda reply, home: (
+            reply.status == FOUND
+            and (reply.receipt.memory_id, reply.receipt.edge_count) == (home.erased_id, 1)
+            and [c.confirmer for c in reply.receipt.confirmations] == ["graph", "search"]
+        ),
+        bad_input=(lambda _: erase_pb2.GetEraseReceiptRequest(), invalid("by")),
+        other_space=Answered(
+            lambda reply: reply == erase_pb2.GetEraseReceiptResponse(status=MISSED)
+        ),
+    ),
+    "ConfirmErase": Contract(
+        request=lambda home: erase_pb2.ConfirmEraseRequest(
+            request_id="r", memory_id=home.erased_id
+        ),
+        success=lambda reply, _: reply.token,
+        bad_input=(lambda _: erase_pb2.ConfirmEraseRequest(request_id="r"), invalid("memory_id")),
+        other_space=NOT_FOUND,
+        other=lambda home: erase_pb2.ConfirmEraseRequest(request_id="r", memory_id=home.old_id),
+        caller=lambda home: Caller(home.space, "search", frozenset({"confirm:write"}), "SYSTEM"),
     ),
     "ListMemories": Contract(
         request=lambda _: pb.ListMemoriesRequest(include_superseded=True, page_size=100),

@@ -8,13 +8,16 @@ from typer.core import TyperGroup
 
 from concord_client.cli import (
     demonstration,
+    experiencing,
     exporting,
     finding,
+    holding,
     importing,
     linking,
     recording,
     remembering,
     running,
+    talking,
     walking,
 )
 from concord_client.cli.failing import OUTPUT_FORSAKEN, complaint, forsaken, told
@@ -89,6 +92,12 @@ app.command("search")(finding.search)
 app.command("neighbors")(walking.neighbors)
 app.command("path")(walking.path)
 app.command("lineage")(linking.lineage)
+app.command("say")(talking.say)
+app.command("dialogue")(talking.dialogue)
+app.command("episode")(experiencing.episode)
+app.command("episodes")(experiencing.episodes)
+app.command("hold")(holding.hold)
+app.command("working")(holding.working)
 app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
 app.command("demo")(demonstration.demo)

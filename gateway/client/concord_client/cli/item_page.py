@@ -27,6 +27,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("sources", ", ".join(each.speaker or each.file for each in memory.sources)),
         ("external id", memory.external_id),
         ("session", memory.session_id),
+        ("turn", str(memory.turn_order or "")),
         ("valid", _interval(standing)),
         ("recorded", when(memory.create_time)),
         ("changed", _changed(memory)),

@@ -128,16 +128,17 @@ def get(
     """Show one item: a memory, else a node or an edge."""
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
-        found = _look_up(client, session, item)
-    if not found:
+        near = _look_up(client, session, item)
+    if near is not None:
+        meant = f" Spelt alike: {', '.join(near)}." if near else ""
         raise CommandError(
-            f"There is no item {item!r} in the space {session.space_name!r}.",
+            f"There is no item {item!r} in the space {session.space_name!r}.{meant}",
             reason="LOOKUP_STATUS_NOT_FOUND",
         )
 
 
-def _look_up(client: "Client", session: Session, item: str) -> bool:
-    """Shows the first of the things that `item` may name; False when there is none."""
+def _look_up(client: "Client", session: Session, item: str) -> list[str] | None:
+    """Shows the first of the things that `item` may name; else the names that are spelt alike."""
     from concord.graph.v1 import graph_pb2, memory_pb2
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
@@ -147,16 +148,18 @@ def _look_up(client: "Client", session: Session, item: str) -> bool:
     memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item))
     if memory.status == LOOKUP_STATUS_FOUND:
         session.reply(memory) if session.as_json else show(*item_page.of_memory(memory.memory))
-        return True
+        return None
+    near = list(memory.near_names)
     for named in (graph_pb2.GetNodeRequest(id=item), graph_pb2.GetNodeRequest(name=item)):
         node = client.graph.GetNode(named)
+        near += node.near_names
         if node.status == LOOKUP_STATUS_FOUND:
             session.reply(node) if session.as_json else show(*item_page.of_node(node.node))
-            return True
+            return None
     edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item))
     if edge.status == LOOKUP_STATUS_FOUND:
         session.reply(edge) if session.as_json else show(*item_page.of_edge(edge.edge))
-        return True
+        return None
     if session.as_json:
         session.reply(memory)
-    return False
+    return list(dict.fromkeys(near))

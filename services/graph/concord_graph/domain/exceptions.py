@@ -11,6 +11,8 @@ GraphError
 ├── LineageCycle             an item would be its own ancestor
 ├── NodeHasEdges             deletion without cascade
 ├── ItemState                forgotten, or not; or a memory's content says so
+├── ItemErased               what it said was erased
+├── ConfirmerUnknown         nobody waits for this confirmation
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the standing of more items would change than one write may change
@@ -127,6 +129,21 @@ class TooManyAffected(GraphError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"this would change the standing of more than {limit:,} items")
         self.limit = limit
+
+
+class ItemErased(GraphError):
+    """What the item said was erased: it stays so, and its id is not used again."""
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("what this item said was erased")
+        self.item_id = item_id
+
+
+class ConfirmerUnknown(GraphError):
+    """The caller is not among those that an erasure waits for."""
+
+    def __init__(self) -> None:
+        super().__init__("this erasure does not wait for the caller's confirmation")
 
 
 class ConstitutiveProtected(GraphError):

@@ -17,6 +17,8 @@ FOREVER = 2**63 - 1
 DEFAULT_LABEL = "Entity"
 RESERVED_PREFIX = "concord:"
 
+_UNSAID = frozenset({"revision", "erase_time"})
+
 Properties = Mapping[str, Any]  # JSON values: what a protobuf Struct can hold
 
 
@@ -128,7 +130,10 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation between two items. `valid_from` None means: from its create time."""
+    """A relation between two items. `valid_from` None means: from its create time.
+
+    `erase_time` (µs) is when what it said was erased, in every revision; 0 = never.
+    """
 
     id: str
     source: End
@@ -144,6 +149,7 @@ class Edge:
     governed: bool = False
     create_time: int = 0
     deleted: bool = False
+    erase_time: int = 0
     revision: Revision = Revision()
 
     kind = ItemKind.EDGE
@@ -179,6 +185,7 @@ class Memory:
     """A text with metadata. `id_stated` says that the caller chose the id.
 
     `turn_order` is a turn's place in its session's dialogue, from 1; 0 when it has none.
+    `erase_time` (µs) is when what it said was erased, in every revision; 0 = never.
     """
 
     id: str
@@ -201,6 +208,7 @@ class Memory:
     turn_order: int = 0
     create_time: int = 0
     deleted: bool = False
+    erase_time: int = 0
     revision: Revision = Revision()
 
     kind = ItemKind.MEMORY
@@ -300,14 +308,19 @@ def etag(item: Record) -> str:
     return hashlib.sha256(f"etag {item.revision.number} {item.id}".encode()).hexdigest()[:24]
 
 
+def is_erased(item: Record) -> bool:
+    """Return whether what the item said was erased."""
+    return isinstance(item, (Edge, Memory)) and item.erase_time != 0
+
+
 def digest(item: Record) -> str:
     """Return the salted hex SHA-256 of what an item says, without its revision's own data."""
     return _digest(item.revision.salt, [item.kind, stated(item)])
 
 
 def stated(item: Record) -> dict[str, Any]:
-    """Return an item's fields as JSON values, without its revision."""
-    values = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "revision"}
+    """Return an item's fields as JSON values, without its revision and when it was erased."""
+    values = {f.name: getattr(item, f.name) for f in fields(item) if f.name not in _UNSAID}
     return {
         name: _plain(value) for name, value in values.items() if value or name not in _CAME_LATER
     }

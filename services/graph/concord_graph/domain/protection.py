@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from concord_graph.domain.items import HIDING, Edge, EdgeType, Item, Memory, stated
+from concord_graph.domain.items import HIDING, Edge, EdgeType, Item, Memory, is_erased, stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,13 @@ class Surroundings:
 
 def is_constitutive(item: Item | None) -> bool:
     """Return whether the item is live and defines the agent."""
-    return (
-        isinstance(item, (Edge, Memory))
-        and not item.deleted
-        and item.edge_type == EdgeType.CONSTITUTIVE
-    )
+    return isinstance(item, (Edge, Memory)) and not item.deleted and _defines(item)
 
 
 def breach(before: Item | None, after: Item, around: Surroundings) -> str | None:
     """Return why the change needs consent, or None when it does not."""
+    if is_erased(after) and isinstance(before, (Edge, Memory)) and _defines(before):
+        return "this would erase something constitutive"  # also its history, when it is forgotten
     if is_constitutive(before):
         return _touches(before, after)
     if is_constitutive(after):
@@ -51,6 +49,10 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
     if around.is_held and _says_otherwise(before, after):
         return "something that both parties agreed to rests on this"
     return None
+
+
+def _defines(item: Edge | Memory) -> bool:
+    return item.edge_type == EdgeType.CONSTITUTIVE
 
 
 def _touches(before: Item | None, after: Item) -> str | None:

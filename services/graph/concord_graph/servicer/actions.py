@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2, relation_pb2
 
 from concord_graph.servicer import incoming
 from concord_graph.usecases import edges, lineage, nodes, relations
 from concord_graph.usecases.commands import Work
+from concord_graph.usecases.erasing import Erasing
 from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.reverting import Reversion, revert_items
@@ -16,9 +17,10 @@ from concord_graph.usecases.working_memory import WorkingMemory
 class Actions:
     """Turns write requests into work for a writer."""
 
-    def __init__(self, memories: Memories, working: WorkingMemory) -> None:
+    def __init__(self, memories: Memories, working: WorkingMemory, erasing: Erasing) -> None:
         self.memories = memories
         self.working = working
+        self._erasing = erasing
 
     def upsert_node(self, request: graph_pb2.UpsertNodeRequest) -> Work:
         """Create a node or merge into it."""
@@ -68,6 +70,14 @@ class Actions:
     def restore_memory(self, request: memory_pb2.RestoreMemoryRequest) -> Work:
         """Restore a memory."""
         return lambda writer: self.memories.restore(writer, request.id, request.etag)
+
+    def erase_memory(self, request: erase_pb2.EraseMemoryRequest) -> Work:
+        """Erase a memory."""
+        return lambda writer: self._erasing.erase(writer, request.id, request.etag, request.reason)
+
+    def confirm_erase(self, request: erase_pb2.ConfirmEraseRequest) -> Work:
+        """Confirm that a store holds nothing more of an erased memory."""
+        return lambda writer: self._erasing.confirm(writer, request.memory_id)
 
     def add_lineage(self, request: memory_pb2.AddLineageRequest) -> Work:
         """State lineage."""

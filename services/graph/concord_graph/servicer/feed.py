@@ -9,8 +9,9 @@ from typing import Any
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 
+from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, State
-from concord_graph.servicer import outgoing
+from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.shown import Shown
 
@@ -76,7 +77,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         """Read exact states of memories."""
         refs = [(ref.id, ref.seq) for ref in request.refs]
         states = await self._queries.states(
-            request.space, refs, count_as_read=request.count_as_read
+            request.space, refs, incoming.as_of(request), count_as_read=request.count_as_read
         )
         revisions = [
             _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)
@@ -112,6 +113,13 @@ def _revision(memory_id: str, found: tuple[State, Shown] | None) -> feed_pb2.Rev
     if found is None:
         return feed_pb2.Revision(id=memory_id)
     state, shown = found
+    if is_erased(state.view.item):
+        return feed_pb2.Revision(
+            id=memory_id,
+            seq=state.seq,
+            record_time=outgoing.stamp(state.record_time),
+            erased=True,
+        )
     return feed_pb2.Revision(
         id=memory_id,
         seq=state.seq,

@@ -38,7 +38,10 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         *,
         rehearsing: Rehearsing,
         action_digest: Callable[[Message], str],
+        erased: Callable[[], None],
     ) -> None:
+        """`erased` is called when something was."""
+        self._erased = erased
         self._commands = commands
         self._queries = queries
         self._actions = actions
@@ -135,6 +138,8 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                 else self._governed.apply_ungranted(writer, request.etags, work)
             ),
         )
+        if request.action.WhichOneof("action") == "erase_memory":
+            self._erased()
         reply = governed_pb2.ApplyGovernedChangeResponse(
             token=outgoing.done_token(caller().space, done),
             effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith(EFFECT)],

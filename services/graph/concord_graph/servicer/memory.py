@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import grpc
-from concord.graph.v1 import memory_pb2
+from concord.graph.v1 import erase_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Translate
 from concord_chassis.identity import caller
@@ -15,6 +15,7 @@ from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.exceptions import FieldInvalid
+from concord_graph.domain.items import is_erased
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
@@ -26,11 +27,13 @@ from concord_graph.usecases.refusals import BatchRefused
 
 DEFAULT_PAGE = 50
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
+_ERASED = type_pb2.LOOKUP_STATUS_ERASED
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 _OUTCOMES = {
     "created": memory_pb2.BATCH_OUTCOME_CREATED,
     "unchanged": memory_pb2.BATCH_OUTCOME_UNCHANGED,
     "updated": memory_pb2.BATCH_OUTCOME_UPDATED,
+    "erased": memory_pb2.BATCH_OUTCOME_ERASED,
 }
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -40,9 +43,16 @@ class MemoryServicer(LayersServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, commands: Commands, queries: Queries, actions: Actions, translate: Translate
+        self,
+        commands: Commands,
+        queries: Queries,
+        actions: Actions,
+        translate: Translate,
+        erased: Callable[[], None],
     ) -> None:
+        """`erased` is called when something was."""
         super().__init__(commands, queries, actions)
+        self._erased = erased
         self._translate = translate
 
     async def AddMemory(
@@ -108,7 +118,8 @@ class MemoryServicer(LayersServicer):
             near = await self._queries.near_names(caller().space, kind, asked)
             return memory_pb2.GetMemoryResponse(status=_NOT_FOUND, near_names=near)
         memory = outgoing.memory(shown, shown.valid)
-        return memory_pb2.GetMemoryResponse(status=_FOUND, memory=memory)
+        status = _ERASED if is_erased(shown.view.item) else _FOUND
+        return memory_pb2.GetMemoryResponse(status=status, memory=memory)
 
     async def UpdateMemory(
         self, request: memory_pb2.UpdateMemoryRequest, context: Context
@@ -136,6 +147,37 @@ class MemoryServicer(LayersServicer):
         return memory_pb2.RestoreMemoryResponse(
             memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
         )
+
+    async def EraseMemory(
+        self, request: erase_pb2.EraseMemoryRequest, context: Context
+    ) -> erase_pb2.EraseMemoryResponse:
+        """Take out for good what a memory says."""
+        done = await execute(self._commands, request, self._actions.erase_memory(request))
+        self._erased()
+        return erase_pb2.EraseMemoryResponse(
+            erase_id=done.refs[0].outcome,
+            memory=outgoing.done_memory(done),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetEraseReceipt(
+        self, request: erase_pb2.GetEraseReceiptRequest, context: Context
+    ) -> erase_pb2.GetEraseReceiptResponse:
+        """Say which stores have confirmed an erasure."""
+        erasure = await self._queries.erasure(
+            caller().space, erase_id=request.erase_id, memory_id=request.memory_id
+        )
+        if erasure is None:
+            return erase_pb2.GetEraseReceiptResponse(status=_NOT_FOUND)
+        receipt = outgoing.erase_receipt(erasure)
+        return erase_pb2.GetEraseReceiptResponse(status=_FOUND, receipt=receipt)
+
+    async def ConfirmErase(
+        self, request: erase_pb2.ConfirmEraseRequest, context: Context
+    ) -> erase_pb2.ConfirmEraseResponse:
+        """Note that the caller holds nothing more of an erased memory."""
+        done = await execute(self._commands, request, self._actions.confirm_erase(request))
+        return erase_pb2.ConfirmEraseResponse(token=outgoing.done_token(caller().space, done))
 
     async def ListMemories(
         self, request: memory_pb2.ListMemoriesRequest, context: Context

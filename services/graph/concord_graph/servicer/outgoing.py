@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concord.graph.v1 import memory_pb2, operation_pb2, relation_pb2
+from concord.graph.v1 import erase_pb2, memory_pb2, operation_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -20,6 +21,7 @@ from concord_graph.domain.items import (
     Memory,
     Node,
     etag,
+    is_erased,
 )
 from concord_graph.domain.standing import Standing
 from concord_graph.ports import Change
@@ -110,6 +112,8 @@ def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
     fill_access(message.access, view.access)
     fill_standing(message.standing, view.standing, now)
     message.relevance_score = shown.relevance
+    if item.erase_time:
+        fill_stamp(message.erase_time, item.erase_time)
     if item.properties:
         message.properties.update(dict(item.properties))
 
@@ -166,6 +170,7 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
         etag=etag(item),
         turn_order=item.turn_order,
         forget_time=stamp(item.revision.record_from) if item.deleted else None,
+        erase_time=stamp(item.erase_time) if item.erase_time else None,
     )
 
 
@@ -199,6 +204,28 @@ def operation(change: Change) -> operation_pb2.Operation:
     )
 
 
+def erase_receipt(erasure: Erasure) -> erase_pb2.EraseReceipt:
+    """Return what was erased, and who has confirmed it."""
+    complete = erasure.complete_time
+    return erase_pb2.EraseReceipt(
+        erase_id=erasure.id,
+        memory_id=erasure.memory_id,
+        erase_time=stamp(erasure.time),
+        principal=erasure.principal,
+        reason=erasure.reason,
+        digest=erasure.digest,
+        edge_count=erasure.edge_count,
+        confirmations=[
+            erase_pb2.EraseConfirmation(
+                confirmer=each.confirmer,
+                confirm_time=None if each.time is None else stamp(each.time),
+            )
+            for each in erasure.confirmations
+        ],
+        complete_time=None if complete is None else stamp(complete),
+    )
+
+
 def fill_access(message: type_pb2.Access, value: Access) -> None:
     """Write how often and when an item was read."""
     fill_stamp(message.last_access_time, value.last_time)
@@ -228,6 +255,7 @@ def lineage_item(link: Link, now: int) -> memory_pb2.LineageItem:
         statement=statement(link.view),
         is_head=link.is_head,
         is_deleted=link.view.item.deleted,
+        is_erased=is_erased(link.view.item),
     )
     fill_standing(message.standing, link.view.standing, now)
     return message

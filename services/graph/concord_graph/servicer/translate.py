@@ -94,6 +94,8 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         metadata={"limit": str(error.limit)},
     ),
     exceptions.ItemState: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_STATE"),
+    exceptions.ItemErased: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_ERASED"),
+    exceptions.ConfirmerUnknown: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_CONFIRMER_UNKNOWN"),
     exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
     exceptions.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),
     exceptions.EnrolmentSecretInvalid: _plain(

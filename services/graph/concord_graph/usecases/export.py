@@ -93,6 +93,8 @@ def _sorted(records: Iterable[Record]) -> list[str]:
 
 
 def _memory_name(memory: Memory) -> Record:
+    if memory.erase_time:
+        return {"erased": memory.id}
     if memory.id_stated:
         return {"memory": memory.id}
     if memory.external_id:
@@ -101,6 +103,8 @@ def _memory_name(memory: Memory) -> Record:
 
 
 def _memory(memory: Memory) -> Record:
+    if memory.erase_time:  # of an instant when it was live
+        return {"kind": "memory", "erased": memory.id}
     return _without_empty(
         {
             "kind": "memory",

@@ -10,6 +10,7 @@ from concord_graph.domain.drafts import MemoryDraft, Patch, check_interval
 from concord_graph.domain.exceptions import (
     FieldInvalid,
     GraphError,
+    ItemErased,
     ItemExists,
     ItemNotFound,
     ItemState,
@@ -53,6 +54,8 @@ class Memories:
         known = await self._known(writer, draft)
         if known is None:
             return (ref(await self._create(writer, draft), "created"),)
+        if known.erase_time:
+            raise ItemErased(known.id)
         if known.deleted:
             raise ItemState("this memory is forgotten: restore it")
         if _keyed(draft) and self._drafted(known, draft) != known:
@@ -78,6 +81,7 @@ class Memories:
         """Change the named fields of a live memory; the former version is kept (M4)."""
         stored = await _existing(writer, patch.item_id)
         writer.demand_etag(stored, patch.etag)
+        _demand_unerased(stored)
         if stored.deleted:
             raise ItemState("this memory is forgotten: restore it first")
         unknown = set(patch.values) - _CHANGEABLE
@@ -94,6 +98,7 @@ class Memories:
         """Forget a memory softly."""
         stored = await _existing(writer, memory_id)
         writer.demand_etag(stored, etag)
+        _demand_unerased(stored)
         if stored.deleted:
             raise ItemState("this memory is forgotten already")
         return (ref(await writer.put(stored, replace(stored, deleted=True))),)
@@ -102,6 +107,7 @@ class Memories:
         """Bring a forgotten memory back."""
         stored = await _existing(writer, memory_id)
         writer.demand_etag(stored, etag)
+        _demand_unerased(stored)
         if not stored.deleted:
             raise ItemState("this memory is not forgotten")
         return (ref(await writer.put(stored, replace(stored, deleted=False))),)
@@ -134,6 +140,8 @@ class Memories:
         known = await self._known(writer, draft)
         if known is None:
             return ref(await self._create(writer, draft), "created")
+        if known.erase_time:
+            return ref(known, "erased")
         drafted = self._drafted(known, draft)
         if known.deleted or not _keyed(draft) or drafted == known:
             return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
@@ -238,3 +246,8 @@ async def _existing(writer: Writer, memory_id: str) -> Memory:
     if memory is None:
         raise ItemNotFound(memory_id)
     return memory
+
+
+def _demand_unerased(memory: Memory) -> None:
+    if memory.erase_time:
+        raise ItemErased(memory.id)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from concord_attestation.consent import GenesisRecord
 
 from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     AsOf,
@@ -17,6 +18,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    is_erased,
 )
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
@@ -215,6 +217,12 @@ class Queries:
         """Return a page of who did what."""
         return await self.read(space, lambda tx, _: tx.operations(filter_, beyond, limit))
 
+    async def erasure(self, space: str, *, erase_id: str, memory_id: str) -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return await self.read(
+            space, lambda tx, _: tx.erasure(erase_id=erase_id, memory_id=memory_id)
+        )
+
     async def neighbors(  # one argument per part of the question
         self,
         space: str,
@@ -328,21 +336,25 @@ class Queries:
         return await self.read(space, work)
 
     async def states(
-        self, space: str, refs: Sequence[tuple[str, int]], *, count_as_read: bool
+        self, space: str, refs: Sequence[tuple[str, int]], as_of: AsOf, *, count_as_read: bool
     ) -> Sequence[tuple[State, Shown] | None]:
-        """Return memories as they were after a change (0 = now), with what a reader sees."""
+        """Return memories as they were after a change (0: as of an instant), with what a reader
+        sees."""
 
         async def work(tx: Reads, now: int) -> list[tuple[State, Shown] | None]:
-            found = await tx.states(refs, now)
+            at = as_of.at(now)
+            found = await tx.states(refs, at.valid, at.record)
             return [await _with_shown(tx, state, now) if state else None for state in found]
 
         states = await self.read(space, work)
         if count_as_read:
-            self._touches.add(space, (state[0].view.item.id for state in states if state))
+            self._touches.add(
+                space, (s[0].view.item.id for s in states if s and not is_erased(s[0].view.item))
+            )
         return states
 
     def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
-        if shown and not peek:
+        if shown and not peek and not is_erased(shown.view.item):
             self._touches.add(space, [shown.view.item.id])
         return shown
 
@@ -401,4 +413,4 @@ async def _page(
 
 async def _with_shown(tx: Reads, state: State, now: int) -> tuple[State, Shown]:
     view = (await with_heads(tx, [state.view], state.at))[0]
-    return state, show(view, now)
+    return state, show(view, now, state.at.valid)

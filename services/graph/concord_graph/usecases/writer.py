@@ -29,6 +29,7 @@ from concord_graph.domain.items import (
     Revision,
     digest,
     etag,
+    is_erased,
 )
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
@@ -152,10 +153,14 @@ class Writer:
                 record_from=time,
                 record_until=FOREVER,
                 principal=self.author.principal,
-                salt=before.revision.salt if before else secrets.token_bytes(16),
+                salt=_salt(before, after),
             ),
         )
+        if isinstance(item, (Edge, Memory)) and item.erase_time:
+            item = replace(item, erase_time=time)
         await self.tx.put(item)
+        if isinstance(item, (Edge, Memory)) and item.erase_time:
+            await self.tx.erase(item)
         if before is None:
             self._made.add(item.id)
         await self.tx.append(
@@ -272,9 +277,18 @@ def ref(item: Record, outcome: str = "") -> Ref:
     return Ref(item.kind, item.id, item.revision.number, outcome)
 
 
+def _salt(before: Record | None, after: Record) -> bytes:
+    """Return the salt of an item's digests: drawn with it, and erased with what it says."""
+    if before is None:
+        return secrets.token_bytes(16)
+    return b"" if is_erased(after) else before.revision.salt
+
+
 def _what_happened(before: Record | None, after: Record) -> ChangeType:
     if before is None:
         return ChangeType.CREATED
+    if is_erased(after):
+        return ChangeType.ERASED
     if before.deleted == after.deleted:
         return ChangeType.UPDATED
     return ChangeType.DELETED if after.deleted else ChangeType.RESTORED

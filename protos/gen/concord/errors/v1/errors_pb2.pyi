@@ -77,6 +77,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
     Example: a page on https://example.com that posts to http://127.0.0.1:7601.
     """
+    ERROR_REASON_CONFIRMER_UNKNOWN: _ErrorReason.ValueType  # 24
+    """The caller is not among those whose confirmation this erasure waits for. PERMISSION_DENIED."""
     ERROR_REASON_ITEM_NOT_FOUND: _ErrorReason.ValueType  # 30
     """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
     Metadata: "item_id" as it was asked for.
@@ -121,6 +123,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_TOO_MANY_AFFECTED: _ErrorReason.ValueType  # 40
     """The write would change the standing of more items than one write may. FAILED_PRECONDITION.
     Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
+    """
+    ERROR_REASON_ITEM_ERASED: _ErrorReason.ValueType  # 41
+    """What the item said was erased: it cannot be changed or restored, and its id is not used again.
+    FAILED_PRECONDITION. Metadata: "item_id".
+    Example: AddMemory(id="a") after EraseMemory(id="a").
     """
     ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: _ErrorReason.ValueType  # 50
     """A constitutive edge or memory, or what would create, change or hide one, without a valid
@@ -251,6 +258,8 @@ ERROR_REASON_ORIGIN_REFUSED: ErrorReason.ValueType  # 23
 site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
 Example: a page on https://example.com that posts to http://127.0.0.1:7601.
 """
+ERROR_REASON_CONFIRMER_UNKNOWN: ErrorReason.ValueType  # 24
+"""The caller is not among those whose confirmation this erasure waits for. PERMISSION_DENIED."""
 ERROR_REASON_ITEM_NOT_FOUND: ErrorReason.ValueType  # 30
 """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
 Metadata: "item_id" as it was asked for.
@@ -295,6 +304,11 @@ ERROR_REASON_LOST_RACE: ErrorReason.ValueType  # 37
 ERROR_REASON_TOO_MANY_AFFECTED: ErrorReason.ValueType  # 40
 """The write would change the standing of more items than one write may. FAILED_PRECONDITION.
 Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
+"""
+ERROR_REASON_ITEM_ERASED: ErrorReason.ValueType  # 41
+"""What the item said was erased: it cannot be changed or restored, and its id is not used again.
+FAILED_PRECONDITION. Metadata: "item_id".
+Example: AddMemory(id="a") after EraseMemory(id="a").
 """
 ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: ErrorReason.ValueType  # 50
 """A constitutive edge or memory, or what would create, change or hide one, without a valid

@@ -43,6 +43,10 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """It was read; coalesced."""
     CHANGE_TYPE_REFUSED: _ChangeType.ValueType  # 7
     """A write on a constitutive item was refused; nothing changed."""
+    CHANGE_TYPE_ERASED: _ChangeType.ValueType  # 8
+    """What it said was erased, in every version: the index drops all of it."""
+    CHANGE_TYPE_ERASE_CONFIRMED: _ChangeType.ValueType  # 9
+    """A service has confirmed that it holds nothing more of an erased memory."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -63,6 +67,10 @@ CHANGE_TYPE_TOUCHED: ChangeType.ValueType  # 6
 """It was read; coalesced."""
 CHANGE_TYPE_REFUSED: ChangeType.ValueType  # 7
 """A write on a constitutive item was refused; nothing changed."""
+CHANGE_TYPE_ERASED: ChangeType.ValueType  # 8
+"""What it said was erased, in every version: the index drops all of it."""
+CHANGE_TYPE_ERASE_CONFIRMED: ChangeType.ValueType  # 9
+"""A service has confirmed that it holds nothing more of an erased memory."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
@@ -323,6 +331,7 @@ class BatchGetRevisionsRequest(_message.Message):
     SPACE_FIELD_NUMBER: _builtins.int
     REFS_FIELD_NUMBER: _builtins.int
     COUNT_AS_READ_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Their space."""
     count_as_read: _builtins.bool
@@ -331,16 +340,23 @@ class BatchGetRevisionsRequest(_message.Message):
     def refs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevisionRef]:
         """Which."""
 
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now: standing is judged at its valid time, and a ref without a
+        sequence number is the memory as known at its record time, with the lineage known then.
+        """
+
     def __init__(
         self,
         *,
         space: _builtins.str = ...,
         refs: _abc.Iterable[Global___RevisionRef] | None = ...,
         count_as_read: _builtins.bool = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_as_read", b"count_as_read", "refs", b"refs", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "count_as_read", b"count_as_read", "refs", b"refs", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -357,7 +373,7 @@ class RevisionRef(_message.Message):
     id: _builtins.str
     """The memory."""
     seq: _builtins.int
-    """The sequence number of the change that made the state; 0 = current."""
+    """The sequence number of the change that made the state; 0 = as of the instant asked about."""
     def __init__(
         self,
         *,
@@ -406,13 +422,18 @@ class Revision(_message.Message):
     SEQ_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     RECORD_TIME_FIELD_NUMBER: _builtins.int
+    ERASED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The memory."""
     seq: _builtins.int
     """The newest sequence number whose change is in this state; 0 when the memory is unknown."""
+    erased: _builtins.bool
+    """True when what the memory said was erased: every state of it is, and `memory` is absent."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """The memory, with the standing it had then; absent when unknown. A forgotten one has `forget_time`."""
+        """The memory, with the standing it had then; absent when unknown (then). A forgotten one has
+        `forget_time`.
+        """
 
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
@@ -425,10 +446,11 @@ class Revision(_message.Message):
         seq: _builtins.int = ...,
         memory: _type_pb2.Memory | None = ...,
         record_time: _timestamp_pb2.Timestamp | None = ...,
+        erased: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "memory", b"memory", "record_time", b"record_time", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["erased", b"erased", "id", b"id", "memory", b"memory", "record_time", b"record_time", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -4,6 +4,7 @@ isort:skip_file
 The one door through constitutive protection."""
 
 from collections import abc as _abc
+from concord.graph.v1 import erase_pb2 as _erase_pb2
 from concord.graph.v1 import graph_pb2 as _graph_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
 from concord.graph.v1 import relation_pb2 as _relation_pb2
@@ -96,6 +97,7 @@ class GovernedAction(_message.Message):
     FORGET_MEMORY_FIELD_NUMBER: _builtins.int
     RESTORE_MEMORY_FIELD_NUMBER: _builtins.int
     ADD_LINEAGE_FIELD_NUMBER: _builtins.int
+    ERASE_MEMORY_FIELD_NUMBER: _builtins.int
     REVERT_ITEMS_FIELD_NUMBER: _builtins.int
     CHANGE_KEY_FIELD_NUMBER: _builtins.int
     DECLARE_RELATION_FIELD_NUMBER: _builtins.int
@@ -140,6 +142,10 @@ class GovernedAction(_message.Message):
         """Adds lineage at a constitutive item."""
 
     @_builtins.property
+    def erase_memory(self) -> _erase_pb2.EraseMemoryRequest:
+        """Erases a memory. The grant names its etag, and that of each constitutive or consented edge at it."""
+
+    @_builtins.property
     def revert_items(self) -> Global___RevertItemsRequest:
         """Brings earlier revisions back."""
 
@@ -164,15 +170,16 @@ class GovernedAction(_message.Message):
         forget_memory: _memory_pb2.ForgetMemoryRequest | None = ...,
         restore_memory: _memory_pb2.RestoreMemoryRequest | None = ...,
         add_lineage: _memory_pb2.AddLineageRequest | None = ...,
+        erase_memory: _erase_pb2.EraseMemoryRequest | None = ...,
         revert_items: Global___RevertItemsRequest | None = ...,
         change_key: Global___ChangeKeyRequest | None = ...,
         declare_relation: _relation_pb2.DeclareRelationRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "revert_items", "change_key", "declare_relation"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory", "revert_items", "change_key", "declare_relation"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 

@@ -33,9 +33,11 @@ class _BatchOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BatchOut
     BATCH_OUTCOME_CREATED: _BatchOutcome.ValueType  # 1
     """A new memory."""
     BATCH_OUTCOME_UNCHANGED: _BatchOutcome.ValueType  # 2
-    """It was there already."""
+    """It was there already, or was there and is forgotten."""
     BATCH_OUTCOME_UPDATED: _BatchOutcome.ValueType  # 3
     """A new version of a memory that was there."""
+    BATCH_OUTCOME_ERASED: _BatchOutcome.ValueType  # 4
+    """A memory of its id was erased, and stays so: nothing was written."""
 
 class BatchOutcome(_BatchOutcome, metaclass=_BatchOutcomeEnumTypeWrapper):
     """What a batch did with an item."""
@@ -45,9 +47,11 @@ BATCH_OUTCOME_UNSPECIFIED: BatchOutcome.ValueType  # 0
 BATCH_OUTCOME_CREATED: BatchOutcome.ValueType  # 1
 """A new memory."""
 BATCH_OUTCOME_UNCHANGED: BatchOutcome.ValueType  # 2
-"""It was there already."""
+"""It was there already, or was there and is forgotten."""
 BATCH_OUTCOME_UPDATED: BatchOutcome.ValueType  # 3
 """A new version of a memory that was there."""
+BATCH_OUTCOME_ERASED: BatchOutcome.ValueType  # 4
+"""A memory of its id was erased, and stays so: nothing was written."""
 Global___BatchOutcome: _TypeAlias = BatchOutcome  # noqa: Y015
 
 @_typing.final
@@ -899,6 +903,7 @@ class LineageItem(_message.Message):
     IS_HEAD_FIELD_NUMBER: _builtins.int
     IS_DELETED_FIELD_NUMBER: _builtins.int
     IS_UNDECLARED_FIELD_NUMBER: _builtins.int
+    IS_ERASED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     kind: _type_pb2.ItemKind.ValueType
@@ -911,6 +916,8 @@ class LineageItem(_message.Message):
     """True for a forgotten memory or deleted edge, whose lineage rests."""
     is_undeclared: _builtins.bool
     """True for a ghost: something points at it and nobody declared it."""
+    is_erased: _builtins.bool
+    """True for an erased memory; it is deleted too."""
     @_builtins.property
     def standing(self) -> _type_pb2.Standing:
         """What follows from lineage and time; absent for a ghost."""
@@ -925,10 +932,11 @@ class LineageItem(_message.Message):
         is_head: _builtins.bool = ...,
         is_deleted: _builtins.bool = ...,
         is_undeclared: _builtins.bool = ...,
+        is_erased: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_deleted", b"is_deleted", "is_head", b"is_head", "is_undeclared", b"is_undeclared", "kind", b"kind", "standing", b"standing", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_deleted", b"is_deleted", "is_erased", b"is_erased", "is_head", b"is_head", "is_undeclared", b"is_undeclared", "kind", b"kind", "standing", b"standing", "statement", b"statement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

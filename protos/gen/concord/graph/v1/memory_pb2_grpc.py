@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from concord.graph.v1 import erase_pb2 as concord_dot_graph_dot_v1_dot_erase__pb2
 from concord.graph.v1 import layers_pb2 as concord_dot_graph_dot_v1_dot_layers__pb2
 from concord.graph.v1 import memory_pb2 as concord_dot_graph_dot_v1_dot_memory__pb2
 
@@ -69,6 +70,21 @@ class MemoryServiceStub:
                 '/concord.graph.v1.MemoryService/RestoreMemory',
                 request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.RestoreMemoryRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.RestoreMemoryResponse.FromString,
+                _registered_method=True)
+        self.EraseMemory = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/EraseMemory',
+                request_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryResponse.FromString,
+                _registered_method=True)
+        self.GetEraseReceipt = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/GetEraseReceipt',
+                request_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptResponse.FromString,
+                _registered_method=True)
+        self.ConfirmErase = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/ConfirmErase',
+                request_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseResponse.FromString,
                 _registered_method=True)
         self.ListMemories = channel.unary_unary(
                 '/concord.graph.v1.MemoryService/ListMemories',
@@ -179,6 +195,32 @@ class MemoryServiceServicer:
 
     def RestoreMemory(self, request, context):
         """Brings a forgotten memory back, with its lineage.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EraseMemory(self, request, context):
+        """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
+        its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
+        undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
+        The same text or external id without that id is a new memory. A constitutive one, or one that has
+        a constitutive edge, is erased by a governed change only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetEraseReceipt(self, request, context):
+        """Says which stores have confirmed an erasure. A miss is an answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ConfirmErase(self, request, context):
+        """Notes that a service that keeps something derived from memories has taken an erased one out. Its
+        permission is held by service principals alone; the caller's principal names the confirmer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -302,6 +344,21 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.RestoreMemory,
                     request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.RestoreMemoryRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.RestoreMemoryResponse.SerializeToString,
+            ),
+            'EraseMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseMemory,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryResponse.SerializeToString,
+            ),
+            'GetEraseReceipt': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetEraseReceipt,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptResponse.SerializeToString,
+            ),
+            'ConfirmErase': grpc.unary_unary_rpc_method_handler(
+                    servicer.ConfirmErase,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseResponse.SerializeToString,
             ),
             'ListMemories': grpc.unary_unary_rpc_method_handler(
                     servicer.ListMemories,
@@ -531,6 +588,87 @@ class MemoryService:
             '/concord.graph.v1.MemoryService/RestoreMemory',
             concord_dot_graph_dot_v1_dot_memory__pb2.RestoreMemoryRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_memory__pb2.RestoreMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EraseMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/EraseMemory',
+            concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetEraseReceipt(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/GetEraseReceipt',
+            concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ConfirmErase(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/ConfirmErase',
+            concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseResponse.FromString,
             options,
             channel_credentials,
             insecure,

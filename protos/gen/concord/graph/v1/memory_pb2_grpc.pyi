@@ -4,6 +4,7 @@ isort:skip_file
 Memories, their history and their lineage."""
 
 from collections import abc as _abc
+from concord.graph.v1 import erase_pb2 as _erase_pb2
 from concord.graph.v1 import layers_pb2 as _layers_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
 from grpc import aio as _aio
@@ -55,6 +56,19 @@ class MemoryServiceStub:
     """Forgets a memory softly: it leaves reads other than by id, and can be restored."""
     RestoreMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.RestoreMemoryRequest, _memory_pb2.RestoreMemoryResponse]
     """Brings a forgotten memory back, with its lineage."""
+    EraseMemory: _grpc.UnaryUnaryMultiCallable[_erase_pb2.EraseMemoryRequest, _erase_pb2.EraseMemoryResponse]
+    """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
+    its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
+    undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
+    The same text or external id without that id is a new memory. A constitutive one, or one that has
+    a constitutive edge, is erased by a governed change only.
+    """
+    GetEraseReceipt: _grpc.UnaryUnaryMultiCallable[_erase_pb2.GetEraseReceiptRequest, _erase_pb2.GetEraseReceiptResponse]
+    """Says which stores have confirmed an erasure. A miss is an answer."""
+    ConfirmErase: _grpc.UnaryUnaryMultiCallable[_erase_pb2.ConfirmEraseRequest, _erase_pb2.ConfirmEraseResponse]
+    """Notes that a service that keeps something derived from memories has taken an erased one out. Its
+    permission is held by service principals alone; the caller's principal names the confirmer.
+    """
     ListMemories: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ListMemoriesRequest, _memory_pb2.ListMemoriesResponse]
     """Lists live memories, newest first. Never counts as reading."""
     GetMemoryHistory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryHistoryRequest, _memory_pb2.GetMemoryHistoryResponse]
@@ -110,6 +124,19 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Forgets a memory softly: it leaves reads other than by id, and can be restored."""
     RestoreMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.RestoreMemoryRequest, _memory_pb2.RestoreMemoryResponse]  # type: ignore[assignment]
     """Brings a forgotten memory back, with its lineage."""
+    EraseMemory: _aio.UnaryUnaryMultiCallable[_erase_pb2.EraseMemoryRequest, _erase_pb2.EraseMemoryResponse]  # type: ignore[assignment]
+    """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
+    its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
+    undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
+    The same text or external id without that id is a new memory. A constitutive one, or one that has
+    a constitutive edge, is erased by a governed change only.
+    """
+    GetEraseReceipt: _aio.UnaryUnaryMultiCallable[_erase_pb2.GetEraseReceiptRequest, _erase_pb2.GetEraseReceiptResponse]  # type: ignore[assignment]
+    """Says which stores have confirmed an erasure. A miss is an answer."""
+    ConfirmErase: _aio.UnaryUnaryMultiCallable[_erase_pb2.ConfirmEraseRequest, _erase_pb2.ConfirmEraseResponse]  # type: ignore[assignment]
+    """Notes that a service that keeps something derived from memories has taken an erased one out. Its
+    permission is held by service principals alone; the caller's principal names the confirmer.
+    """
     ListMemories: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListMemoriesRequest, _memory_pb2.ListMemoriesResponse]  # type: ignore[assignment]
     """Lists live memories, newest first. Never counts as reading."""
     GetMemoryHistory: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryHistoryRequest, _memory_pb2.GetMemoryHistoryResponse]  # type: ignore[assignment]
@@ -198,6 +225,37 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.RestoreMemoryResponse, _abc.Awaitable[_memory_pb2.RestoreMemoryResponse]]:
         """Brings a forgotten memory back, with its lineage."""
+
+    @_abc_1.abstractmethod
+    def EraseMemory(
+        self,
+        request: _erase_pb2.EraseMemoryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_erase_pb2.EraseMemoryResponse, _abc.Awaitable[_erase_pb2.EraseMemoryResponse]]:
+        """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
+        its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
+        undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
+        The same text or external id without that id is a new memory. A constitutive one, or one that has
+        a constitutive edge, is erased by a governed change only.
+        """
+
+    @_abc_1.abstractmethod
+    def GetEraseReceipt(
+        self,
+        request: _erase_pb2.GetEraseReceiptRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_erase_pb2.GetEraseReceiptResponse, _abc.Awaitable[_erase_pb2.GetEraseReceiptResponse]]:
+        """Says which stores have confirmed an erasure. A miss is an answer."""
+
+    @_abc_1.abstractmethod
+    def ConfirmErase(
+        self,
+        request: _erase_pb2.ConfirmEraseRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_erase_pb2.ConfirmEraseResponse, _abc.Awaitable[_erase_pb2.ConfirmEraseResponse]]:
+        """Notes that a service that keeps something derived from memories has taken an erased one out. Its
+        permission is held by service principals alone; the caller's principal names the confirmer.
+        """
 
     @_abc_1.abstractmethod
     def ListMemories(

@@ -293,6 +293,8 @@ class _LookupStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LookupSt
     """The item is in the reply."""
     LOOKUP_STATUS_NOT_FOUND: _LookupStatus.ValueType  # 2
     """No such item in the caller's space."""
+    LOOKUP_STATUS_ERASED: _LookupStatus.ValueType  # 3
+    """What the memory said was erased. What is left of it is in the reply."""
 
 class LookupStatus(_LookupStatus, metaclass=_LookupStatusEnumTypeWrapper):
     """Whether a read found what it asked for. A miss is an answer, not an error."""
@@ -303,6 +305,8 @@ LOOKUP_STATUS_FOUND: LookupStatus.ValueType  # 1
 """The item is in the reply."""
 LOOKUP_STATUS_NOT_FOUND: LookupStatus.ValueType  # 2
 """No such item in the caller's space."""
+LOOKUP_STATUS_ERASED: LookupStatus.ValueType  # 3
+"""What the memory said was erased. What is left of it is in the reply."""
 Global___LookupStatus: _TypeAlias = LookupStatus  # noqa: Y015
 
 @_typing.final
@@ -414,6 +418,7 @@ class Edge(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     STANDING_FIELD_NUMBER: _builtins.int
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
+    ERASE_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -473,6 +478,12 @@ class Edge(_message.Message):
     def standing(self) -> Global___Standing:
         """What follows from lineage and time. Output only."""
 
+    @_builtins.property
+    def erase_time(self) -> _timestamp_pb2.Timestamp:
+        """When what it said was erased with a memory: its relation is "ERASED" unless it is lineage, and a
+        target that only it named has its own id. Output only.
+        """
+
     def __init__(
         self,
         *,
@@ -493,10 +504,11 @@ class Edge(_message.Message):
         access: Global___Access | None = ...,
         standing: Global___Standing | None = ...,
         relevance_score: _builtins.float = ...,
+        erase_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -649,6 +661,7 @@ class Memory(_message.Message):
     STANDING_FIELD_NUMBER: _builtins.int
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
     FORGET_TIME_FIELD_NUMBER: _builtins.int
+    ERASE_TIME_FIELD_NUMBER: _builtins.int
     TURN_ORDER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
@@ -722,6 +735,12 @@ class Memory(_message.Message):
     def forget_time(self) -> _timestamp_pb2.Timestamp:
         """When it was forgotten; absent for a live one. Output only."""
 
+    @_builtins.property
+    def erase_time(self) -> _timestamp_pb2.Timestamp:
+        """When what it said was erased, in every version. What is left are its id, session,
+        place in it, kind, edge type and times. Output only.
+        """
+
     def __init__(
         self,
         *,
@@ -748,11 +767,12 @@ class Memory(_message.Message):
         standing: Global___Standing | None = ...,
         relevance_score: _builtins.float = ...,
         forget_time: _timestamp_pb2.Timestamp | None = ...,
+        erase_time: _timestamp_pb2.Timestamp | None = ...,
         turn_order: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "etag", b"etag", "external_id", b"external_id", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,9 +12,11 @@ is that of the relation word before it on its line, else RELATED_TO:
 - After the first link the relation runs on over links parted only by commas, "and", "und" or
   "&". Anything else ends it: in "Supersedes: [[memory:a]], see also [[memory:b]]" b is related.
 - A word negated anywhere before it in its sentence makes no relation ("does not supersede", "no
-  longer supersedes", "never amends"; "not only supersedes" does). Wrong supersession destroys
-  knowledge, so a far negation counts too; "but" ends it, and so does a comma after a link
-  where no "and", "or" or "nor" carries it on.
+  longer supersedes", "never amends", "rather than amend"; "not only supersedes" does). Wrong
+  supersession destroys knowledge, so a far negation counts too; "but" ends it, and so does a
+  comma after a link where no "and", "or" or "nor" carries it on. German negations count
+  ("supersedes nicht", "weder supersedes noch amends"), also right after the links: "Das
+  supersedes [[memory:a]] nicht".
 - A past form makes none in the passive ("is superseded", "superseded by [[memory:b]]": the link
   names the newer memory), and with no subject before it only directly at its link
   ("Deprecated: [[memory:a]]" does, "Deprecated, use [[memory:b]]" does not).
@@ -66,22 +68,30 @@ _PAST = {
 _NEGATIONS = frozenset(
     """
     not never no neither nor none nothing nobody nowhere without cannot hardly scarcely barely
-    cant dont doesnt didnt wont wouldnt shouldnt couldnt isnt wasnt arent werent
+    cant dont doesnt didnt wont wouldnt shouldnt couldnt isnt wasnt arent werent unable
+    nicht nichts kein keine keinen keinem keiner keines nie niemals weder ohne nirgends kaum
     """.split()  # noqa: SIM905 - a word list reads as words
 )
+_NEGATING_PAIRS = frozenset(
+    [("rather", "than"), ("fail", "to"), ("fails", "to"), ("failed", "to"), ("refuses", "to")]
+)
+_NEGATES_WHAT_IT_FOLLOWS = frozenset(["nicht", "nie", "niemals"])
 _PASSIVE_AUXILIARIES = frozenset(
     """
     is are was were be been being get gets got getting become becomes became
-    it's that's they're we're
+    it's that's they're we're ist sind war waren wird werden wurde wurden worden
     """.split()  # noqa: SIM905 - a word list reads as words
 )
 _ENDS_THE_REACH = frozenset(
     """
     see cf by per via use using used because since unlike instead favour favor according thanks
     and or but while whereas although though however than
+    siehe vgl durch von wegen weil statt seit laut und oder aber sondern obwohl
     """.split()  # noqa: SIM905 - a word list reads as words
 )
-_NOT_ONLY = frozenset(["only", "just", "merely"])
+_NOT_ONLY = frozenset(["only", "just", "merely", "nur", "bloß", "lediglich"])
+_TURNS = frozenset(["but", "sondern", "aber"])
+_CARRIES_ON = frozenset(["and", "or", "nor", "und", "oder", "noch"])
 _JOINS_LINKS = frozenset(["and", "und"])
 _DASHES = frozenset(["–", "—", "-", "--"])
 _FURTHEST = 8  # words between a relation word and its link
@@ -129,8 +139,9 @@ class _LineReader:
     only_directly: bool = False  # a past form without a subject: its link must follow at once
     distance: int = 0  # words read since that relation word
     running: str | None = None  # the relation of the last link, while the run goes on
+    run: int = 0  # how many links that run has so far
     negated: bool = False
-    just_negated: bool = False
+    previous: str = ""
     subject: bool = False  # a word stood before in this sentence
     since_auxiliary: int = _AUXILIARY_REACH  # words read since the last "is", "was", ...
     comma_after_link: bool = False
@@ -142,14 +153,17 @@ class _LineReader:
         self._end_reach()
         self.after_link, self.subject = True, True
         if is_memory_id(target_id):
+            self.run = self.run + 1 if self.running else 1
             self.links.append(Link(relation or RELATED_TO, target_id))
             self.running = relation
         elif relation:
             raise MalformedLink(written)
 
     def read_word(self, word: str) -> None:
-        if self.comma_after_link and word not in ("or", "nor", "and"):
+        if self.comma_after_link and word not in _CARRIES_ON:
             self.negated = False
+        if self.after_link and self.running and word in _NEGATES_WHAT_IT_FOLLOWS:
+            self._take_back()
         self.after_link = self.comma_after_link = False
         if word not in _JOINS_LINKS:
             self.running = None
@@ -193,11 +207,21 @@ class _LineReader:
             self.relation = None
 
     def _note_negation(self, word: str) -> None:
-        if word == "but" or (word in _NOT_ONLY and self.just_negated):
+        if word in _TURNS or (word in _NOT_ONLY and _is_negation(self.previous)):
             self.negated = False
-        self.just_negated = word in _NEGATIONS or word.endswith("n't")
-        self.negated = self.negated or self.just_negated
+        pair = (self.previous, word) in _NEGATING_PAIRS
+        self.negated = self.negated or pair or _is_negation(word)
+        self.previous = word
+
+    def _take_back(self) -> None:
+        """Relate, and no more, what the run of links just read said."""
+        for place in range(len(self.links) - self.run, len(self.links)):
+            self.links[place] = Link(RELATED_TO, self.links[place].target_id)
 
     def _end_reach(self) -> None:
         self.relation = None
         self.comma_after_link = False
+
+
+def _is_negation(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith("n't")

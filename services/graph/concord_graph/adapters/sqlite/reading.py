@@ -10,9 +10,17 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.sqlite import filters, record, rows, statements, succession
+from concord_graph.adapters.sqlite import (
+    erasing,
+    filters,
+    record,
+    rows,
+    statements,
+    succession,
+)
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -408,40 +416,53 @@ class SqliteReads(LayerReads):
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return bytes(row[0]) if row else b""
 
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
+            " AND (source_id = :id OR target_id = :id) ORDER BY id"
+        )
+        return [rows.edge(row) for row in self._all(sql, {"space": self._space, "id": item_id})]
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return erasing.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
+
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return verify_genesis(row[0], self._space_name) if row else None
 
-    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
         """Return memories as they were after a change."""
-        now = {memory_id for memory_id, seq in refs if seq == 0}
-        current = self._current_states(now, valid) if now else {}
+        then = {memory_id for memory_id, seq in refs if seq == 0}
+        known = self._known_states(then, Instant(valid, record)) if then else {}
         return [
-            self._state(memory_id, seq, valid) if seq else current.get(memory_id)
+            self._state(memory_id, seq, valid) if seq else known.get(memory_id)
             for memory_id, seq in refs
         ]
 
-    def _current_states(self, ids: Collection[str], valid: int) -> dict[str, State]:
-        bound = {"space": self._space, "ids": _ids(ids), "record": FOREVER}
+    def _known_states(self, ids: Collection[str], at: Instant) -> dict[str, State]:
+        bound = {"space": self._space, "ids": _ids(ids), "record": at.record}
         newest = self._all(  # SQLite takes record_time from the row that has the maximum
             "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
-            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7)"
-            " GROUP BY item_id",
+            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9)"
+            " AND record_time <= :record GROUP BY item_id",
             bound,
         )
         changes = {item_id: (int(seq), int(time)) for item_id, seq, time in newest}
-        found = self._all(statements.memory_views(True), bound)
-        at = Instant(valid)
+        found = self._all(statements.memory_views(at.record == FOREVER), bound)
         return {
-            row[0]: State(self._view(ItemKind.MEMORY, row, valid), *changes[row[0]], at)
+            row[0]: State(self._view(ItemKind.MEMORY, row, at.valid), *changes[row[0]], at)
             for row in found
         }
 
     def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
         latest = (
             "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
-            " AND type NOT IN (6, 7) AND seq <= ? ORDER BY seq DESC LIMIT 1"
+            " AND type NOT IN (6, 7, 9) AND seq <= ? ORDER BY seq DESC LIMIT 1"
         )
         found = self._one(latest, (self._space, memory_id, seq))
         if found is None:

@@ -6,6 +6,17 @@ from __future__ import annotations
 from concord_graph.domain.items import FOREVER
 
 IDS = "(SELECT value FROM json_each(:ids))"
+# left to itself, the planner takes the indexes that hold every revision there ever was
+AT_END = {"source_id": "edge_triple", "target_id": "edge_target"}
+CONSTITUTIVE_AT_END = {
+    "source_id": "edge_constitutive_source",
+    "target_id": "edge_constitutive_target",
+}
+
+
+def by(index: str, now: bool) -> str:
+    """Return the hint that what is known now is found by this partial index."""
+    return f"INDEXED BY {index}" if now else ""
 
 
 def current(alias: str, now: bool) -> str:
@@ -22,14 +33,15 @@ def live(alias: str, now: bool) -> str:
 
 def rests(table: str, item_id: str, space: str, now: bool) -> str:
     """Return the test that what both parties agreed to rests on an item (the view `held`)."""
-    index = "INDEXED BY edge_governed" if now else ""
     governed = (
-        f"SELECT 1 FROM edge g {index} WHERE g.space = {space} AND g.source_id = {{}}"
-        f" AND {live('g', now)} AND g.governed = 1"
+        f"SELECT 1 FROM edge g {by('edge_governed', now)} WHERE g.space = {space}"
+        f" AND g.source_id = {{}} AND {live('g', now)} AND g.governed = 1"
     )
     tests = [governed.format(item_id)]
     for end in ("source_id", "target_id") if table == "memory" else ():
-        at_end = f"SELECT 1 FROM edge c WHERE c.space = {space} AND c.{end} = {item_id}"
-        tests.append(f"{at_end} AND {live('c', now)} AND c.edge_type = 2")
-        tests.append(f"{at_end} AND {live('c', now)} AND EXISTS ({governed.format('c.id')})")
+        at_end = f"WHERE c.space = {space} AND c.{end} = {item_id} AND {live('c', now)}"
+        constitutive, any_edge = by(CONSTITUTIVE_AT_END[end], now), by(AT_END[end], now)
+        tests.append(f"SELECT 1 FROM edge c {constitutive} {at_end} AND c.edge_type = 2")
+        resting = governed.format("c.id")
+        tests.append(f"SELECT 1 FROM edge c {any_edge} {at_end} AND EXISTS ({resting})")
     return f"({' OR '.join(f'EXISTS ({test})' for test in tests)})"

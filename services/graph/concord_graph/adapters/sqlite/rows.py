@@ -32,12 +32,12 @@ _REVISION = "id, revision, seq, record_from, record_until, deleted, principal, s
 NODE = f"{_REVISION}, name, label, properties, vector_id"
 EDGE = (
     f"{_REVISION}, source_id, source_kind, relation, target_id, target_kind, weight, properties, "
-    "edge_type, importance, valid_from, valid_until, origin, governed"
+    "edge_type, importance, valid_from, valid_until, origin, governed, erase_time"
 )
 MEMORY = (
     f"{_REVISION}, id_stated, content, memory_kind, concepts, concepts_stated, domain, importance, "
     "surfaces_when, sources, external_id, category, tags, session_id, edge_type, valid_from, "
-    "valid_until, turn_order"
+    "valid_until, turn_order, erase_time"
 )
 RELATION = f"{_REVISION}, name, functional"
 ENTRY = f"{_REVISION}, kind, session_id, shelf, rank, body"
@@ -95,6 +95,7 @@ def edge(row: Row) -> Edge:
         row[21] == 1,
         row[8],
         row[5] == 1,
+        row[22],
         _revision(row),
     )
 
@@ -123,6 +124,7 @@ def memory(row: Row) -> Memory:
         valid_from=row[23],
         valid_until=row[24],
         turn_order=row[25],
+        erase_time=row[26],
     )
 
 
@@ -210,6 +212,7 @@ def _edge_values(edge_: Edge) -> dict[str, Any]:
         "governed": int(edge_.governed),
         "replaces": int(edge_.relation in REPLACING),
         "hides": int(edge_.relation in HIDING),
+        "erase_time": edge_.erase_time,
     }
 
 
@@ -221,7 +224,7 @@ def _memory_values(memory_: Memory) -> dict[str, Any]:
     return {
         "id_stated": int(memory_.id_stated),
         "content": memory_.content,
-        "content_digest": memory_.content_digest,
+        "content_digest": "" if memory_.erase_time else memory_.content_digest,
         "memory_kind": memory_.memory_kind,
         "concepts": _json(memory_.concepts),
         "concepts_stated": int(memory_.concepts_stated),
@@ -238,6 +241,7 @@ def _memory_values(memory_: Memory) -> dict[str, Any]:
         "valid_until": memory_.valid_until,
         "effective_from": memory_.effective_from,
         "turn_order": memory_.turn_order,
+        "erase_time": memory_.erase_time,
     }
 
 

@@ -8,15 +8,22 @@ from __future__ import annotations
 from functools import cache
 
 from concord_graph.adapters.sqlite import succession
-from concord_graph.adapters.sqlite.revisions import IDS, current, live, rests
+from concord_graph.adapters.sqlite.revisions import (
+    AT_END,
+    CONSTITUTIVE_AT_END,
+    IDS,
+    by,
+    current,
+    live,
+    rests,
+)
 from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
 from concord_graph.domain.items import FOREVER, LINEAGE_WORDS, ItemKind, MemoryKind
 
-# left to itself, the planner takes the indexes that hold every revision there ever was
-_INDEX = {"source_id": "INDEXED BY edge_triple", "target_id": "INDEXED BY edge_target"}
-_CONSTITUTIVE_INDEX = {
-    "source_id": "INDEXED BY edge_constitutive_source",
-    "target_id": "INDEXED BY edge_constitutive_target",
+_BY_ID = {
+    ItemKind.NODE: "node_current",
+    ItemKind.EDGE: "edge_current",
+    ItemKind.MEMORY: "memory_current",
 }
 ALIAS = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
 
@@ -53,7 +60,8 @@ def memory_superseded_from(now: bool) -> str:
 
 def _replaced(alias: str, table: str, now: bool) -> str:
     return (
-        f"SELECT min(n.effective_from) FROM edge l JOIN {table} n ON n.space = l.space"
+        f"SELECT min(n.effective_from) FROM edge l {by('edge_replaces', now)}"
+        f" JOIN {table} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} WHERE l.space = {alias}.space"
         f" AND l.target_id = {alias}.id AND l.replaces = 1 AND {live('l', now)}"
         f" AND {_counts('l', alias, table, now)}"
@@ -80,7 +88,8 @@ def successors(kind: ItemKind, now: bool) -> str:
     """Select (id, successor's id) of items among :ids for successors that have begun at :valid."""
     name = TABLE[kind]
     resolved = (
-        f"SELECT e.id, n.id FROM {name} e JOIN edge l ON l.space = e.space AND l.target_id = e.id"
+        f"SELECT e.id, n.id FROM {name} e JOIN edge l {by('edge_replaces', now)}"
+        " ON l.space = e.space AND l.target_id = e.id"
         f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
         f" WHERE e.space = :space AND e.id IN {IDS} AND {current('e', now)}"
@@ -104,21 +113,31 @@ def found(now: bool, *, by_name: bool) -> str:
 
 
 def _predecessors(alias: str, table: str, now: bool) -> str:
-    """Return how many live items have this one as a successor, whether it has begun or not."""
+    """Return how many live items have this one as a successor, whether it has begun or not.
+
+    One that it both supersedes and deprecates counts once, and so does one that it also follows.
+    """
+    named = f"FROM edge {{0}} {by('edge_replacing', now)}"
     resolved = (
-        f"SELECT count(*) FROM edge l JOIN {table} n ON n.space = l.space AND n.id = l.target_id"
-        f" AND {live('n', now)} WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
+        f"SELECT count(*) {named.format('l')} JOIN {table} n ON n.space = l.space"
+        f" AND n.id = l.target_id AND {live('n', now)}"
+        f" WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
         f" AND l.replaces = 1 AND {live('l', now)} AND {_counts('l', 'n', table, now)}"
+        f" AND NOT EXISTS (SELECT 1 {named.format('k')} WHERE k.space = l.space"
+        f" AND k.source_id = l.source_id AND k.target_id = l.target_id AND k.replaces = 1"
+        f" AND k.id < l.id AND {live('k', now)} AND {_counts('k', 'n', table, now)})"
     )
     if table != "edge":
         return resolved
+    resolved += f" AND NOT {succession.is_former('n', now)}"
     return f"SELECT ({resolved}) + {succession.former_count(now)}"
 
 
 def has_constitutive(expression: str, space: str) -> str:
     """Return the test that a live constitutive edge starts or ends at an id (as known now)."""
     tests = [
-        f"EXISTS (SELECT 1 FROM edge c WHERE c.space = {space} AND c.{end} = {expression}"
+        f"EXISTS (SELECT 1 FROM edge c {by(CONSTITUTIVE_AT_END[end], True)}"
+        f" WHERE c.space = {space} AND c.{end} = {expression}"
         f" AND {live('c', True)} AND c.edge_type = 2)"
         for end in ("source_id", "target_id")
     ]
@@ -131,11 +150,13 @@ def _near_constitutive_edge(source: str = "e.source_id", target: str = "e.target
 
 def _near_constitutive_memory() -> str:
     outgoing = (
-        f"EXISTS (SELECT 1 FROM edge x WHERE x.space = m.space AND x.source_id = m.id"
+        f"EXISTS (SELECT 1 FROM edge x {by('edge_triple', True)}"
+        " WHERE x.space = m.space AND x.source_id = m.id"
         f" AND {live('x', True)} AND {has_constitutive('x.target_id', 'x.space')})"
     )
     incoming = (
-        f"EXISTS (SELECT 1 FROM edge x WHERE x.space = m.space AND x.target_id = m.id"
+        f"EXISTS (SELECT 1 FROM edge x {by('edge_target', True)}"
+        " WHERE x.space = m.space AND x.target_id = m.id"
         f" AND {live('x', True)} AND {has_constitutive('x.source_id', 'x.space')})"
     )
     return f"({outgoing} OR {incoming})"
@@ -213,7 +234,7 @@ def walked(
     `constitutive`: such edges only, which have an index of their own at every hub.
     """
     conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now), in_time("e")]
-    index = _CONSTITUTIVE_INDEX if constitutive else _INDEX
+    index = CONSTITUTIVE_AT_END if constitutive else AT_END
     if constitutive:
         conditions.append("e.edge_type = 2")
     if hide_superseded:
@@ -227,7 +248,7 @@ def walked(
         near_end = {end.removesuffix("_id"): ":id"}
         columns = _edge_view_columns(now, **near_end) if whole else _step_columns()
         branches.append(
-            f"SELECT {columns} FROM edge e {index[end] if now else ''}"
+            f"SELECT {columns} FROM edge e {by(index[end], now)}"
             " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
             f" WHERE e.{end} IN {met} AND {' AND '.join(conditions)}{once}"
         )
@@ -238,7 +259,7 @@ def walked(
 def degree(now: bool, ends: tuple[str, ...]) -> str:
     """Count up to :limit live edges at :ids."""
     branches = [
-        f"SELECT 1 FROM edge e {_INDEX[end] if now else ''}"
+        f"SELECT 1 FROM edge e {by(AT_END[end], now)}"
         f" WHERE e.space = :space AND e.{end} IN {IDS} AND {live('e', now)}"
         for end in ends
     ]
@@ -258,8 +279,9 @@ def _ends_are_there(now: bool) -> str:
 def of_triple(now: bool) -> str:
     """Select the live edges from :source over :relation to :target, by effective valid_from."""
     return (
-        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e WHERE e.space = :space"
-        " AND e.source_id = :source AND e.relation = :relation AND e.target_id = :target"
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e {by('edge_triple', now)}"
+        " WHERE e.space = :space AND e.source_id = :source AND e.relation = :relation"
+        " AND e.target_id = :target"
         f" AND {live('e', now)} ORDER BY e.effective_from"
     )
 
@@ -288,8 +310,9 @@ def lineage(now: bool) -> str:
     """Select the live lineage edges that start or end at :ids; one between two of them twice."""
     words = ", ".join(f"'{word}'" for word in sorted(LINEAGE_WORDS))
     return " UNION ALL ".join(
-        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e WHERE e.space = :space"
-        f" AND e.{end} IN {IDS} AND e.relation IN ({words}) AND {live('e', now)}"
+        f"SELECT {qualified(COLUMNS[ItemKind.EDGE], 'e')} FROM edge e {by(AT_END[end], now)}"
+        f" WHERE e.space = :space AND e.{end} IN {IDS} AND e.relation IN ({words})"
+        f" AND {live('e', now)}"
         for end in ("source_id", "target_id")
     )
 
@@ -298,8 +321,9 @@ def lineage(now: bool) -> str:
 def listed_nodes(now: bool) -> str:
     """Select live nodes of :label ('' = any) with a name after :after, by name."""
     return (
-        f"SELECT {qualified(COLUMNS[ItemKind.NODE], 'n')} FROM node n WHERE n.space = :space"
-        f" AND {live('n', now)} AND n.name > :after AND (:label = '' OR n.label = :label)"
+        f"SELECT {qualified(COLUMNS[ItemKind.NODE], 'n')} FROM node n {by('node_name', now)}"
+        f" WHERE n.space = :space AND {live('n', now)} AND n.name > :after"
+        " AND (:label = '' OR n.label = :label)"
         " ORDER BY n.name LIMIT :limit"
     )
 
@@ -325,7 +349,8 @@ def listed_edges(now: bool, stated: bool, tests: str, *, by_participant: bool) -
 def listed_memories(now: bool, tests: str) -> str:
     """Select (create_time, id) of live memories that pass the tests, newest first."""
     return (
-        f"SELECT m.create_time, m.id FROM memory m WHERE m.space = :space AND {live('m', now)}"
+        f"SELECT m.create_time, m.id FROM memory m {by('memory_newest', now)}"
+        f" WHERE m.space = :space AND {live('m', now)}"
         f" AND (m.create_time, m.id) < (:before_time, :before_id){tests}"
         " ORDER BY m.create_time DESC, m.id DESC LIMIT :limit"
     )
@@ -337,6 +362,7 @@ def live_items(kind: ItemKind, now: bool, stated: bool) -> str:
     alias = ALIAS[kind]
     return (
         f"SELECT {qualified(COLUMNS[kind], alias)} FROM {TABLE[kind]} {alias}"
+        f" {by(_BY_ID[kind], now)}"
         f" WHERE {alias}.space = :space AND {live(alias, now)}"
         f"{' AND ' + held(kind, now) if stated else ''}"
     )
@@ -351,6 +377,7 @@ def counted(kind: ItemKind, now: bool, stated: bool) -> str:
     return (
         f"SELECT count(*) FILTER (WHERE {alive}), count(*) FILTER (WHERE {alive} AND {turn}),"
         f" count(*) FILTER (WHERE {alias}.deleted = 1) FROM {TABLE[kind]} {alias}"
+        f" {by(_BY_ID[kind], now)}"
         f" WHERE {alias}.space = :space AND {current(alias, now)}"
     )
 

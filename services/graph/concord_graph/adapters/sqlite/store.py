@@ -14,10 +14,12 @@ from typing import Any, TypeVar, cast
 from concord_chassis.failure import Failure
 from concord_chassis.workers import Workers
 
-from concord_graph.adapters.sqlite import record
+from concord_graph.adapters.sqlite import erasing, record
 from concord_graph.adapters.sqlite.migrations import NewerSchema, migrate
 from concord_graph.adapters.sqlite.reading import SqliteReads
+from concord_graph.adapters.sqlite.traces import are_left
 from concord_graph.adapters.sqlite.writing import SqliteWrites
+from concord_graph.domain.erasure import STORE
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
@@ -33,6 +35,7 @@ from concord_graph.ports import (
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
+_LOG_PATIENCE_MILLISECONDS = 200  # for readers of the log, while writes wait
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
 _PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -64,6 +67,7 @@ class SqliteStore:
         self._visible = threading.Lock()  # held while reads move from pending to stored
         self._version = 0
         self._damaged = False
+        self._erased: tuple[bytes, ...] = ()  # since the last scrub
         self._waiting: set[asyncio.Future[None]] = set()
 
     @property
@@ -122,6 +126,49 @@ class SqliteStore:
         """Return changes in sequence."""
         return await self._readers.run(self._changes, space, after, limit)
 
+    async def scrub(self, *, thorough: bool) -> None:
+        """Take what was erased out of the file and its log, to the last byte; then confirm it."""
+        try:
+            open_, said = await self._writer.run(self._erased_lately)
+            if not open_:
+                return
+            if thorough or await self._readers.run(are_left, self._path, said):
+                await self._writer.run(self._write_anew)
+            await self._writer.run(self._confirm, open_, len(said))
+        except Failure as error:  # a queue is full
+            raise Overloaded("the store is busy") from error
+
+    def _erased_lately(self) -> tuple[list[tuple[int, str]], tuple[bytes, ...]]:
+        """Return the erasures to confirm and what they said, which has left the log."""
+        with self._transaction("BEGIN") as db:
+            open_ = erasing.unconfirmed(db, STORE)
+        if open_:
+            self._empty_log()
+        return open_, self._erased
+
+    def _write_anew(self) -> None:
+        with self._told():
+            self._connection().execute("VACUUM")
+        self._empty_log()
+
+    def _empty_log(self) -> None:
+        """Move everything from the write-ahead log into the file, and truncate the log."""
+        with self._told():
+            db = self._connection()
+            db.execute(f"PRAGMA busy_timeout = {_LOG_PATIENCE_MILLISECONDS}")
+            try:
+                blocked = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {round(self._busy_seconds * 1000)}")
+        if blocked:
+            raise Overloaded("somebody reads what the log still holds")
+
+    def _confirm(self, open_: Sequence[tuple[int, str]], said: int) -> None:
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            for space, erase_id in open_:
+                erasing.confirm(db, space, erase_id, STORE, self._clock())
+        self._erased = self._erased[said:]
+
     @property
     def epoch(self) -> str:
         """The store's epoch."""
@@ -162,6 +209,7 @@ class SqliteStore:
             )
             result = _drive(cast("Coroutine[Any, Any, T]", work(tx)))
             tx.finish()
+        self._erased = (*self._erased, *tx.erased)
         # from here, not from the caller's task: a caller that went away has committed all the same
         loop.call_soon_threadsafe(self._announce)
         return result
@@ -218,7 +266,7 @@ class SqliteStore:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         """Run a transaction on this thread's connection; any exception undoes it."""
-        try:
+        with self._told():
             db = self._connection()
             db.execute(begin)
             try:
@@ -227,6 +275,12 @@ class SqliteStore:
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Raise graph's own words for what keeps the file from being read or written."""
+        try:
+            yield
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE  # Python's own have none
             if code in _BUSY:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from concord_graph.adapters.sqlite.revisions import IDS, current, live, rests
+from concord_graph.adapters.sqlite.revisions import IDS, by, current, live, rests
 from concord_graph.adapters.sqlite.rows import EDGE, RELATION, qualified
 
 MOST_COUNTED = 100  # former values of one instant: to count a hub's would cost every reader of it
@@ -51,21 +51,36 @@ def former_count(now: bool) -> str:
     )
 
 
+def is_former(older: str, now: bool) -> str:
+    """Return the test that edge e is the next one of another edge."""
+    between = (
+        "SELECT 1 FROM {row} AND s.effective_from < e.effective_from"
+        f" AND s.effective_from > {older}.effective_from AND {live('s', now)}"
+    )
+    same_target = f"({older}.target_id = e.target_id OR e.relation IN {functional(now)})"
+    return (
+        f"({older}.source_id = e.source_id AND {older}.relation = e.relation AND {same_target}"
+        f" AND {older}.effective_from < e.effective_from AND {_gives_way(older, now)}"
+        f" AND {_in_its_row(now, between)} IS NULL)"
+    )
+
+
 def _in_its_row(now: bool, question: str) -> str:
     """Return the answer from the row of edge e."""
     whole, triple = (
-        question.replace("{row}", _row("s", "e", whole=whole)) for whole in (True, False)
+        question.replace("{row}", _row("s", "e", now, whole=whole)) for whole in (True, False)
     )
     return f"CASE WHEN e.relation IN {functional(now)} THEN ({whole}) ELSE ({triple}) END"
 
 
-def _row(alias: str, other: str, *, whole: bool) -> str:
+def _row(alias: str, other: str, now: bool, *, whole: bool) -> str:
     """Return the edges in the row of another edge, as what follows FROM."""
     same = f"{alias}.space = {other}.space AND {alias}.source_id = {other}.source_id"
     same += f" AND {alias}.relation = {other}.relation"
     if whole:
         return f"edge {alias} INDEXED BY edge_succession WHERE {alias}.seq > 0 AND {same}"
-    return f"edge {alias} WHERE {same} AND {alias}.target_id = {other}.target_id"
+    index = by("edge_triple", now)
+    return f"edge {alias} {index} WHERE {same} AND {alias}.target_id = {other}.target_id"
 
 
 @cache
@@ -88,7 +103,7 @@ def _followers(now: bool, *, whole: bool) -> str:
         f" AND +e.relation {'IN' if whole else 'NOT IN'} {functional(now)}"
     )
     latest = (
-        f"SELECT u.effective_from FROM {_row('u', 'a', whole=whole)}"
+        f"SELECT u.effective_from FROM {_row('u', 'a', now, whole=whole)}"
         f" AND u.effective_from <= :valid AND {live('u', now)}"
         " ORDER BY u.effective_from DESC LIMIT 1"
     )
@@ -97,13 +112,14 @@ def _followers(now: bool, *, whole: bool) -> str:
         f" min(effective_from) AS since FROM asked GROUP BY source_id, relation{target}) a"
     )
     replaced = (
-        "EXISTS (SELECT 1 FROM edge l WHERE l.space = s.space AND l.target_id = s.id"
+        f"EXISTS (SELECT 1 FROM edge l {by('edge_replaces', now)}"
+        " WHERE l.space = s.space AND l.target_id = s.id"
         f" AND l.replaces = 1 AND {live('l', now)})"
     )
     turns = f"{replaced} OR NOT ({_gives_way('s', now)})"
     beyond = (
         "SELECT s.id, s.source_id, s.relation, s.target_id, s.effective_from FROM grouped g"
-        f" CROSS JOIN {_row('s', 'g', whole=whole)}"
+        f" CROSS JOIN {_row('s', 'g', now, whole=whole)}"
         f" AND s.effective_from > g.since AND s.effective_from <= g.latest AND {live('s', now)}"
         f" AND (s.effective_from = g.latest OR {turns})"
     )
@@ -116,20 +132,20 @@ def _followers(now: bool, *, whole: bool) -> str:
     )
 
 
-def _this_row(alias: str, *, whole: bool) -> str:
+def _this_row(alias: str, now: bool, *, whole: bool) -> str:
     """Return the edges in the row of :source, :relation and :target, as what follows FROM."""
     same = f"{alias}.space = :space AND {alias}.source_id = :source"
     same += f" AND {alias}.relation = :relation"
     if whole:
         return f"edge {alias} INDEXED BY edge_succession WHERE {alias}.seq > 0 AND {same}"
-    return f"edge {alias} WHERE {same} AND {alias}.target_id = :target"
+    return f"edge {alias} {by('edge_triple', now)} WHERE {same} AND {alias}.target_id = :target"
 
 
 @cache
 def row(now: bool, *, whole: bool) -> str:
     """Select up to :limit live edges of a row, by effective valid_from."""
     return (
-        f"SELECT {qualified(EDGE, 's')} FROM {_this_row('s', whole=whole)}"
+        f"SELECT {qualified(EDGE, 's')} FROM {_this_row('s', now, whole=whole)}"
         f" AND {live('s', now)} ORDER BY s.effective_from, s.id LIMIT :limit"
     )
 
@@ -140,14 +156,14 @@ def beside(*, whole: bool) -> str:
 
     None of them when another edge than :id stands at :from.
     """
-    there = f"{_this_row('u', whole=whole)} AND u.id <> :id AND {live('u', True)}"
+    there = f"{_this_row('u', True, whole=whole)} AND u.id <> :id AND {live('u', True)}"
     before, after = (
         f"SELECT u.effective_from FROM {there} AND u.effective_from {test} :from"
         f" ORDER BY u.effective_from {order} LIMIT 1"
         for test, order in (("<", "DESC"), (">", "ASC"))
     )
     return (
-        f"SELECT {qualified(EDGE, 's')} FROM {_this_row('s', whole=whole)}"
+        f"SELECT {qualified(EDGE, 's')} FROM {_this_row('s', True, whole=whole)}"
         f" AND s.effective_from IN (({before}), ({after})) AND s.id <> :id AND {live('s', True)}"
         f" AND NOT EXISTS (SELECT 1 FROM {there} AND u.effective_from = :from)"
         " ORDER BY s.effective_from, s.id"
@@ -157,7 +173,7 @@ def beside(*, whole: bool) -> str:
 RIVALS = (
     "SELECT e.id FROM edge e INDEXED BY edge_succession WHERE e.seq > 0 AND e.space = :space"
     f" AND e.relation = :relation AND {live('e', True)}"
-    f" AND EXISTS (SELECT 1 FROM {_row('s', 'e', whole=True)} AND s.target_id <> e.target_id"
+    f" AND EXISTS (SELECT 1 FROM {_row('s', 'e', True, whole=True)} AND s.target_id <> e.target_id"
     f" AND s.effective_from <> e.effective_from AND {live('s', True)}) LIMIT :limit"
 )
 """The live edges of :relation whose source has another value of it at another instant."""

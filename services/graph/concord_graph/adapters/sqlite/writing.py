@@ -9,8 +9,9 @@ from typing import Any
 
 from concord_attestation.consent import GenesisRecord
 
-from concord_graph.adapters.sqlite import rows
+from concord_graph.adapters.sqlite import erasing, rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected
 from concord_graph.domain.items import (
     FOREVER,
@@ -42,6 +43,7 @@ class SqliteWrites(SqliteReads):
     ) -> None:
         super().__init__(connection, space, epoch=epoch, pending=pending)
         self._clock = clock
+        self.erased: list[bytes] = []
         if not self._space:
             sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
@@ -145,6 +147,18 @@ class SqliteWrites(SqliteReads):
                 "create_time": now,
             },
         )
+
+    async def erase(self, item: Memory | Edge) -> None:
+        """Take out of every revision what the item says no more."""
+        self.erased += erasing.erase(self._db, self._space, item)
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        """Keep a receipt."""
+        erasing.put_erasure(self._db, self._space, erasure)
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        """Note when a confirmer confirmed."""
+        erasing.confirm(self._db, self._space, erase_id, confirmer, time)
 
     async def burn(self, nonces: Collection[str]) -> bool:
         """Burn nonces for ever; False when one was burnt before."""

@@ -1,0 +1,80 @@
+"""Which indexes the store's reads use: those about now never walk what is no longer known."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+from concord_graph.adapters.sqlite import filters, migrations, statements
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import MemoryFilter
+
+ENDS = ("source_id", "target_id")
+CURRENT = MemoryFilter()
+
+
+def _walked(now: bool, *, whole: bool) -> str:
+    return statements.walked(now, ENDS, True, "", whole=whole, constitutive=False)
+
+
+READS: dict[str, Callable[[bool], str]] = {
+    "nodes": statements.node_views,
+    "edges": statements.edge_views,
+    "memories": statements.memory_views,
+    "edge successors": lambda now: statements.successors(ItemKind.EDGE, now),
+    "memory successors": lambda now: statements.successors(ItemKind.MEMORY, now),
+    "by name": lambda now: statements.found(now, by_name=True),
+    "by id": lambda now: statements.found(now, by_name=False),
+    "triple": statements.of_triple,
+    "external id": statements.of_external_id,
+    "kinds": statements.kinds,
+    "lineage": statements.lineage,
+    "steps": lambda now: _walked(now, whole=False),
+    "whole steps": lambda now: _walked(now, whole=True),
+    "degree": lambda now: statements.degree(now, ENDS),
+    "listed nodes": statements.listed_nodes,
+    "listed edges": lambda now: statements.listed_edges(now, True, "", by_participant=False),
+    "listed memories": lambda now: statements.listed_memories(
+        now, filters.memory_tests(CURRENT, now)[0]
+    ),
+    "live edges": lambda now: statements.live_items(ItemKind.EDGE, now, True),
+    "live memories": lambda now: statements.live_items(ItemKind.MEMORY, now, True),
+    "counted edges": lambda now: statements.counted(ItemKind.EDGE, now, True),
+    "counted memories": lambda now: statements.counted(ItemKind.MEMORY, now, True),
+}
+
+
+MEETS_FEW = r"relation=\? AND target_id=\?|edge_replac\w+_then|edge_succession .*effective_from"
+
+
+@pytest.fixture(scope="module")
+def db() -> Iterator[sqlite3.Connection]:
+    """An empty store of the newest schema."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrations.migrate(connection)
+        yield connection
+
+
+def plan(db: sqlite3.Connection, sql: str) -> list[str]:
+    """Return the steps in which SQLite would answer."""
+    bound = dict.fromkeys(re.findall(r":(\w+)", sql), 0)
+    return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", bound)]
+
+
+@pytest.mark.parametrize("read", READS)
+def test_reads_about_now_skip_history(db: sqlite3.Connection, read: str) -> None:
+    """T3 G9 An index of every revision there ever was costs a read about now its speed."""
+    steps = plan(db, READS[read](True))
+
+    assert [step for step in steps if "_then" in step] == []
+    assert [s for s in steps if re.match(r"SCAN [enmls]\b", s)] == []
+
+
+@pytest.mark.parametrize("read", ["edges", "steps", "whole steps", "triple"])
+def test_reads_about_then_meet_one_triple_at_a_hub(db: sqlite3.Connection, read: str) -> None:
+    """T3 Standing among a hub's 100,000 edges looks at those of the same triple alone."""
+    steps = [s for s in plan(db, READS[read](False)) if re.match(r"SEARCH (s|l) ", s)]
+
+    for step in steps:
+        assert re.search(MEETS_FEW, step), step
