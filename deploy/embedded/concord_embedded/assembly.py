@@ -127,6 +127,7 @@ class Assembly:
             self._data.graph_store,
             enrolment=enrolment,
             working_capacity=limits.working_memory_capacity,
+            confirmers=(SEARCH_ISSUER, GOVERNANCE_ISSUER),
         )
         issuers = {
             **self._of_callers,

@@ -72,6 +72,18 @@ class SqliteFile:
         """Run work in a transaction; an exception undoes all of it. One at a time."""
         return await self._writer.run(self._run, "BEGIN IMMEDIATE", work)
 
+    async def truncate_log(self) -> bool:
+        """Move what was written into the main file and empty the log beside it, so that nothing of
+        what was removed stays there; False when a reader was in the way."""
+        return await self._writer.run(self._truncate_log)
+
+    def _truncate_log(self) -> bool:
+        try:
+            row = self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise _failure(error) or error from error
+        return bool(row[0] == 0)
+
     def close(self) -> None:
         """Close the file; what was committed stays. Twice is once."""
         self._writer.close()

@@ -106,6 +106,10 @@ class LedgerReads(Protocol):
         """Return (epoch, seq) of graph's feed that has been applied; ("", 0) at first."""
         ...
 
+    async def unconfirmed(self) -> Sequence[str]:
+        """Return the erased memories whose erasure graph has not been told of yet."""
+        ...
+
 
 class LedgerWrites(LedgerReads, Protocol):
     """One transaction on one space's ledger: all of it is kept, or nothing."""
@@ -139,8 +143,15 @@ class LedgerWrites(LedgerReads, Protocol):
         """Remember how far graph's feed has been applied."""
         ...
 
-    async def forget_action(self, proposal_id: str) -> None:
-        """Remove the action's and framing's bytes of every revision; digests stay."""
+    async def forget_words(self, item_id: str) -> int:
+        """Remove the words of every proposal that touches an item; digests stay. Return how many.
+
+        The item is unconfirmed from then on.
+        """
+        ...
+
+    async def confirmed(self, memory_id: str) -> None:
+        """Remember that graph was told of an erasure."""
         ...
 
 
@@ -157,6 +168,10 @@ class Ledger(Protocol):
 
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Leave no byte of what was removed in any file; False when that must be tried again."""
         ...
 
     async def ready(self) -> bool:
@@ -216,6 +231,8 @@ class News:
     epoch: str
     seq: int
     noted: tuple[Noted, ...]
+    erased: tuple[str, ...] = ()
+    """Memories whose words are to be removed everywhere."""
 
 
 class Graph(Protocol):
@@ -239,6 +256,10 @@ class Graph(Protocol):
 
     async def revoke(self, space: str, revocation: bytes, request_id: str) -> None:
         """Burn a consent's nonce on its principal's signature."""
+        ...
+
+    async def confirm_erased(self, space: str, memory_id: str) -> None:
+        """Say that the ledger holds nothing more of what a memory said."""
         ...
 
     async def standing(self, space: str) -> Standing | None:

@@ -51,7 +51,7 @@ from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
 
-CONFIRMERS = ("search",)
+CONFIRMERS = ("search", "governance")
 """The services that keep something derived from memories, as they are configured by default."""
 
 

@@ -36,6 +36,7 @@ class Following:
         cursors = {}
         for space in await self._ledger.spaces():
             cursors[space] = await self._ledger.read(space, lambda tx: tx.feed_cursor())
+            await self._confirm(space)  # what a stop came before
         async for news in self._graph.watch(cursors):
             self.is_following = True
             if news.space:
@@ -52,9 +53,22 @@ class Following:
                 return
             if fresh:
                 await tx.append(fresh)
+            for memory_id in news.erased:
+                await tx.forget_words(memory_id)
             await tx.move_cursor(news.epoch, news.seq)
 
         await self._ledger.write(news.space, work)
+        if news.erased:
+            await self._confirm(news.space)
+
+    async def _confirm(self, space: str) -> None:
+        """Tell graph of erasures once no byte of the words is left; a reader is waited for."""
+        erased = await self._ledger.read(space, lambda tx: tx.unconfirmed())
+        while erased and not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
+            await asyncio.sleep(_RETRY_SECONDS)
+        for memory_id in erased:
+            await self._graph.confirm_erased(space, memory_id)
+            await self._ledger.write(space, lambda tx, m=memory_id: tx.confirmed(m))  # type: ignore[misc] # the default binds the loop's value
 
 
 def entry_of(noted: Noted) -> Entry:

@@ -151,6 +151,8 @@ class Proposing:
     def _undoing(self, original: Proposal) -> Draft:
         if original.status != Status.EXECUTED or original.decision is None:
             raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
+        if not original.newest.canonical:
+            raise UndoImpossible("what it was about was erased")
         if self._desk.clock() >= (original.undo_until or 0):
             raise RetentionExpired("the time to undo it is over")
         items: list[Json] = [

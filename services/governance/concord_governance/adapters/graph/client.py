@@ -8,7 +8,15 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import TypeVar
 
 import grpc
-from concord.graph.v1 import feed_pb2, feed_pb2_grpc, governed_pb2, governed_pb2_grpc
+from concord.graph.v1 import (
+    erase_pb2,
+    feed_pb2,
+    feed_pb2_grpc,
+    governed_pb2,
+    governed_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+)
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import GenesisRecord, SlotKey
 from concord_chassis.channel import connect
@@ -22,6 +30,7 @@ from concord_governance.domain.proposals import Affected, Json
 from concord_governance.ports import Done, News, Preview, Standing
 
 PRINCIPAL = "governance"
+SCOPES = frozenset({"governed:read", "governed:write", "confirm:write"})
 SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
 REMEMBERED_SPACES = 1_000
@@ -49,11 +58,13 @@ class GraphClient:
         methods = [
             governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
             feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
+            memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
         ]
         self._channel = connect(address, token=service, services=methods)
         self._follower = connect(address, token=service, cap=None)
         self._governed = governed_pb2_grpc.GovernedChangeServiceStub(self._channel)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
 
@@ -90,6 +101,13 @@ class GraphClient:
         """Burn a consent's nonce on its principal's signature."""
         request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
         await _asked(self._governed.RevokeConsent(request, metadata=self._as(space)))
+
+    async def confirm_erased(self, space: str, memory_id: str) -> None:
+        """Say that the ledger holds nothing more of what a memory said."""
+        request = erase_pb2.ConfirmEraseRequest(
+            request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
+        )
+        await _asked(self._memories.ConfirmErase(request, metadata=self._as(space)))
 
     async def standing(self, space: str) -> Standing | None:
         """Return who counts; None before the genesis."""
@@ -146,7 +164,7 @@ class GraphClient:
         """Return the metadata under which a space is written to."""
         token = self._tokens.get(space)
         if token is None:
-            who = Caller(space, PRINCIPAL, frozenset({"governed:read", "governed:write"}), "SYSTEM")
+            who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM")
             token = self._tokens[space] = RenewedToken(self._issuer, who)
         self._tokens.move_to_end(space)
         if len(self._tokens) > REMEMBERED_SPACES:

@@ -46,6 +46,7 @@ def news(message: feed_pb2.WatchChangesResponse) -> News:
         epoch=message.epoch,
         seq=changes[-1].seq if changes else 0,
         noted=tuple(_noted(change) for change in changes if change.HasField("attestation")),
+        erased=tuple(each.item_id for each in changes if each.type == feed_pb2.CHANGE_TYPE_ERASED),
     )
 
 

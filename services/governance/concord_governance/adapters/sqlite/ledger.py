@@ -61,6 +61,11 @@ class SqliteLedger:
                 lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
             )
 
+    async def scrub(self) -> bool:
+        """Leave no byte of what was removed in any file."""
+        with _told():
+            return await self._file.truncate_log()
+
     async def ready(self) -> bool:
         """Return whether the store answers; not once damage was found."""
         with _told():

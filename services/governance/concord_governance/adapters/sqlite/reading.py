@@ -136,6 +136,11 @@ class SqliteLedgerReads:
         row = self._one("SELECT feed_epoch, feed_seq FROM space WHERE id = ?", (self._space,))
         return (row[0], row[1]) if row else ("", 0)
 
+    async def unconfirmed(self) -> Sequence[str]:
+        """Return the erased memories whose erasure graph has not been told of."""
+        sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"
+        return [row[0] for row in self._all(sql, (self._space,))]
+
     def _found(self, test: str, value: str | int) -> Proposal | None:
         sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND {test}"
         row = self._one(sql, (self._space, value))

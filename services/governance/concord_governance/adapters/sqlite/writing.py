@@ -65,6 +65,8 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             self._update(values, before.version)
         if before is None or before.newest.revision != newest.revision:
             self._put_revision(after)
+        touched = [(self._space, effect.item_id, newest.number) for effect in decision.effects]
+        self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", touched)
         self._db.execute(  # a slot that consents anew has one consent; the log keeps the other
             "DELETE FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"
             " AND nonce NOT IN (SELECT value FROM json_each(?))",
@@ -184,11 +186,22 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             "UPDATE space SET feed_epoch = ?, feed_seq = ? WHERE id = ?", (epoch, seq, self._space)
         )
 
-    async def forget_action(self, proposal_id: str) -> None:
-        """Remove the words of every revision; digests stay."""
+    async def forget_words(self, item_id: str) -> int:
+        """Remove the words of every proposal that touches an item."""
+        self._db.execute("INSERT OR IGNORE INTO unconfirmed VALUES (?, ?)", (self._space, item_id))
+        done = self._db.execute(
+            "UPDATE revision SET canonical = x'' WHERE space = :space AND canonical <> x''"
+            " AND proposal_id IN (SELECT p.id FROM proposal p JOIN affected a"
+            " ON a.space = p.space AND a.number = p.number"
+            " WHERE a.space = :space AND a.item_id = :item_id)",
+            {"space": self._space, "item_id": item_id},
+        )
+        return done.rowcount
+
+    async def confirmed(self, memory_id: str) -> None:
+        """Remember that graph was told."""
         self._db.execute(
-            "UPDATE revision SET canonical = x'' WHERE space = ? AND proposal_id = ?",
-            (self._space, proposal_id),
+            "DELETE FROM unconfirmed WHERE space = ? AND memory_id = ?", (self._space, memory_id)
         )
 
     def _insert(self, table: str, values: dict[str, object]) -> None:

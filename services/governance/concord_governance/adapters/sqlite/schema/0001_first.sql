@@ -74,6 +74,13 @@ CREATE TABLE nonce (
   PRIMARY KEY (space, nonce)
 ) STRICT, WITHOUT ROWID;
 
+-- Erased memories whose erasure graph has not been told of yet.
+CREATE TABLE unconfirmed (
+  space INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  PRIMARY KEY (space, memory_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE request (
   space INTEGER NOT NULL,
   principal TEXT NOT NULL,
