@@ -471,7 +471,14 @@ async def world(
     """Run a graph over a store; every one of `spaces` may enrol with `SECRET`."""
     clock = clock or Clock()
     enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
-    app = await _built(path, clock, rules, enrolment, busy_seconds, working_capacity)
+    app = await _built(
+        path,
+        clock,
+        rules=rules,
+        enrolment=enrolment,
+        busy_seconds=busy_seconds,
+        working_capacity=working_capacity,
+    )
     await app.start()
     try:
         async with serving(app.registrations, translate=app.translate, ready=app.ready) as server:
@@ -483,6 +490,7 @@ async def world(
 async def _built(
     path: Path,
     clock: Clock,
+    *,
     rules: Rules | None,
     enrolment: Mapping[str, str],
     busy_seconds: float,

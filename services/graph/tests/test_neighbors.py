@@ -221,8 +221,8 @@ async def test_the_cut_never_falls_on_what_defines_the_agent(live: World, home: 
     """G9 Whatever is left out of a hub's 10,000 edges, its constitutive one is shown, and first."""
     parties = live.parties()
     await parties.enrol(home)
-    base = await home.put_edge("Me", "R", "leaf")
-    grow_hub(live.path, 10_050, base=base.id)
+    await home.put_edge("Me", "R", "leaf")
+    raw_store.grow_hub(live.path, "Me", 10_050)
     defining = await parties.constitutive_edge(home, "Zoe", "ZZZ", "Me")
     cut = await home.neighbors("Me", page_size=1)
     of_others = graph_pb2.EdgeFilter(edge_types=[DESCRIPTIVE])

@@ -119,6 +119,7 @@ class Memories:
 
         A turn whose external id is known is not kept twice.
         """
+        await writer.tx.expect(lambda: self._asked_about(drafts))
         refs: list[Ref] = []
         for index, draft in enumerate(drafts):
             try:
@@ -219,7 +220,7 @@ class Memories:
 
     def _linked_ids(self, content: str) -> list[str]:
         try:
-            return [link.target_id for link in self._links(content)]
+            return [link.target_id for link in self.links(content)]
         except MalformedLink:
             return []  # refused in its turn
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from concord_graph.adapters.neo4j.records import stated
-from concord_graph.adapters.neo4j.statements import superseded
-from concord_graph.domain.items import FOREVER, EdgeType, ItemKind
+from concord_graph.adapters.neo4j import records
+from concord_graph.adapters.neo4j.patterns import Known, held_then, in_time
+from concord_graph.domain.items import EdgeType, ItemKind
 from concord_graph.ports import EdgeFilter, MemoryFilter
 
 
@@ -23,7 +23,7 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
         (
             "stated",
             "all(one IN $stated WHERE one IN e.stated)",
-            [stated(key, value) for key, value in filter_.properties.items()],
+            [records.stated(key, value) for key, value in filter_.properties.items()],
         ),
         (
             "participants",
@@ -44,7 +44,7 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     return " AND ".join(tests), bound
 
 
-def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
+def memory_tests(filter_: MemoryFilter, known: Known) -> tuple[str, dict[str, Any]]:
     """Return further conditions on memory m, each behind AND, and what they bind."""
     tests = ""
     bound: dict[str, Any] = {}
@@ -63,7 +63,6 @@ def memory_tests(filter_: MemoryFilter) -> tuple[str, dict[str, Any]]:
     if filter_.session_id:
         tests += " AND m.session_id = $session_id"
         bound["session_id"] = filter_.session_id
-    if not filter_.include_superseded:
-        tests += f" AND m.effective_from <= $valid AND coalesce(m.valid_until, {FOREVER}) > $valid"
-        tests += f" AND NOT {superseded(ItemKind.MEMORY, 'm', None)}"
+    held = in_time("m") if filter_.include_superseded else held_then(ItemKind.MEMORY, known)
+    tests += f" AND {held}"
     return tests, bound

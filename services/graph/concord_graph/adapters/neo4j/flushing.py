@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from concord_graph.adapters.neo4j.statements import held
+from concord_graph.adapters.neo4j.patterns import governs, held
 from concord_graph.domain.items import ItemKind
 
 _GHOST: Final = int(ItemKind.GHOST)
@@ -20,14 +20,25 @@ _CONSTITUTIVE_ITEM: Final = (
     "EXISTS {{ MATCH (x:Item {{id: row.fields.{0}}}) WHERE x:Constitutive }}"
 )
 
+# another edge at the place of one that consented lineage rests on would succeed it
+_TWIN: Final = (
+    "EXISTS { MATCH (t:Edge {source_id: row.fields.source_id, relation: row.fields.relation,"
+    " target_id: row.fields.target_id}) WHERE t.effective_from IS NOT NULL AND t.id <> row.id"
+    f" AND {governs('t.id', None)} }}"
+    " AND NOT coalesce(old.kind = row.fields.kind AND NOT old.deleted"
+    " AND old.source_id = row.fields.source_id AND old.relation = row.fields.relation"
+    " AND old.target_id = row.fields.target_id"
+    " AND old.effective_from = row.fields.effective_from, false)"
+)
 _REFUSED: Final = (
     "NOT $granted AND ("
     "row.defines"
     " OR coalesce(i:Constitutive OR i:Governed, false)"
-    f" OR {held('row.id')}"
+    f" OR {held('row.id', None)}"
     f" OR (row.hides AND {_CONSTITUTIVE_ITEM.format('source_id')})"
-    " OR (row.hides AND NOT row.fields.deleted"
-    f" AND {_CONSTITUTIVE_ITEM.format('target_id')}))"
+    " OR (row.hides AND row.linked"
+    f" AND ({_CONSTITUTIVE_ITEM.format('target_id')} OR {held('row.fields.target_id', None)}))"
+    f" OR (row.linked AND NOT row.lineage AND {_TWIN}))"
 )
 
 # the former revision becomes a node of its own; the item's node carries on with the new one
@@ -58,7 +69,8 @@ _LINK: Final = (
 _ITEMS: Final = (
     "CALL () { UNWIND $rows AS row CALL (row) {"
     " OPTIONAL MATCH (i:Item {id: row.id})"
-    f" WITH i, properties(i) AS old, {_REFUSED} AS refused"
+    " WITH i, properties(i) AS old"
+    f" WITH i, old, {_REFUSED} AS refused"
     " CALL (row, i, old, refused) { WITH * WHERE NOT refused"
     f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} }}"
     " RETURN refused }"

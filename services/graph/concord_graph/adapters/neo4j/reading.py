@@ -3,99 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from neo4j import AsyncManagedTransaction
+from concord_attestation.consent import GenesisRecord
+from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.neo4j import filters, records, statements
-from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
+from concord_graph.adapters.neo4j import filters, layers, records, statements
+from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.records import Record
-from concord_graph.adapters.neo4j.statements import Known
-from concord_graph.adapters.signing.verify import verify_genesis
-from concord_graph.domain.consent import GenesisRecord
+from concord_graph.adapters.neo4j.viewing import Neo4jViews
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     Edge,
-    EdgeType,
-    Importance,
+    Entry,
     Instant,
     Item,
     ItemKind,
     Memory,
     Node,
 )
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Author,
+    Change,
     Counts,
     EdgeFilter,
+    EntryFilter,
     MemoryFilter,
-    ReadCounts,
+    OperationFilter,
     Receipt,
     Ref,
-    State,
-    Step,
-    View,
-    Walk,
-)
-
-Row = list[Any]
-_AS_READ = "(x:Item) WHERE x.id IN $ids"
-_NO_STANDING = (6, 7)  # changes that leave a memory's state as it was: TOUCHED, REFUSED
-_STATES_CHANGE = (
-    "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id}) WHERE c.seq <= ask.seq"
-    f" AND NOT c.type IN {list(_NO_STANDING)}"
-    " RETURN c ORDER BY c.item_id DESC, c.seq DESC LIMIT 1 } RETURN ask.place, c.seq, c.record_time"
 )
 
 
-class Neo4jReads:
-    """A view of one space.
-
-    Neo4j shows what is committed at each statement. That several statements saw one state is
-    checked by `is_unchanged`; the store runs the work again when they did not.
-    """
-
-    def __init__(
-        self, tx: AsyncManagedTransaction, space: str, *, epoch: str, pending: PendingReads
-    ) -> None:
-        self._tx = tx
-        self._space_name = space
-        self._epoch = epoch
-        self._pending = pending
-        self._seq = 0
-        self._last_time = 0
-        self._asked = 0
-
-    async def begin(self) -> None:
-        """Read how far the space is; the first statement of the transaction."""
-        self._seq, self._last_time = await self._head()
-
-    async def is_unchanged(self) -> bool:
-        """Return whether all that was read is of one state."""
-        return self._asked <= 1 or (await self._head())[0] == self._seq
-
-    @property
-    def space(self) -> str:
-        """The space."""
-        return self._space_name
-
-    @property
-    def epoch(self) -> str:
-        """The store's epoch."""
-        return self._epoch
-
-    @property
-    def last_time(self) -> int:
-        """The newest record time."""
-        return self._last_time
-
-    async def head_seq(self) -> int:
-        """Return the newest sequence number."""
-        return self._seq
+class Neo4jReads(Neo4jViews):
+    """A view of one space."""
 
     async def node(self, node_id: str) -> Node | None:
         """Return a node by id."""
@@ -113,27 +57,23 @@ class Neo4jReads:
         return found if isinstance(found, Edge) else None
 
     async def live_edges_of_triple(
-        self, source_id: str, relation: str, target_id: str
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
         """Return the live edges of a triple by effective valid_from."""
-        found = await self._items(
-            "MATCH (e:Edge {source_id: $source, relation: $relation, target_id: $target})"
-            " WHERE e.effective_from IS NOT NULL RETURN properties(e) ORDER BY e.effective_from",
-            source=source_id,
-            relation=relation,
-            target=target_id,
-        )
-        return [records.edge(record) for record in found]
+        text = statements.of_triple(known_at(record))
+        ends = {"source": source_id, "relation": relation, "target": target_id}
+        found = await self._items(text, **ends, asked=[{"record": record}])
+        return [records.edge(edge) for edge in found]
 
     async def memory(self, memory_id: str) -> Memory | None:
         """Return a memory by id."""
         found = await self._item(memory_id)
         return found if isinstance(found, Memory) else None
 
-    async def memory_by_external_id(self, external_id: str) -> Memory | None:
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
         """Return the memory of an importer's key."""
-        text = "MATCH (x:Item {external_id: $external_id}) RETURN properties(x)"
-        found = await self._items(text, external_id=external_id)
+        text = statements.of_external_id(known_at(record))
+        found = await self._items(text, key=external_id, asked=[{"record": record}])
         return records.memory(found[0]) if found else None
 
     async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
@@ -142,75 +82,47 @@ class Neo4jReads:
             "MATCH (m:Memory {content_digest: $digest}) RETURN properties(m) ORDER BY m.create_time"
         )
         found = await self._items(text, digest=content_digest)
-        return [records.memory(record) for record in found]
+        return [records.memory(memory) for memory in found]
 
-    async def revision(self, ref: Ref) -> Item | None:
+    async def revision(self, ref: Ref) -> Item | Entry | None:
         """Return an item exactly as that revision had it."""
         text = (
-            f"MATCH (x:{records.VERSION[ref.kind]} {{id: $id, revision: $revision}})"
-            " RETURN properties(x)"
+            f"MATCH (x:{records.version(ref.kind)} {{id: $id, revision: $revision}})"
+            " WHERE x.kind = $kind RETURN properties(x)"
         )
-        found = await self._items(text, id=ref.id, revision=ref.revision)
-        return records.item(found[0]) if found else None
+        found = await self._items(text, id=ref.id, revision=ref.revision, kind=int(ref.kind))
+        return records.record(found[0]) if found else None
 
-    async def kinds(self, ids: Collection[str]) -> Mapping[str, ItemKind]:
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""
         if not ids:
             return {}
-        text = f"MATCH {_AS_READ} AND x.kind <> $ghost RETURN x.id, x.kind"
-        found = await self._ask(text, ids=list(ids), ghost=int(ItemKind.GHOST))
+        asked = [{"id": item_id, "record": record} for item_id in ids]
+        found = await self.ask(statements.kinds(known_at(record)), asked=asked)
         return {item_id: ItemKind(kind) for item_id, kind in found}
-
-    async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items with their standing."""
-        asked = [{"id": item_id, "record": at.record} for item_id in ids]
-        found = await self._views(kind, asked, at.record, at.valid)
-        return {view.item.id: view for _, view in found}
-
-    async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the standing its item has."""
-        found = (await self.views(item.kind, [item.id], at)).get(item.id)
-        if found is None:
-            return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return View(item, found.standing, found.access, found.near_constitutive, found.names)
-
-    async def successors(
-        self, kind: ItemKind, ids: Collection[str], at: Instant
-    ) -> Mapping[str, Collection[str]]:
-        """Return the live items that have taken over from each."""
-        asked = [{"id": item_id, "record": at.record} for item_id in ids]
-        text = statements.successors(kind, _known(at.record))
-        found: dict[str, set[str]] = {}
-        for item_id, successor in await self._ask(text, asked=asked, valid=at.valid):
-            found.setdefault(item_id, set()).add(successor)
-        return found
 
     async def find(self, end: EndRef, at: Instant) -> str | None:
         """Return the id of the live item that an end names."""
-        text = statements.found(_known(at.record), by_name=bool(end.name))
-        asked = [{"name": end.name, "id": end.id, "record": at.record}]
-        found = await self._ask(text, asked=asked)
+        text = statements.found(known_at(at.record), by_name=bool(end.name))
+        found = await self.ask(text, asked=[{"name": end.name, "id": end.id, "record": at.record}])
         if not found or (end.id and end.id != found[0][0]):
             return None
         return str(found[0][0])
 
-    async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids."""
-        found = await self._items(
-            "MATCH (l:Lineage) WHERE l.source_id IN $ids RETURN properties(l)"
-            " UNION MATCH (l:Lineage) WHERE l.target_id IN $ids RETURN properties(l)",
-            ids=list(ids),
-        )
-        return [records.edge(r) for r in sorted(found, key=lambda record: str(record["id"]))]
+        text = statements.lineage(known_at(record))
+        found = await self._items(text, ids=list(ids), asked=[{"record": record}])
+        return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
 
-    async def is_held(self, item_id: str) -> bool:
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
-        text = f"UNWIND $ids AS id RETURN {statements.held('id')}"
-        return bool((await self._ask(text, ids=[item_id]))[0][0])
+        text = statements.is_held(known_at(record))
+        return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
         """Return the live edges that start or end at the item."""
-        found = await self._ask(
+        found = await self.ask(
             "MATCH (e:Edge {source_id: $id}) RETURN e.id AS id"
             " UNION MATCH (e:Edge {target_id: $id}) RETURN e.id AS id",
             id=item_id,
@@ -220,90 +132,92 @@ class Neo4jReads:
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
         """Return the live edges that the memory's own content made."""
         text = "MATCH (e:FromContent {source_id: $id}) RETURN properties(e)"
-        return [records.edge(record) for record in await self._items(text, id=memory_id)]
+        return [records.edge(edge) for edge in await self._items(text, id=memory_id)]
 
-    async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
-        """Return up to `limit` live edges at the ids."""
-        rows, pending = await self._walked(ids, walk, limit, whole=False)
-        return [self._step(row, pending) for row in rows]
-
-    async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return the edges of a hop as views, None when more than `most` are there to look at."""
-        rows, pending = await self._walked([item_id], walk, most + 1, whole=True)
-        if len(rows) > most:
-            return None
-        valid = walk.at.valid
-        views = [self._view(row, valid, pending) for row in rows]
-        if walk.include_superseded:
-            return views
-        return [view for view in views if not view.standing.is_superseded(valid)]
-
-    async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
-        """Return how many edges there are at the ids, at most `cap`."""
-        text = statements.degree(_known(walk.at.record), _ends(walk))
-        found = await self._ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
-        return int(found[0][0])
-
-    async def list_nodes(self, label: str, after: str, limit: int) -> Sequence[Node]:
+    async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         """Return live nodes by name."""
-        found = await self._items(
-            "MATCH (x:Entity) WHERE x.name > $after AND ($label = '' OR x.label = $label)"
-            " RETURN properties(x) ORDER BY x.name LIMIT $limit",
-            label=label,
-            after=after,
-            limit=limit,
-        )
-        return [records.node(record) for record in found]
+        text = statements.listed_nodes(known_at(at.record))
+        found = await self._items(text, **_at(at), label=label, after=after, limit=limit)
+        return [records.node(node) for node in found]
 
-    async def list_edges(self, filter_: EdgeFilter, after: str, limit: int) -> Sequence[str]:
+    async def list_edges(
+        self, filter_: EdgeFilter, at: Instant, after: str, limit: int
+    ) -> Sequence[str]:
         """Return ids of live edges by id."""
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
-        text = (
-            f"MATCH (e:Edge) WHERE e.id > $after{' AND ' + tests if tests else ''}"
-            " RETURN e.id ORDER BY e.id LIMIT $limit"
-        )
-        return [row[0] for row in await self._ask(text, **bound, after=after, limit=limit)]
+        text = statements.listed_edges(known_at(at.record), tests, stated=at.stated)
+        found = await self.ask(text, **bound, **_at(at), after=after, limit=limit)
+        return [row[0] for row in found]
 
     async def list_memories(
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
         """Return (create_time, id) of live memories, newest first."""
-        tests, bound = filters.memory_tests(filter_)
+        known = known_at(at.record)
+        tests, bound = filters.memory_tests(filter_, known)
         before_time, before_id = before or (FOREVER, "")
-        found = await self._ask(
-            statements.listed_memories(tests),
-            **bound,
-            valid=at.valid,
-            before_time=before_time,
-            before_id=before_id,
-            limit=limit,
-        )
+        bound |= {"before_time": before_time, "before_id": before_id, "limit": limit}
+        found = await self.ask(statements.listed_memories(known, tests), **bound, **_at(at))
         return [(row[0], row[1]) for row in found]
 
-    async def history(self, memory_id: str, before_revision: int, limit: int) -> Sequence[Memory]:
+    async def turns(
+        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+    ) -> Sequence[tuple[int, int, str]]:
+        """Return (turn_order, create_time, id) of a session's live turns, ascending."""
+        return await layers.turns(self, session_id, at, after, limit)
+
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns; 0 for none."""
+        return await layers.last_turn_order(self, session_id)
+
+    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
+        """Return live names next to the one asked for, `most` each way, from either end."""
+        return await layers.names_near(self, kind, asked, most)
+
+    async def entries(
+        self,
+        filter_: EntryFilter,
+        at: Instant,
+        *,
+        before: tuple[int, int] | None = None,
+        skip: int = 0,
+        limit: int,
+    ) -> tuple[Sequence[Entry], int]:
+        """Return live entries by (rank, record_from) descending, and how many match in all."""
+        return await layers.entries(self, filter_, at, before=before, skip=skip, limit=limit)
+
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
+    ) -> Sequence[Memory]:
         """Return the revisions of a memory below a number, newest first."""
         found = await self._items(
             "MATCH (x:MemoryVersion {id: $id}) WHERE x.revision < $before"
+            " AND x.record_from <= $record"
             " RETURN properties(x) ORDER BY x.revision DESC LIMIT $limit",
             id=memory_id,
             before=before_revision,
+            record=record,
             limit=limit,
         )
-        return [records.memory(record) for record in found]
+        return [records.memory(memory) for memory in found]
 
-    async def counts(self) -> Counts:
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return operations in the order that the filter asks for."""
+        return await layers.operations(self, filter_, beyond, limit)
+
+    async def counts(self, at: Instant) -> Counts:
         """Count the items of the space."""
-        return Counts(*(await self._ask(statements.COUNTS))[0])
+        text = statements.counted(known_at(at.record), stated=at.stated)
+        nodes, edges, memories, turns, deleted = (await self.ask(text, **_at(at)))[0]
+        episodes, held, stale = await layers.entry_counts(self, at)
+        return Counts(nodes, edges, memories, turns, deleted, episodes, held, stale)
 
-    async def live_items(self, kind: ItemKind) -> Sequence[Item]:
+    async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
         """Return every live item of a kind."""
-        found = await self._items(statements.LIVE_ITEMS[kind])
-        return [records.item(record) for record in found]
-
-    async def deleted_ids(self) -> Set[str]:
-        """Return the ids of forgotten memories and deleted edges."""
-        text = "MATCH (x:Tombstone) WHERE x.id IS NOT NULL AND x.kind <> $node RETURN x.id"
-        return {row[0] for row in await self._ask(text, node=int(ItemKind.NODE))}
+        text = statements.live_items(kind, known_at(at.record), stated=at.stated)
+        return [records.item(item) for item in await self._items(text, **_at(at))]
 
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""
@@ -318,132 +232,20 @@ class Neo4jReads:
 
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
-        found = await self._ask("MATCH (g:Genesis) RETURN g.envelope")
-        return verify_genesis(bytes(found[0][0]), self._space_name) if found else None
-
-    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
-        """Return memories as they were after a change."""
-        asked = [
-            {"id": memory_id, "seq": seq or FOREVER, "place": place}
-            for place, (memory_id, seq) in enumerate(refs)
-        ]
-        changes = {
-            place: (int(seq), int(time))
-            for place, seq, time in await self._ask(_STATES_CHANGE, asked=asked)
-        }
-        states: list[State | None] = [None] * len(refs)
-        for now in (True, False):
-            some = [
-                {"id": refs[place][0], "place": place, "record": FOREVER if now else time}
-                for place, (_, time) in changes.items()
-                if (refs[place][1] == 0) == now
-            ]
-            for place, view in await self._views(
-                ItemKind.MEMORY, some, FOREVER if now else 0, valid
-            ):
-                seq, time = changes[place]
-                states[place] = State(
-                    view, seq, time, Instant(valid) if now else Instant(valid, time)
-                )
-        return states
-
-    async def _views(
-        self, kind: ItemKind, asked: Sequence[Record], record: int, valid: int
-    ) -> list[tuple[int, View]]:
-        """Return (place, view) of what is asked; `record` FOREVER asks about now, else each."""
-        if not asked:
-            return []
-        rows, pending = await self._view_rows(kind, asked, record)
-        return [(row[-1], self._view(row, valid, pending)) for row in rows]
-
-    async def _view_rows(
-        self, kind: ItemKind, asked: Sequence[Record], record: int
-    ) -> tuple[list[Row], Sequence[ReadCounts]]:
-        text = statements.views(kind, _known(record))
-        return await self._pending.beside(lambda: self._ask(text, asked=list(asked)))
-
-    async def _walked(
-        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool
-    ) -> tuple[list[Row], Sequence[ReadCounts]]:
-        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
-        text = statements.walked(
-            _known(walk.at.record),
-            _ends(walk),
-            tests,
-            # what is whole tells when it is superseded: its reader tests that
-            hide_superseded=not (walk.include_superseded or whole),
-            in_time=walk.at.stated or not walk.include_superseded,
-            whole=whole,
-        )
-        bound |= {
-            "ids": list(ids),
-            "valid": walk.at.valid,
-            "asked": [{"record": walk.at.record}],
-            "limit": limit,
-        }
-        return await self._pending.beside(lambda: self._ask(text, **bound))
-
-    def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
-        record, sibling, replaced, predecessors, last_time, reads, near, source, target = row[:9]
-        item = records.item(record)
-        superseded = min(_or_forever(sibling), _or_forever(replaced))
-        names: dict[str, str] = {}
-        if isinstance(item, Edge):
-            ends = ((item.source, source), (item.target, target))
-            names = {end.id: name for end, name in ends if name is not None}
-        effective = item.create_time if isinstance(item, Node) else item.effective_from
-        until = None if isinstance(item, Node) else item.valid_until
-        access = Access(last_time or item.create_time, reads or 0)
-        return View(
-            item=item,
-            standing=Standing(
-                effective_from=effective,
-                stated_until=_or_forever(until),
-                superseded_from=superseded,
-                head_ids=() if item.deleted or superseded <= valid else (item.id,),
-                predecessor_count=predecessors,
-            ),
-            access=with_pending(access, pending, self._space_name, item.id),
-            near_constitutive=near,
-            names=names,
-        )
-
-    def _step(self, row: Row, pending: Sequence[ReadCounts]) -> Step:
-        return Step(
-            id=row[0],
-            source_id=row[1],
-            target_id=row[2],
-            weight=row[3],
-            edge_type=EdgeType(row[4]),
-            importance=Importance(row[5]),
-            near_constitutive=row[6],
-            access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
-        )
+        found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
+        return verify_genesis(bytes(found[0][0]), self.space) if found else None
 
     async def _item(self, item_id: str) -> Item | None:
-        text = "MATCH (x:Item {id: $id}) RETURN properties(x)"
-        found = await self._items(text, id=item_id)
+        found = await self._items("MATCH (x:Item {id: $id}) RETURN properties(x)", id=item_id)
         return known_item(found[0]) if found else None
 
     async def _items(self, text: str, **bound: Any) -> list[Record]:
-        return [row[0] for row in await self._ask(text, **bound)]
-
-    async def _head(self) -> tuple[int, int]:
-        found = await self._ask("MATCH (s:Space) RETURN s.seq, s.last_time")
-        self._asked -= 1
-        return (found[0][0], found[0][1]) if found else (0, 0)
-
-    async def _ask(self, text: str, **bound: Any) -> list[Row]:
-        """Run a statement of this space: the only door to the database for what is a space's."""
-        self._asked += 1
-        given = {**bound, "space": self._space_name}
-        result = await self._tx.run(statements.scoped(text), given=given)
-        return await result.values()
+        return [row[0] for row in await self.ask(text, **bound)]
 
 
 def known_item(record: Record | None) -> Item | None:
-    """Return the item of a current node's properties; a ghost is none."""
-    if record is None or record["kind"] == ItemKind.GHOST:
+    """Return the item of a current node's properties; a ghost is none, and no entry is one."""
+    if record is None or record["kind"] > ItemKind.MEMORY:
         return None
     return records.item(record)
 
@@ -457,14 +259,5 @@ def receipt_of(record: Record) -> tuple[bytes, str, Receipt]:
     return bytes(record["salt"]), record["digest"], Receipt(refs, record["seq"])
 
 
-def _known(record: int) -> Known:
-    return None if record == FOREVER else statements.THEN
-
-
-def _or_forever(instant: int | None) -> int:
-    return FOREVER if instant is None else instant
-
-
-def _ends(walk: Walk) -> tuple[str, ...]:
-    ends = (("source_id", walk.outgoing), ("target_id", walk.incoming))
-    return tuple(end for end, wanted in ends if wanted)
+def _at(at: Instant) -> dict[str, Any]:
+    return {"asked": [{"record": at.record}], "valid": at.valid}

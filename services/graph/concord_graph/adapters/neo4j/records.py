@@ -6,12 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.domain.items import (
     REPLACING,
     Edge,
     EdgeType,
     End,
+    Entry,
     Importance,
     Item,
     ItemKind,
@@ -23,22 +25,28 @@ from concord_graph.domain.items import (
     Source,
     Trust,
 )
+from concord_graph.domain.spelling import backwards, folded
 
 Record = dict[str, Any]
 
-VERSION = {
-    ItemKind.NODE: "NodeVersion",
-    ItemKind.EDGE: "EdgeVersion",
-    ItemKind.MEMORY: "MemoryVersion",
-}
-"""The label of every revision of a kind."""
-LIVE = {ItemKind.NODE: "Entity", ItemKind.EDGE: "Edge", ItemKind.MEMORY: "Memory"}
-"""The label of what is current and not deleted."""
+_ENTRY_LABEL = {ItemKind.EPISODE: "Episode", ItemKind.WORKING_MEMORY: "WorkingMemory"}
 OWN_LABELS = frozenset(
     {
         *VERSION.values(),
         *LIVE.values(),
-        *("Item", "Tombstone", "Ghost", "Constitutive", "Governed", "Agreed", "Replacing"),
+        *_ENTRY_LABEL.values(),
+        *(
+            "EntryVersion",
+            "Entry",
+            "Turn",
+            "Item",
+            "Tombstone",
+            "Ghost",
+            "Constitutive",
+            "Governed",
+            "Agreed",
+            "Replacing",
+        ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
         *("Genesis", "Space", "Store"),
     }
@@ -52,10 +60,22 @@ _OWN_KEYS = frozenset(
         *("participants", "edge_type", "importance", "valid_from", "valid_until", "origin"),
         *("effective_from", "governed", "id_stated", "content", "content_digest", "memory_kind"),
         *("concepts", "concepts_stated", "domain", "surfaces_when", "sources", "external_id"),
-        *("category", "tags", "session_id"),
+        *("category", "tags", "session_id", "turn_order", "turn_place", "shelf", "rank", "body"),
+        *("folded", "backwards", "folded_id", "backwards_id", "folded_key", "backwards_key"),
+        *("folded_session", "backwards_session"),
     }
 )
 """What a caller's property must not pass itself off as: indexes and constraints stand on these."""
+
+
+def version(kind: ItemKind) -> str:
+    """Return the label of every revision of a kind."""
+    return VERSION.get(kind, "EntryVersion")
+
+
+def record(fields_: Record) -> Item | Entry:
+    """Return the item or entry that a node's properties hold."""
+    return entry(fields_) if fields_["kind"] in _ENTRY_LABEL else item(fields_)
 
 
 def item(record: Record) -> Item:
@@ -124,10 +144,26 @@ def memory(record: Record) -> Memory:
         edge_type=EdgeType(record["edge_type"]),
         valid_from=record.get("valid_from"),
         valid_until=record.get("valid_until"),
+        turn_order=record["turn_order"],
     )
 
 
-def fields(space: str, item_: Item, tokens: Tokens) -> Record:
+def entry(record: Record) -> Entry:
+    """Return an entry."""
+    return Entry(
+        id=record["id"],
+        revision=_revision(record),
+        deleted=record["deleted"],
+        create_time=record["create_time"],
+        kind=ItemKind(record["kind"]),
+        session_id=record["session_id"],
+        shelf=record["shelf"],
+        rank=record["rank"],
+        body=json.loads(record["body"]),
+    )
+
+
+def fields(space: str, item_: Item | Entry, tokens: Tokens) -> Record:
     """Return an item's properties; what is None is absent."""
     revision = item_.revision
     record = {
@@ -146,26 +182,32 @@ def fields(space: str, item_: Item, tokens: Tokens) -> Record:
     if isinstance(item_, Node):
         record |= _node_fields(item_)
         record |= tokens.shown(item_.properties, _OWN_KEYS)
+    elif isinstance(item_, Edge):
+        record |= _edge_fields(item_)
     else:
-        record |= _edge_fields(item_) if isinstance(item_, Edge) else _memory_fields(item_)
+        record |= _memory_fields(item_) if isinstance(item_, Memory) else _entry_fields(item_)
     return {name: value for name, value in record.items() if value is not None}
 
 
-def labels(item_: Item, tokens: Tokens) -> list[str]:
+def labels(item_: Item | Entry, tokens: Tokens) -> list[str]:
     """Return the labels of an item's current node.
 
     Those beside `Item` and the kind's version stand for the partial indexes of the schema.
     """
-    found = ["Item", VERSION[item_.kind]]
+    found = ["Item", version(item_.kind)]
     if item_.deleted:
         return [*found, "Tombstone"]
+    if isinstance(item_, Entry):
+        return [*found, "Entry", _ENTRY_LABEL[item_.kind]]
     found.append(LIVE[item_.kind])
     if isinstance(item_, Node):
         own = tokens.label(item_.label) if item_.label not in OWN_LABELS else []
         return found + own
     if item_.edge_type == EdgeType.CONSTITUTIVE:
         found.append("Constitutive")
-    return found + _edge_labels(item_) if isinstance(item_, Edge) else found
+    if isinstance(item_, Edge):
+        return found + _edge_labels(item_)
+    return [*found, "Turn"] if item_.memory_kind == MemoryKind.TURN else found
 
 
 def link(space: str, edge_: Edge, tokens: Tokens) -> Record:
@@ -196,6 +238,20 @@ def _node_fields(node_: Node) -> Record:
         "label": node_.label,
         "properties": json.dumps(dict(node_.properties), ensure_ascii=False),
         "vector_id": node_.vector_id,
+        "folded": folded(node_.name),
+        "backwards": backwards(node_.name),
+    }
+
+
+def _entry_fields(entry_: Entry) -> Record:
+    session = entry_.session_id
+    return {
+        "session_id": session,
+        "shelf": entry_.shelf,
+        "rank": int(entry_.rank),
+        "body": json.dumps(dict(entry_.body), ensure_ascii=False),
+        "folded_session": folded(session) if session else None,
+        "backwards_session": backwards(session) if session else None,
     }
 
 
@@ -221,6 +277,7 @@ def _edge_fields(edge_: Edge) -> Record:
 
 
 def _memory_fields(memory_: Memory) -> Record:
+    key = memory_.external_id
     sources = [
         {"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids), "trust": int(s.trust)}
         for s in memory_.sources
@@ -236,7 +293,7 @@ def _memory_fields(memory_: Memory) -> Record:
         "importance": int(memory_.importance),
         "surfaces_when": list(memory_.surfaces_when),
         "sources": json.dumps(sources, ensure_ascii=False),
-        "external_id": memory_.external_id or None,
+        "external_id": key or None,
         "category": memory_.category,
         "tags": list(memory_.tags),
         "session_id": memory_.session_id,
@@ -244,6 +301,12 @@ def _memory_fields(memory_: Memory) -> Record:
         "valid_from": memory_.valid_from,
         "valid_until": memory_.valid_until,
         "effective_from": memory_.effective_from,
+        "turn_order": memory_.turn_order,
+        "turn_place": memory_.turn_order or None,
+        "folded_id": folded(memory_.id) if memory_.id_stated else None,
+        "backwards_id": backwards(memory_.id) if memory_.id_stated else None,
+        "folded_key": folded(key) if key else None,
+        "backwards_key": backwards(key) if key else None,
     }
 
 

@@ -12,7 +12,7 @@ import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import DriverError, Neo4jError
 
-from concord_graph.adapters.neo4j import schema, statements
+from concord_graph.adapters.neo4j import layers, patterns, schema
 from concord_graph.adapters.neo4j.failures import advice, told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads
@@ -55,9 +55,7 @@ _UNANNOUNCED = (
     " RETURN m.space, collect(m.id)"
 )
 _CHANGES = (
-    "MATCH (c:Change) WHERE c.seq > $after RETURN c.seq, c.record_time, c.item_id, c.item_kind,"
-    " c.type, c.revision, c.digest, c.before_digest, c.principal, c.method, c.request_id, c.reason"
-    " ORDER BY c.seq LIMIT $limit"
+    f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE} ORDER BY c.seq LIMIT $limit"
 )
 _HEADS = "MATCH (s:Space) RETURN s.space, s.seq ORDER BY s.space"
 
@@ -184,24 +182,10 @@ class Neo4jStore:
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
-        text = statements.scoped(_CHANGES)
+        text = patterns.scoped(_CHANGES)
         given = {"space": space, "after": after, "limit": limit}
         found = await self._rows(neo4j.READ_ACCESS, text, given=given)
-        return [
-            Change(
-                seq=row[0],
-                record_time=row[1],
-                item_id=row[2],
-                item_kind=ItemKind(row[3]),
-                type=ChangeType(row[4]),
-                revision=row[5],
-                digest=row[6],
-                before_digest=row[7],
-                author=Author(row[8], row[9], row[10]),
-                reason=row[11],
-            )
-            for row in found
-        ]
+        return [layers.change(row) for row in found]
 
     async def ready(self) -> bool:
         """Return whether the store answers, and is the one that was opened."""

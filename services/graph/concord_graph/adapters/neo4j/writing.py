@@ -11,26 +11,28 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from concord_attestation.consent import GenesisRecord, Grant
 from neo4j import AsyncManagedTransaction
 
 from concord_graph.adapters.neo4j import flushing, records, statements
 from concord_graph.adapters.neo4j.pending import PendingReads
-from concord_graph.adapters.neo4j.reading import Neo4jReads, Row, known_item, receipt_of
+from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
 from concord_graph.adapters.neo4j.records import Record
 from concord_graph.adapters.neo4j.tokens import Tokens
+from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
-from concord_graph.domain.consent import GenesisRecord, Grant
 from concord_graph.domain.exceptions import ConstitutiveProtected
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
     Edge,
-    EdgeType,
+    Entry,
     Item,
     ItemKind,
     Memory,
     Node,
 )
+from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import Author, Change, Clock, Expected, ReadCounts, Receipt, Ref
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
@@ -70,6 +72,7 @@ class Neo4jWrites(Neo4jReads):
         self._tokens = tokens
         self._known = WorkingSet()
         self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
+        self._last_turns: dict[str, int] = {}
         self._granted = False
         self._counted = 0
         self._rows: list[Record] = []
@@ -79,7 +82,7 @@ class Neo4jWrites(Neo4jReads):
 
     async def begin(self) -> None:
         """Lock the space, then read how far it is, and what the author's request did before."""
-        ((self._seq, self._last_time, self._request),) = await super()._ask(
+        ((self._seq, self._last_time, self._request),) = await super().ask(
             _LOCK,
             principal=self._author.principal,
             method=self._author.method,
@@ -111,10 +114,15 @@ class Neo4jWrites(Neo4jReads):
         if said:
             await self._view_ahead(said)
 
-    async def put(self, item: Item) -> None:
+    async def put(self, item: Item | Entry) -> None:
         """Write a revision and close the one before."""
         self._rows.append(self._row(item))
+        if isinstance(item, Entry):
+            return
         self._known.note(item)
+        if isinstance(item, Memory) and item.session_id in self._last_turns:
+            last = self._last_turns[item.session_id]
+            self._last_turns[item.session_id] = max(last, item.turn_order)
         if isinstance(item, Edge) or item.id not in self._known.fresh:
             self._viewed = ({}, ())  # what nothing knew before changes nobody's standing
 
@@ -162,7 +170,7 @@ class Neo4jWrites(Neo4jReads):
         """Burn nonces for ever; False when one was burnt before."""
         if len(set(nonces)) < len(nonces):
             return False
-        ((burnt,),) = await self._ask(_BURN, nonces=list(nonces))
+        ((burnt,),) = await self.ask(_BURN, nonces=list(nonces))
         return bool(burnt == 0)
 
     async def open_grant(self, grant: Grant | GenesisRecord) -> None:  # noqa: ARG002 - verified
@@ -172,7 +180,7 @@ class Neo4jWrites(Neo4jReads):
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
         """Keep the space's genesis."""
-        await self._ask(
+        await self.ask(
             "CREATE (g:Genesis) SET g.envelope = $envelope, g.digest = $digest",
             envelope=envelope,
             digest=record.digest,
@@ -191,7 +199,7 @@ class Neo4jWrites(Neo4jReads):
         requests, self._requests = self._requests, []
         for start in range(0, max(len(rows), 1), _ROWS_A_STATEMENT):
             last = start + _ROWS_A_STATEMENT >= len(rows)
-            ((refused,),) = await super()._ask(
+            ((refused,),) = await super().ask(
                 flushing.FLUSH,
                 rows=rows[start : start + _ROWS_A_STATEMENT],
                 granted=self._granted,
@@ -226,8 +234,10 @@ class Neo4jWrites(Neo4jReads):
         await self._learn(names=[name])
         return self._known.node_named(name)
 
-    async def memory_by_external_id(self, external_id: str) -> Memory | None:
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
         """Return the memory of an importer's key."""
+        if record != FOREVER:
+            return await super().memory_by_external_id(external_id, record)
         await self._learn(external_ids=[external_id])
         return self._known.memory_by_external_id(external_id)
 
@@ -237,22 +247,28 @@ class Neo4jWrites(Neo4jReads):
         return self._known.memories_saying(content_digest)
 
     async def live_edges_of_triple(
-        self, source_id: str, relation: str, target_id: str
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
         """Return the live edges of a triple by effective valid_from."""
+        if record != FOREVER:
+            return await super().live_edges_of_triple(source_id, relation, target_id, record)
         triple = (source_id, relation, target_id)
         if triple not in self._known.triples and not self._known.has_all_of(triple):
             self._known.triples[triple] = tuple(await super().live_edges_of_triple(*triple))
         return self._known.edges_of(triple)
 
-    async def kinds(self, ids: Collection[str]) -> Mapping[str, ItemKind]:
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""
+        if record != FOREVER:
+            return await super().kinds(ids, record)
         await self._learn(ids)
         found = {item_id: self._known.item(item_id) for item_id in ids}
         return {item_id: item.kind for item_id, item in found.items() if item is not None}
 
-    async def lineage_edges(self, ids: Collection[str]) -> Sequence[Edge]:
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids."""
+        if record != FOREVER:
+            return await super().lineage_edges(ids, record)
         await self._learn(ids)
         return self._known.lineage_at(ids)
 
@@ -271,14 +287,20 @@ class Neo4jWrites(Neo4jReads):
             return await super().receipt(author)
         return receipt_of(self._request) if self._request else None
 
-    async def is_held(self, item_id: str) -> bool:
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
-        if self._granted:  # only then can the transaction itself have changed it
-            return await super().is_held(item_id)
+        if self._granted or record != FOREVER:  # only a grant lets the transaction change it
+            return await super().is_held(item_id, record)
         await self._learn([item_id])
         return self._known.of(item_id).held
 
-    async def revision(self, ref: Ref) -> Item | None:
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns; 0 for none."""
+        if session_id not in self._last_turns:
+            self._last_turns[session_id] = await super().last_turn_order(session_id)
+        return self._last_turns[session_id]
+
+    async def revision(self, ref: Ref) -> Item | Entry | None:
         """Return an item exactly as that revision had it."""
         newest = self._known.item(ref.id)
         if newest is not None and ref == Ref(
@@ -296,10 +318,10 @@ class Neo4jWrites(Neo4jReads):
             return [rows[one["id"]] for one in asked], pending
         return await super()._view_rows(kind, asked, record)
 
-    async def _ask(self, text: str, **bound: Any) -> list[Row]:
+    async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement on what this transaction has written so far."""
         await self.flush()
-        return await super()._ask(text, **bound)
+        return await super().ask(text, **bound)
 
     async def _newest(self, item_id: str) -> Item | None:
         if not self._known.was_put(item_id):
@@ -323,7 +345,7 @@ class Neo4jWrites(Neo4jReads):
         }
         if not any(wanted.values()):
             return
-        ((around, nodes, keyed, saying),) = await super()._ask(statements.LEARNT, **wanted)
+        ((around, nodes, keyed, saying),) = await super().ask(statements.LEARNT, **wanted)
         known.around |= {row[0]: _around(row) for row in around}
         known.named |= dict.fromkeys(wanted["names"])
         known.named |= {record["name"]: records.node(record) for record in nodes}
@@ -344,17 +366,17 @@ class Neo4jWrites(Neo4jReads):
         edges = (edge for item_id in ids for edge in self._known.of(item_id).lineage)
         return {end.id for edge in edges for end in (edge.source, edge.target)}
 
-    def _row(self, item: Item) -> Record:
-        is_edge = isinstance(item, Edge)
-        constitutive = not isinstance(item, Node) and item.edge_type == EdgeType.CONSTITUTIVE
+    def _row(self, item: Item | Entry) -> Record:
+        typed = item if isinstance(item, (Edge, Memory)) else None
         row: Record = {
             "id": item.id,
             "fields": records.fields(self._space_name, item, self._tokens),
             "labels": records.labels(item, self._tokens),
-            "version": records.VERSION[item.kind],
-            "defines": constitutive and not item.deleted,
+            "version": records.version(item.kind),
+            "defines": is_constitutive(typed),
             "hides": isinstance(item, Edge) and item.relation in HIDING,
-            "linked": is_edge and not item.deleted,
+            "lineage": isinstance(item, Edge) and item.is_lineage,
+            "linked": isinstance(item, Edge) and not item.deleted,
         }
         if isinstance(item, Edge):
             row["type"] = self._tokens.type(item.relation)
@@ -366,7 +388,7 @@ class Neo4jWrites(Neo4jReads):
         """Mark the edges that start lineage made with consent; only a grant changes which do."""
         if self._agreeing:
             ids, self._agreeing = list(self._agreeing), set()
-            await super()._ask(flushing.AGREED, ids=ids)
+            await super().ask(flushing.AGREED, ids=ids)
 
 
 def _around(row: Row) -> Around:

@@ -28,6 +28,7 @@ from concord_graph.domain.exceptions import (
 )
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
+    Author,
     Change,
     ChangeType,
     Clock,
