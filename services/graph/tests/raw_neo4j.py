@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import neo4j_at_hand
+import pytest
+from concord_graph.adapters.neo4j import flushing
 
 _AS_EDGE = "CREATE (x:Item:EdgeVersion:Edge)"
 _AS_ONE_LIKE_IT = f"{_AS_EDGE} SET x = properties(e), x.weight = 0.5"
@@ -66,3 +68,13 @@ def blocked(path: Path) -> Iterator[None]:  # noqa: ARG001
         ).consume()
         yield
         holder.rollback()
+
+
+@contextmanager
+def unprotected(path: Path) -> Iterator[None]:  # noqa: ARG001
+    """Take the store's own protection away: the tests of the statement that writes."""
+    with pytest.MonkeyPatch.context() as patched:
+        unguarded = flushing.FLUSH.replace("NOT $granted AND (", "false AND (")
+        assert unguarded != flushing.FLUSH
+        patched.setattr(flushing, "FLUSH", unguarded)
+        yield

@@ -65,3 +65,14 @@ def blocked(path: Path) -> Iterator[None]:
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
         yield
+
+
+@contextmanager
+def unprotected(path: Path) -> Iterator[None]:
+    """Take the store's own protection away, for good."""
+    with closing(sqlite3.connect(path)) as db, db:
+        for (name,) in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_protected_%'"
+        ).fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+    yield

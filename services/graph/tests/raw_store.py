@@ -13,3 +13,4 @@ join = _RAW.join
 pile_up_history = _RAW.pile_up_history
 records = _RAW.records
 blocked = _RAW.blocked
+unprotected = _RAW.unprotected

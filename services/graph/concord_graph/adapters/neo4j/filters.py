@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from concord_graph.adapters.neo4j import records
-from concord_graph.adapters.neo4j.patterns import Known, held_then, in_time
+from concord_graph.adapters.neo4j.patterns import Known, in_time
+from concord_graph.adapters.neo4j.statements import held_then
 from concord_graph.domain.items import EdgeType, ItemKind
 from concord_graph.ports import EdgeFilter, MemoryFilter
 

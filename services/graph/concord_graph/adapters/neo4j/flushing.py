@@ -66,13 +66,17 @@ _LINK: Final = (
     f" MERGE (b:Item {{id: row.fields.target_id}}) ON CREATE SET b:Ghost, b.kind = {_GHOST}"
     " CREATE (a)-[r:$(row.type)]->(b) SET r = row.link }"
 )
+_JOIN: Final = (
+    "CALL (row) { UNWIND row.participants AS name"
+    " MERGE (p:Participation {name: name, edge_id: row.id}) }"
+)
 _ITEMS: Final = (
     "CALL () { UNWIND $rows AS row CALL (row) {"
     " OPTIONAL MATCH (i:Item {id: row.id})"
     " WITH i, properties(i) AS old"
     f" WITH i, old, {_REFUSED} AS refused"
     " CALL (row, i, old, refused) { WITH * WHERE NOT refused"
-    f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} }}"
+    f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} {_JOIN} }}"
     " RETURN refused }"
     " RETURN collect(CASE WHEN refused THEN row.id END) AS refused }"
 )

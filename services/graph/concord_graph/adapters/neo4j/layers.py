@@ -177,7 +177,8 @@ def _names_near(kind: NameKind) -> str:
 
 @cache
 def _entries(known: Known, tests: str) -> str:
-    pattern = f"{seen('t', 'Entry', known, 'kind: $kind')} AND t.rank IS NOT NULL{tests}"
+    entry = seen("t", "Entry", known, "kind: $kind")
+    pattern = f"{entry} AND t.rank IS NOT NULL AND t.record_from > 0{tests}"
     return (
         f"{bringing(known)}RETURN COLLECT {{ MATCH {pattern} AND (t.rank < $rank OR"
         " t.rank = $rank AND t.record_from < $time) RETURN properties(t)"
@@ -208,7 +209,9 @@ def _entry_counts(known: Known, *, stated: bool) -> str:
 
     def count(kind: str, test: str = "") -> str:
         pattern = seen("t", "Entry", known, f"kind: ${kind}")
-        return f"COUNT {{ MATCH {pattern} AND t.rank IS NOT NULL{test}{made} }}"
+        return (
+            f"COUNT {{ MATCH {pattern} AND t.rank IS NOT NULL AND t.record_from > 0{test}{made} }}"
+        )
 
     return (
         f"{bringing(known)}RETURN {count('episode')},"

@@ -36,7 +36,6 @@ VERSION: Final = {
     ItemKind.EDGE: "EdgeVersion",
     ItemKind.MEMORY: "MemoryVersion",
 }
-TRIPLE: Final = "source_id: e.source_id, relation: e.relation, target_id: e.target_id"
 
 _NODE: Final = re.compile(r"\((\w*:\w+)(?: \{([^{}]*)\})?\)")
 _PARAMETER: Final = re.compile(r"\$(\w+)")
@@ -47,6 +46,8 @@ _LABELS: Final = {
     "Turn": ("MemoryVersion", f"NOT {{0}}.deleted AND {{0}}.memory_kind = {int(MemoryKind.TURN)}"),
     "Tombstone": ("MemoryVersion", "{0}.deleted"),
     "Entry": ("EntryVersion", "NOT {0}.deleted"),
+    "Relation": ("RelationVersion", "NOT {0}.deleted"),
+    "Functional": ("RelationVersion", "{0}.functional"),
     "Edge": ("EdgeVersion", "NOT {0}.deleted"),
     "Constitutive": ("EdgeVersion", f"NOT {{0}}.deleted AND {{0}}.edge_type = {CONSTITUTIVE}"),
     "Governed": ("EdgeVersion", "NOT {0}.deleted AND {0}.governed"),
@@ -146,36 +147,10 @@ def replaced(alias: str, kind: ItemKind, known: Known) -> str:
     )
 
 
-def later_sibling(known: Known) -> str:
-    """Return the later edges of the triple of e, as s: its successors.
-
-    Not of a constitutive edge, nor of one that lineage made with consent rests on.
-    """
-    return (
-        f"MATCH {seen('s', 'Edge', known, TRIPLE)} AND s.effective_from > e.effective_from"
-        f" AND e.edge_type <> {CONSTITUTIVE} AND NOT {governs('e.id', known)}"
-    )
-
-
-def superseded(kind: ItemKind, known: Known) -> str:
-    """Return the test that a successor of e or m has begun at $valid."""
-    begun = [f"{replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid"]
-    if kind == ItemKind.EDGE:
-        begun.append(f"{later_sibling(known)} AND s.effective_from <= $valid")
-    return f"({' OR '.join(f'EXISTS {{ {match} }}' for match in begun)})"
-
-
 def in_time(alias: str) -> str:
     """Return the test that $valid is in an edge's or memory's stated interval."""
     until = f"coalesce({alias}.valid_until, {FOREVER})"
     return f"{alias}.effective_from <= $valid AND {until} > $valid"
-
-
-def held_then(kind: ItemKind, known: Known) -> str:
-    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded."""
-    if kind == ItemKind.NODE:
-        return "true"  # a node has no valid time
-    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known)}"
 
 
 def has_constitutive(expression: str) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.neo4j import filters, layers, records, statements
+from concord_graph.adapters.neo4j import filters, layers, records, statements, succession
 from concord_graph.adapters.neo4j.patterns import known_at
-from concord_graph.adapters.neo4j.records import Record
+from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.viewing import Neo4jViews
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     FOREVER,
+    DeclaredRelation,
     Edge,
     Entry,
     Instant,
@@ -23,6 +24,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    Record,
 )
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
@@ -84,14 +86,51 @@ class Neo4jReads(Neo4jViews):
         found = await self._items(text, digest=content_digest)
         return [records.memory(memory) for memory in found]
 
-    async def revision(self, ref: Ref) -> Item | Entry | None:
+    async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
+        """Return what is declared about a relation."""
+        text = succession.declared(known_at(record))
+        found = await self._items(text, name=name, asked=[{"record": record}])
+        return records.relation(found[0]) if found else None
+
+    async def list_relations(
+        self, at: Instant, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return the declared relations by name."""
+        text = succession.listed_relations(known_at(at.record))
+        found = await self._items(text, **_at(at), after=after, limit=limit)
+        return [records.relation(relation) for relation in found]
+
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one."""
+        whole = await self._is_functional(edge.relation, record)
+        text = succession.row(known_at(record), whole=whole)
+        asked = {"asked": [{"record": record}], "limit": limit}
+        found = await self._items(text, **_row_of(edge), **asked)
+        return [records.edge(one) for one in found]
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return its neighbours in time."""
+        text = succession.beside(whole=await self._is_functional(edge.relation))
+        bound = {**_row_of(edge), "id": edge.id, "from": edge.effective_from}
+        return [records.edge(one) for one in await self._items(text, **bound)]
+
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        """Return ids of live edges whose standing hangs on whether the relation is functional."""
+        found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
+        return [row[0] for row in found]
+
+    async def _is_functional(self, relation: str, record: int = FOREVER) -> bool:
+        declared = await self.relation(relation, record)
+        return declared is not None and declared.functional
+
+    async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         text = (
             f"MATCH (x:{records.version(ref.kind)} {{id: $id, revision: $revision}})"
             " WHERE x.kind = $kind RETURN properties(x)"
         )
         found = await self._items(text, id=ref.id, revision=ref.revision, kind=int(ref.kind))
-        return records.record(found[0]) if found else None
+        return records.revision(found[0]) if found else None
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""
@@ -145,7 +184,9 @@ class Neo4jReads(Neo4jViews):
     ) -> Sequence[str]:
         """Return ids of live edges by id."""
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
-        text = statements.listed_edges(known_at(at.record), tests, stated=at.stated)
+        text = statements.listed_edges(
+            known_at(at.record), tests, stated=at.stated, by_participant=bool(filter_.participants)
+        )
         found = await self.ask(text, **bound, **_at(at), after=after, limit=limit)
         return [row[0] for row in found]
 
@@ -239,24 +280,28 @@ class Neo4jReads(Neo4jViews):
         found = await self._items("MATCH (x:Item {id: $id}) RETURN properties(x)", id=item_id)
         return known_item(found[0]) if found else None
 
-    async def _items(self, text: str, **bound: Any) -> list[Record]:
+    async def _items(self, text: str, **bound: Any) -> list[Fields]:
         return [row[0] for row in await self.ask(text, **bound)]
 
 
-def known_item(record: Record | None) -> Item | None:
+def known_item(record: Fields | None) -> Item | None:
     """Return the item of a current node's properties; a ghost is none, and no entry is one."""
     if record is None or record["kind"] > ItemKind.MEMORY:
         return None
     return records.item(record)
 
 
-def receipt_of(record: Record) -> tuple[bytes, str, Receipt]:
+def receipt_of(record: Fields) -> tuple[bytes, str, Receipt]:
     """Return salt, digest and receipt of a request's properties."""
     refs = tuple(
         Ref(ItemKind(kind), item_id, revision, outcome)
         for kind, item_id, revision, outcome in json.loads(record["refs"])
     )
     return bytes(record["salt"]), record["digest"], Receipt(refs, record["seq"])
+
+
+def _row_of(edge: Edge) -> dict[str, Any]:
+    return {"source": edge.source.id, "relation": edge.relation, "target": edge.target.id}
 
 
 def _at(at: Instant) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.domain.items import (
     REPLACING,
+    DeclaredRelation,
     Edge,
     EdgeType,
     End,
@@ -21,13 +22,14 @@ from concord_graph.domain.items import (
     MemoryKind,
     Node,
     Origin,
+    Record,
     Revision,
     Source,
     Trust,
 )
 from concord_graph.domain.spelling import backwards, folded
 
-Record = dict[str, Any]
+Fields = dict[str, Any]
 
 _ENTRY_LABEL = {ItemKind.EPISODE: "Episode", ItemKind.WORKING_MEMORY: "WorkingMemory"}
 OWN_LABELS = frozenset(
@@ -60,7 +62,17 @@ _OWN_KEYS = frozenset(
         *("participants", "edge_type", "importance", "valid_from", "valid_until", "origin"),
         *("effective_from", "governed", "id_stated", "content", "content_digest", "memory_kind"),
         *("concepts", "concepts_stated", "domain", "surfaces_when", "sources", "external_id"),
-        *("category", "tags", "session_id", "turn_order", "turn_place", "shelf", "rank", "body"),
+        *(
+            "functional",
+            "category",
+            "tags",
+            "session_id",
+            "turn_order",
+            "turn_place",
+            "shelf",
+            "rank",
+            "body",
+        ),
         *("folded", "backwards", "folded_id", "backwards_id", "folded_key", "backwards_key"),
         *("folded_session", "backwards_session"),
     }
@@ -70,15 +82,17 @@ _OWN_KEYS = frozenset(
 
 def version(kind: ItemKind) -> str:
     """Return the label of every revision of a kind."""
-    return VERSION.get(kind, "EntryVersion")
+    return "RelationVersion" if kind == ItemKind.RELATION else VERSION.get(kind, "EntryVersion")
 
 
-def record(fields_: Record) -> Item | Entry:
-    """Return the item or entry that a node's properties hold."""
+def revision(fields_: Fields) -> Record:
+    """Return what a node's properties hold."""
+    if fields_["kind"] == ItemKind.RELATION:
+        return relation(fields_)
     return entry(fields_) if fields_["kind"] in _ENTRY_LABEL else item(fields_)
 
 
-def item(record: Record) -> Item:
+def item(record: Fields) -> Item:
     """Return the item that a node's properties hold."""
     kind = record["kind"]
     if kind == ItemKind.NODE:
@@ -86,7 +100,7 @@ def item(record: Record) -> Item:
     return edge(record) if kind == ItemKind.EDGE else memory(record)
 
 
-def node(record: Record) -> Node:
+def node(record: Fields) -> Node:
     """Return a node."""
     return Node(
         id=record["id"],
@@ -100,7 +114,7 @@ def node(record: Record) -> Node:
     )
 
 
-def edge(record: Record) -> Edge:
+def edge(record: Fields) -> Edge:
     """Return an edge."""
     return Edge(
         id=record["id"],
@@ -121,7 +135,7 @@ def edge(record: Record) -> Edge:
     )
 
 
-def memory(record: Record) -> Memory:
+def memory(record: Fields) -> Memory:
     """Return a memory."""
     return Memory(
         id=record["id"],
@@ -148,7 +162,7 @@ def memory(record: Record) -> Memory:
     )
 
 
-def entry(record: Record) -> Entry:
+def entry(record: Fields) -> Entry:
     """Return an entry."""
     return Entry(
         id=record["id"],
@@ -163,7 +177,18 @@ def entry(record: Record) -> Entry:
     )
 
 
-def fields(space: str, item_: Item | Entry, tokens: Tokens) -> Record:
+def relation(record: Fields) -> DeclaredRelation:
+    """Return a declared relation."""
+    return DeclaredRelation(
+        id=record["id"],
+        revision=_revision(record),
+        create_time=record["create_time"],
+        name=record["name"],
+        functional=record["functional"],
+    )
+
+
+def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
     """Return an item's properties; what is None is absent."""
     revision = item_.revision
     record = {
@@ -182,6 +207,8 @@ def fields(space: str, item_: Item | Entry, tokens: Tokens) -> Record:
     if isinstance(item_, Node):
         record |= _node_fields(item_)
         record |= tokens.shown(item_.properties, _OWN_KEYS)
+    elif isinstance(item_, DeclaredRelation):
+        record |= {"name": item_.name, "functional": item_.functional}
     elif isinstance(item_, Edge):
         record |= _edge_fields(item_)
     else:
@@ -189,7 +216,7 @@ def fields(space: str, item_: Item | Entry, tokens: Tokens) -> Record:
     return {name: value for name, value in record.items() if value is not None}
 
 
-def labels(item_: Item | Entry, tokens: Tokens) -> list[str]:
+def labels(item_: Record, tokens: Tokens) -> list[str]:
     """Return the labels of an item's current node.
 
     Those beside `Item` and the kind's version stand for the partial indexes of the schema.
@@ -197,6 +224,8 @@ def labels(item_: Item | Entry, tokens: Tokens) -> list[str]:
     found = ["Item", version(item_.kind)]
     if item_.deleted:
         return [*found, "Tombstone"]
+    if isinstance(item_, DeclaredRelation):
+        return [*found, "Relation", "Functional"] if item_.functional else [*found, "Relation"]
     if isinstance(item_, Entry):
         return [*found, "Entry", _ENTRY_LABEL[item_.kind]]
     found.append(LIVE[item_.kind])
@@ -210,7 +239,7 @@ def labels(item_: Item | Entry, tokens: Tokens) -> list[str]:
     return [*found, "Turn"] if item_.memory_kind == MemoryKind.TURN else found
 
 
-def link(space: str, edge_: Edge, tokens: Tokens) -> Record:
+def link(space: str, edge_: Edge, tokens: Tokens) -> Fields:
     """Return what an edge's relationship shows."""
     record = {
         "space": space,
@@ -232,7 +261,7 @@ def stated(key: str, value: Any) -> str:
     return f"{key}\x1f{json.dumps(_numbers_alike(value), sort_keys=True)}"
 
 
-def _node_fields(node_: Node) -> Record:
+def _node_fields(node_: Node) -> Fields:
     return {
         "name": node_.name,
         "label": node_.label,
@@ -243,7 +272,7 @@ def _node_fields(node_: Node) -> Record:
     }
 
 
-def _entry_fields(entry_: Entry) -> Record:
+def _entry_fields(entry_: Entry) -> Fields:
     session = entry_.session_id
     return {
         "session_id": session,
@@ -255,7 +284,7 @@ def _entry_fields(entry_: Entry) -> Record:
     }
 
 
-def _edge_fields(edge_: Edge) -> Record:
+def _edge_fields(edge_: Edge) -> Fields:
     return {
         "source_id": edge_.source.id,
         "source_kind": int(edge_.source.kind),
@@ -276,7 +305,7 @@ def _edge_fields(edge_: Edge) -> Record:
     }
 
 
-def _memory_fields(memory_: Memory) -> Record:
+def _memory_fields(memory_: Memory) -> Fields:
     key = memory_.external_id
     sources = [
         {"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids), "trust": int(s.trust)}
@@ -337,7 +366,7 @@ def _numbers_alike(value: Any) -> Any:
     return value
 
 
-def _revision(record: Record) -> Revision:
+def _revision(record: Fields) -> Revision:
     return Revision(
         record["revision"],
         record["seq"],
@@ -348,7 +377,7 @@ def _revision(record: Record) -> Revision:
     )
 
 
-def _source(part: Record) -> Source:
+def _source(part: Fields) -> Source:
     return Source(
         speaker=part["speaker"],
         file=part["file"],

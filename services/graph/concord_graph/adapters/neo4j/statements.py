@@ -5,28 +5,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from concord_graph.adapters.neo4j import succession
 from concord_graph.adapters.neo4j.patterns import (
     ALIAS,
-    CONSTITUTIVE,
     LIVE,
-    TRIPLE,
     VERSION,
     Known,
     bringing,
     counts,
-    governs,
     has_constitutive,
     held,
-    held_then,
     in_time,
     item,
-    later_sibling,
     replaced,
     seen,
-    superseded,
     was_known,
 )
-from concord_graph.domain.items import ItemKind, MemoryKind
+from concord_graph.domain.items import FOREVER, ItemKind, MemoryKind
 
 _ASK: Final = "UNWIND $asked AS ask "
 _NEAR_EDGE: Final = f"({has_constitutive('e.source_id')} OR {has_constitutive('e.target_id')})"
@@ -110,10 +105,7 @@ def successors(kind: ItemKind, known: Known) -> str:
     start = f"{_ASK}MATCH {item(alias, kind, known)}"
     resolved = f"{replaced(alias, kind, known)} AND n.effective_from <= $valid"
     text = f"{start} {resolved} RETURN {alias}.id AS id, n.id AS successor"
-    if kind != ItemKind.EDGE:
-        return text
-    sibling = f"{later_sibling(known)} AND s.effective_from <= $valid"
-    return f"{text} UNION {start} {sibling} RETURN e.id AS id, s.id AS successor"
+    return f"{text} UNION {succession.followers(known)}" if kind == ItemKind.EDGE else text
 
 
 @cache
@@ -123,13 +115,15 @@ def views(kind: ItemKind, known: Known) -> str:
     start = f"{_ASK}MATCH {item(alias, kind, known)}"
     if kind == ItemKind.NODE:
         return (
-            f"{start} RETURN properties(n) AS item, null AS sibling, null AS replaced,"
+            f"{start} RETURN properties(n) AS item, null AS follows, null AS replaced,"
             " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source,"
             " null AS target, ask.place AS place"
         )
-    columns = _edge_columns(known) if kind == ItemKind.EDGE else _memory_columns(known)
     access = f"OPTIONAL MATCH (a:Access {{id: {alias}.id}})"
-    return f"{start} {access} RETURN {columns}, ask.place AS place"
+    if kind == ItemKind.MEMORY:
+        return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
+    former = succession.with_former(known)
+    return f"{start} {access} {former} RETURN {_edge_columns(known)}, ask.place AS place"
 
 
 @cache
@@ -152,11 +146,13 @@ def walked(
         conditions.append(tests)
     if hide_superseded:
         conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
-    columns = _edge_columns(known) if whole else _STEP
+    shown = f"RETURN {_STEP}"
+    if whole:
+        shown = f"{succession.with_former(known)} RETURN {_edge_columns(known)}"
     label = "Constitutive" if constitutive else "Edge"
     return (
         f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')}"
-        f" {bringing(known)}OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {columns}"
+        f" {bringing(known)}OPTIONAL MATCH (a:Access {{id: e.id}}) {shown}"
     )
 
 
@@ -177,14 +173,22 @@ def listed_nodes(known: Known) -> str:
 
 
 @cache
-def listed_edges(known: Known, tests: str, *, stated: bool) -> str:
-    """Select ids of live edges after $after, by id; `stated`: of those that held at $valid."""
-    conditions = [seen("e", "Edge", known), "e.id > $after"]
+def listed_edges(known: Known, tests: str, *, stated: bool, by_participant: bool) -> str:
+    """Select ids of live edges after $after, by id; `stated`: of those that held at $valid.
+
+    `by_participant`: of those that have, or ever had, the first of $participants.
+    """
+    start, keys = bringing(known), ""
+    if by_participant:
+        start += (
+            "MATCH (p:Participation {name: $participants[0]}) WHERE p.edge_id > $after"
+            f" WITH p{'' if known is None else ', ask'} ORDER BY p.edge_id "
+        )
+        keys = "id: p.edge_id"
+    conditions = [seen("e", "Edge", known, keys), "e.id > $after"]
     conditions += [tests] if tests else []
     conditions += [held_then(ItemKind.EDGE, known)] if stated else []
-    return (
-        f"{bringing(known)}MATCH {' AND '.join(conditions)} RETURN e.id ORDER BY e.id LIMIT $limit"
-    )
+    return f"{start}MATCH {' AND '.join(conditions)} RETURN e.id ORDER BY e.id LIMIT $limit"
 
 
 @cache
@@ -234,6 +238,21 @@ def counted(known: Known, *, stated: bool) -> str:
     )
 
 
+def superseded(kind: ItemKind, known: Known) -> str:
+    """Return the test that a successor of e or m has begun at $valid."""
+    test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
+    if kind != ItemKind.EDGE:
+        return test
+    return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
+
+
+def held_then(kind: ItemKind, known: Known) -> str:
+    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded."""
+    if kind == ItemKind.NODE:
+        return "true"  # a node has no valid time
+    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known)}"
+
+
 def _all_of(kind: ItemKind, known: Known) -> str:
     """Return the pattern of every live item of a kind, up to and with its WHERE."""
     alias = ALIAS[kind]
@@ -253,11 +272,7 @@ def _predecessors(alias: str, kind: ItemKind, known: Known) -> str:
     )
     if kind != ItemKind.EDGE:
         return resolved
-    return (
-        f"{resolved} + COUNT {{ MATCH {seen('s', 'Edge', known, TRIPLE)}"
-        f" AND s.effective_from < e.effective_from AND s.edge_type <> {CONSTITUTIVE}"
-        f" AND NOT {governs('s.id', known)} }}"
-    )
+    return f"{resolved} + {succession.former_count(known)}"
 
 
 def _name(end: str, known: Known) -> str:
@@ -272,7 +287,7 @@ def _name(end: str, known: Known) -> str:
 def _edge_columns(known: Known) -> str:
     return (
         "properties(e) AS item,"
-        f" {_earliest(later_sibling(known), 's')} AS sibling,"
+        f" {succession.next_from(known)} AS follows,"
         f" {_earliest(replaced('e', ItemKind.EDGE, known), 'n')} AS replaced,"
         f" {_predecessors('e', ItemKind.EDGE, known)} AS predecessors,"
         f" a.last_time AS last_time, a.count AS reads, {_NEAR_EDGE} AS near,"
@@ -282,7 +297,7 @@ def _edge_columns(known: Known) -> str:
 
 def _memory_columns(known: Known) -> str:
     return (
-        "properties(m) AS item, null AS sibling,"
+        "properties(m) AS item, null AS follows,"
         f" {_earliest(replaced('m', ItemKind.MEMORY, known), 'n')} AS replaced,"
         f" {_predecessors('m', ItemKind.MEMORY, known)} AS predecessors,"
         f" a.last_time AS last_time, a.count AS reads, {_NEAR_MEMORY} AS near,"

@@ -10,7 +10,7 @@ from neo4j import AsyncManagedTransaction
 from concord_graph.adapters.neo4j import filters, records, statements
 from concord_graph.adapters.neo4j.patterns import known_at, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
-from concord_graph.adapters.neo4j.records import Record
+from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -152,7 +152,7 @@ class Neo4jViews:
         return states
 
     async def _views(
-        self, kind: ItemKind, asked: Sequence[Record], record: int, valid: int
+        self, kind: ItemKind, asked: Sequence[Fields], record: int, valid: int
     ) -> list[tuple[int, View]]:
         """Return (place, view) of what is asked; `record` FOREVER asks about now, else each."""
         if not asked:
@@ -161,7 +161,7 @@ class Neo4jViews:
         return [(row[-1], self._view(row, valid, pending)) for row in rows]
 
     async def _view_rows(
-        self, kind: ItemKind, asked: Sequence[Record], record: int
+        self, kind: ItemKind, asked: Sequence[Fields], record: int
     ) -> tuple[list[Row], Sequence[ReadCounts]]:
         text = statements.views(kind, known_at(record))
         return await self._pending.beside(lambda: self.ask(text, asked=list(asked)))
@@ -188,9 +188,9 @@ class Neo4jViews:
         return await self._pending.beside(lambda: self.ask(text, **bound))
 
     def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
-        record, sibling, replaced, predecessors, last_time, reads, near, source, target = row[:9]
+        record, follows, replaced, predecessors, last_time, reads, near, source, target = row[:9]
         item = records.item(record)
-        superseded = min(_or_forever(sibling), _or_forever(replaced))
+        superseded = min(_or_forever(follows), _or_forever(replaced))
         names: dict[str, str] = {}
         if isinstance(item, Edge):
             ends = ((item.source, source), (item.target, target))

@@ -17,7 +17,7 @@ from neo4j import AsyncManagedTransaction
 from concord_graph.adapters.neo4j import flushing, records, statements
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
-from concord_graph.adapters.neo4j.records import Record
+from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
@@ -25,12 +25,14 @@ from concord_graph.domain.exceptions import ConstitutiveProtected
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
+    DeclaredRelation,
     Edge,
     Entry,
     Item,
     ItemKind,
     Memory,
     Node,
+    Record,
 )
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import Author, Change, Clock, Expected, ReadCounts, Receipt, Ref
@@ -41,7 +43,8 @@ _MOST_LEARNT_AHEAD = 5_000
 _LOCK = (
     "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID()"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
-    " request_id: $request_id}) RETURN s.seq, s.last_time, properties(r)"
+    " request_id: $request_id}) RETURN s.seq, s.last_time, properties(r),"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name }"
 )
 _NOBODY = Author("", "", "")
 _BURN = (
@@ -67,28 +70,30 @@ class Neo4jWrites(Neo4jReads):
     ) -> None:
         super().__init__(tx, space, epoch=epoch, pending=pending)
         self._author = author or _NOBODY
-        self._request: Record | None = None
+        self._request: Fields | None = None
         self._clock = clock
         self._tokens = tokens
         self._known = WorkingSet()
         self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
+        self._functional: set[str] = set()
         self._last_turns: dict[str, int] = {}
         self._granted = False
         self._counted = 0
-        self._rows: list[Record] = []
+        self._rows: list[Fields] = []
         self._agreeing: set[str] = set()
-        self._changes: list[Record] = []
-        self._requests: list[Record] = []
+        self._changes: list[Fields] = []
+        self._requests: list[Fields] = []
 
     async def begin(self) -> None:
         """Lock the space, then read how far it is, and what the author's request did before."""
-        ((self._seq, self._last_time, self._request),) = await super().ask(
+        ((self._seq, self._last_time, self._request, functional),) = await super().ask(
             _LOCK,
             principal=self._author.principal,
             method=self._author.method,
             request_id=self._author.request_id,
         )
         self._counted = self._seq
+        self._functional = set(functional)
 
     def tick(self) -> tuple[int, int]:
         """Return the next sequence number and a later record time."""
@@ -114,9 +119,12 @@ class Neo4jWrites(Neo4jReads):
         if said:
             await self._view_ahead(said)
 
-    async def put(self, item: Item | Entry) -> None:
+    async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
         self._rows.append(self._row(item))
+        if isinstance(item, DeclaredRelation):
+            self._declare(item)
+            return
         if isinstance(item, Entry):
             return
         self._known.note(item)
@@ -287,6 +295,39 @@ class Neo4jWrites(Neo4jReads):
             return await super().receipt(author)
         return receipt_of(self._request) if self._request else None
 
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one."""
+        if record != FOREVER or edge.relation in self._functional:
+            return await super().succession(edge, limit, record)
+        return (await self._triple_of(edge))[:limit]
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return its neighbours in time."""
+        if edge.relation in self._functional:
+            return await super().beside(edge)
+        others = [one for one in await self._triple_of(edge) if one.id != edge.id]
+        instants = {one.effective_from for one in others}
+        if edge.effective_from in instants:
+            return []
+        before = max((t for t in instants if t < edge.effective_from), default=None)
+        after = min((t for t in instants if t > edge.effective_from), default=None)
+        return [one for one in others if one.effective_from in {before, after}]
+
+    async def _triple_of(self, edge: Edge) -> list[Edge]:
+        found = await self.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
+        return sorted(found, key=lambda one: (one.effective_from, one.id))
+
+    async def _is_functional(self, relation: str, record: int = FOREVER) -> bool:
+        if record != FOREVER:
+            return await super()._is_functional(relation, record)
+        return relation in self._functional
+
+    def _declare(self, relation: DeclaredRelation) -> None:
+        if relation.functional:
+            self._functional.add(relation.name)
+        else:
+            self._functional.discard(relation.name)
+
     async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
         if self._granted or record != FOREVER:  # only a grant lets the transaction change it
@@ -300,7 +341,7 @@ class Neo4jWrites(Neo4jReads):
             self._last_turns[session_id] = await super().last_turn_order(session_id)
         return self._last_turns[session_id]
 
-    async def revision(self, ref: Ref) -> Item | Entry | None:
+    async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         newest = self._known.item(ref.id)
         if newest is not None and ref == Ref(
@@ -310,7 +351,7 @@ class Neo4jWrites(Neo4jReads):
         return await super().revision(ref)
 
     async def _view_rows(
-        self, kind: ItemKind, asked: Sequence[Record], record: int
+        self, kind: ItemKind, asked: Sequence[Fields], record: int
     ) -> tuple[list[Row], Sequence[ReadCounts]]:
         rows, pending = self._viewed
         about_now = kind == ItemKind.MEMORY and record == FOREVER
@@ -366,9 +407,9 @@ class Neo4jWrites(Neo4jReads):
         edges = (edge for item_id in ids for edge in self._known.of(item_id).lineage)
         return {end.id for edge in edges for end in (edge.source, edge.target)}
 
-    def _row(self, item: Item | Entry) -> Record:
+    def _row(self, item: Record) -> Fields:
         typed = item if isinstance(item, (Edge, Memory)) else None
-        row: Record = {
+        row: Fields = {
             "id": item.id,
             "fields": records.fields(self._space_name, item, self._tokens),
             "labels": records.labels(item, self._tokens),
@@ -377,8 +418,10 @@ class Neo4jWrites(Neo4jReads):
             "hides": isinstance(item, Edge) and item.relation in HIDING,
             "lineage": isinstance(item, Edge) and item.is_lineage,
             "linked": isinstance(item, Edge) and not item.deleted,
+            "participants": [],
         }
         if isinstance(item, Edge):
+            row["participants"] = row["fields"]["participants"]
             row["type"] = self._tokens.type(item.relation)
             row["link"] = records.link(self._space_name, item, self._tokens)
             self._agreeing |= {item.id, item.source.id} if self._granted else set()
