@@ -8,6 +8,7 @@ _HERE = "services/graph/tests/"
 _STEPS = "the numbered steps of SQLite's schema; Neo4j's began with what they came to"
 ONLY_SQLITE = {
     "test_migrations.py": _STEPS,
+    "test_statement_plans.py": "SQLite's plans; Neo4j's are in store_contract/test_neo4j_model.py",
     "test_contexts.py::test_contexts_of_an_older_store": _STEPS,
     "test_dialogue.py::test_turns_from_before_orders_were_counted": _STEPS,
     "test_near_names.py::test_names_of_an_older_store_are_suggested": _STEPS,

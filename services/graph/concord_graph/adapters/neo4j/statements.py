@@ -265,14 +265,15 @@ def _earliest(match: str, alias: str) -> str:
 
 def _predecessors(alias: str, kind: ItemKind, known: Known) -> str:
     """Return how many live items have this one as a successor, whether it has begun or not."""
+    beyond = ""
+    if kind == ItemKind.EDGE:  # those that it follows in time are counted once
+        beyond = f" AND NOT coalesce({succession.is_former('n', known)}, false)"
     resolved = (
         f"COUNT {{ MATCH {seen('l', 'Replacing', known, f'source_id: {alias}.id')}"
         f" MATCH {seen('n', LIVE[kind], known, 'id: l.target_id')}"
-        f" AND {counts('n', kind, known)} }}"
+        f" AND {counts('n', kind, known)}{beyond} RETURN DISTINCT n.id }}"
     )
-    if kind != ItemKind.EDGE:
-        return resolved
-    return f"{resolved} + {succession.former_count(known)}"
+    return f"{resolved} + {succession.former_count(known)}" if beyond else resolved
 
 
 def _name(end: str, known: Known) -> str:

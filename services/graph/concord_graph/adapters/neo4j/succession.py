@@ -83,6 +83,15 @@ def former_count(known: Known) -> str:
     )
 
 
+def is_former(older: str, known: Known) -> str:
+    """Return the test that edge e is the next one of another edge, after `former`."""
+    return (
+        f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
+        f" AND (whole OR {older}.target_id = e.target_id) AND {older}.effective_from = former"
+        f" AND {gives_way(older, known)})"
+    )
+
+
 def followers(known: Known) -> str:
     """Select (id, follower's id) of $asked edges: what has begun by $valid, not all of it.
 
