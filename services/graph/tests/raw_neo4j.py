@@ -11,7 +11,6 @@ import pytest
 from concord_graph.adapters.neo4j import flushing
 
 _AS_EDGE = "CREATE (x:Item:EdgeVersion:Edge)"
-_AS_ONE_LIKE_IT = f"{_AS_EDGE} SET x = properties(e), x.weight = 0.5"
 
 
 def grow_hub(path: Path, name: str, count: int) -> None:  # noqa: ARG001 - see above
@@ -34,8 +33,8 @@ def join(path: Path, pairs: Sequence[tuple[str, str]], *, like: str) -> None:  #
     """Join pairs of nodes by edges like the one of an id."""
     neo4j_at_hand.run(
         "MATCH (e:Edge {id: $like}) UNWIND range(0, size($pairs) - 1) AS i"
-        f" {_AS_ONE_LIKE_IT}, x.id = 'joined-' + i, x.source_id = $pairs[i][0],"
-        " x.target_id = $pairs[i][1]",
+        f" {_AS_EDGE} SET x = e {{.*, weight: 0.5, id: 'joined-' + i, source_id: $pairs[i][0],"
+        " target_id: $pairs[i][1]}",
         like=like,
         pairs=[list(pair) for pair in pairs],
     )
@@ -45,8 +44,8 @@ def pile_up_history(path: Path, edge_id: str, count: int) -> None:  # noqa: ARG0
     """Give an edge `count` more revisions, long closed."""
     neo4j_at_hand.run(
         "MATCH (e:Edge {id: $id}) UNWIND range(2, $count + 1) AS i CALL (e, i) {"
-        " CREATE (x:EdgeVersion) SET x = properties(e), x.revision = i,"
-        " x.record_until = e.record_from } IN TRANSACTIONS OF 5000 ROWS",
+        " CREATE (x:EdgeVersion) SET x = e {.*, revision: i, record_until: e.record_from}"
+        " } IN TRANSACTIONS OF 5000 ROWS",
         id=edge_id,
         count=count,
     )
