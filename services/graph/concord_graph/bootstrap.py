@@ -186,6 +186,7 @@ async def build_on(
     clock: Clock = system_clock,
     rules: Rules | None = None,
     working_capacity: int = DEFAULT_CAPACITY,
+    confirmers: Sequence[str] = CONFIRMERS,
 ) -> GraphApp:
     """Assemble graph over the store that the settings choose; otherwise as `build`.
 
@@ -201,5 +202,10 @@ async def build_on(
             open_store, settings.store_path, clock, readers=settings.readers
         )
     return GraphApp(
-        store, clock, rules or Rules(), enrolment or {}, working_capacity=working_capacity
+        store,
+        clock,
+        rules or Rules(),
+        enrolment or {},
+        working_capacity=working_capacity,
+        confirmers=confirmers,
     )

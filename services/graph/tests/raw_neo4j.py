@@ -22,7 +22,8 @@ def grow_hub(path: Path, name: str, count: int) -> None:  # noqa: ARG001 - see a
         " principal: 'p', salt: h.salt, create_time: h.create_time, source_id: h.id,"
         " source_kind: 1, relation: 'R', target_id: 'leaf-' + i, target_kind: 1, weight: 0.5,"
         " properties: '{}', stated: [], participants: [], edge_type: 1, importance: 0,"
-        " effective_from: h.create_time, origin: 1, governed: false}"
+        " effective_from: h.create_time, origin: 1, governed: false,"
+        " erase_time: 0}"
         " } IN TRANSACTIONS OF 5000 ROWS",
         name=name,
         count=count,

@@ -13,10 +13,10 @@ import neo4j_at_hand
 import pytest
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc, layers_pb2, memory_pb2_grpc
 from concord_chassis.channel import connect
-from concord_chassis.config import ConfigError
+from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
 from concord_chassis.testing import new_issuer
-from concord_graph.config import read_enrolment, read_store
+from concord_graph.config import GraphConfig, read_enrolment, read_store
 from cryptography.hazmat.primitives import serialization
 from graph_world import FOUND, SCOPES, named
 

@@ -23,7 +23,9 @@ _CONSTITUTIVE_ITEM: Final = (
 # another edge at the place of one that consented lineage rests on would succeed it
 _TWIN: Final = (
     "EXISTS { MATCH (t:Edge {source_id: row.fields.source_id, relation: row.fields.relation,"
-    " target_id: row.fields.target_id}) WHERE t.effective_from IS NOT NULL AND t.id <> row.id"
+    " target_id: row.fields.target_id})"
+    " USING INDEX SEEK t:Edge(space, source_id, relation, target_id, effective_from)"
+    " WHERE t.effective_from IS NOT NULL AND t.id <> row.id"
     f" AND {governs('t.id', None)} }}"
     " AND NOT coalesce(old.kind = row.fields.kind AND NOT old.deleted"
     " AND old.source_id = row.fields.source_id AND old.relation = row.fields.relation"
@@ -74,15 +76,16 @@ _ITEMS: Final = (
     "CALL () { UNWIND $rows AS row CALL (row) {"
     " OPTIONAL MATCH (i:Item {id: row.id})"
     " WITH i, properties(i) AS old"
-    f" WITH i, old, {_REFUSED} AS refused"
-    " CALL (row, i, old, refused) { WITH * WHERE NOT refused"
+    f" WITH i, old, {_REFUSED} AS refused, coalesce(old.erase_time <> 0, false) AS sealed"
+    " CALL (row, i, old, refused, sealed) { WITH * WHERE NOT refused AND NOT sealed"
     f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} {_JOIN} }}"
-    " RETURN refused }"
-    " RETURN collect(CASE WHEN refused THEN row.id END) AS refused }"
+    " RETURN refused, sealed }"
+    " RETURN collect(CASE WHEN refused THEN row.id END) AS refused,"
+    " collect(CASE WHEN sealed THEN row.id END) AS sealed }"
 )
 _RECORDS: Final = (
     "MATCH (s:Space) SET s.seq = $seq, s.last_time = $last_time"
-    " WITH refused"
+    " WITH refused, sealed"
     " CALL () { UNWIND $changes AS fields CREATE (c:Change {seq: fields.seq}) SET c = fields }"
     " CALL () { UNWIND $requests AS fields"
     " CREATE (q:Request {request_id: fields.request_id}) SET q = fields }"
@@ -90,8 +93,9 @@ _RECORDS: Final = (
     " WITH q LIMIT 1000 DELETE q }"
 )
 
-FLUSH: Final = f"{_ITEMS} {_RECORDS} RETURN refused"
-"""Write $rows, $changes, $requests and the counters; return the ids that protection refuses.
+FLUSH: Final = f"{_ITEMS} {_RECORDS} RETURN refused, sealed"
+"""Write $rows, $changes, $requests and the counters; return the ids that protection refuses,
+and those that were erased, after which nothing comes.
 
 Requests of before $forget_before (µs) are forgotten, a thousand at a time."""
 

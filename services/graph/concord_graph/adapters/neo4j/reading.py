@@ -9,11 +9,12 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.neo4j import filters, layers, records, statements, succession
+from concord_graph.adapters.neo4j import erasing, filters, layers, records, statements, succession
 from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.viewing import Neo4jViews
 from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
     DeclaredRelation,
@@ -270,6 +271,20 @@ class Neo4jReads(Neo4jViews):
             request_id=author.request_id,
         )
         return receipt_of(found[0]) if found else None
+
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        found = await self._items(
+            "MATCH (e:EdgeVersion {source_id: $id}) WHERE e:Item RETURN properties(e) AS edge"
+            " UNION MATCH (e:EdgeVersion {target_id: $id}) WHERE e:Item"
+            " RETURN properties(e) AS edge",
+            id=item_id,
+        )
+        return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return await erasing.erasure(self, erase_id=erase_id, memory_id=memory_id)
 
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""

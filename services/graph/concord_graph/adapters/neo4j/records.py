@@ -132,6 +132,7 @@ def edge(record: Fields) -> Edge:
         valid_until=record.get("valid_until"),
         origin=Origin(record["origin"]),
         governed=record["governed"],
+        erase_time=record["erase_time"],
     )
 
 
@@ -159,6 +160,7 @@ def memory(record: Fields) -> Memory:
         valid_from=record.get("valid_from"),
         valid_until=record.get("valid_until"),
         turn_order=record["turn_order"],
+        erase_time=record["erase_time"],
     )
 
 
@@ -302,6 +304,7 @@ def _edge_fields(edge_: Edge) -> Fields:
         "effective_from": edge_.effective_from,
         "origin": int(edge_.origin),
         "governed": edge_.governed,
+        "erase_time": edge_.erase_time,
     }
 
 
@@ -314,7 +317,7 @@ def _memory_fields(memory_: Memory) -> Fields:
     return {
         "id_stated": memory_.id_stated,
         "content": memory_.content,
-        "content_digest": memory_.content_digest,
+        "content_digest": "" if memory_.erase_time else memory_.content_digest,
         "memory_kind": int(memory_.memory_kind),
         "concepts": list(memory_.concepts),
         "concepts_stated": memory_.concepts_stated,
@@ -331,6 +334,7 @@ def _memory_fields(memory_: Memory) -> Fields:
         "valid_until": memory_.valid_until,
         "effective_from": memory_.effective_from,
         "turn_order": memory_.turn_order,
+        "erase_time": memory_.erase_time,
         "turn_place": memory_.turn_order or None,
         "folded_id": folded(memory_.id) if memory_.id_stated else None,
         "backwards_id": backwards(memory_.id) if memory_.id_stated else None,

@@ -12,12 +12,13 @@ import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import DriverError, Neo4jError
 
-from concord_graph.adapters.neo4j import layers, patterns, schema
+from concord_graph.adapters.neo4j import erasing, layers, patterns, schema
 from concord_graph.adapters.neo4j.failures import advice, told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.writing import Neo4jWrites
+from concord_graph.domain.erasure import STORE
 from concord_graph.domain.exceptions import Overloaded, StoreUnusable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
@@ -186,6 +187,12 @@ class Neo4jStore:
         given = {"space": space, "after": after, "limit": limit}
         found = await self._rows(neo4j.READ_ACCESS, text, given=given)
         return [layers.change(row) for row in found]
+
+    async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
+        """Confirm what was erased: no query shows it; its bytes go when the store is compacted."""
+        await self._rows(
+            neo4j.WRITE_ACCESS, erasing.CONFIRM_ALL, confirmer=STORE, time=self._clock()
+        )
 
     async def ready(self) -> bool:
         """Return whether the store answers, and is the one that was opened."""

@@ -26,7 +26,7 @@ from concord_graph.domain.standing import Standing
 from concord_graph.ports import ReadCounts, State, Step, View, Walk
 
 Row = list[Any]
-_LEAVE_THE_STATE = [6, 7]  # TOUCHED and REFUSED
+_LEAVE_THE_STATE = [6, 7, 9]  # TOUCHED, REFUSED, ERASE_CONFIRMED
 _LATEST_CHANGE = (
     "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id}) WHERE c.seq <= ask.seq"
     f" AND NOT c.type IN {_LEAVE_THE_STATE}"

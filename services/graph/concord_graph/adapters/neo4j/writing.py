@@ -14,19 +14,21 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord, Grant
 from neo4j import AsyncManagedTransaction
 
-from concord_graph.adapters.neo4j import flushing, records, statements
+from concord_graph.adapters.neo4j import erasing, flushing, records, statements
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
+from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
     DeclaredRelation,
     Edge,
+    EdgeType,
     Entry,
     Item,
     ItemKind,
@@ -81,6 +83,7 @@ class Neo4jWrites(Neo4jReads):
         self._counted = 0
         self._rows: list[Fields] = []
         self._agreeing: set[str] = set()
+        self._erased: list[Memory | Edge] = []
         self._changes: list[Fields] = []
         self._requests: list[Fields] = []
 
@@ -174,6 +177,18 @@ class Neo4jWrites(Neo4jReads):
             }
         )
 
+    async def erase(self, item: Memory | Edge) -> None:
+        """Take out of every version what the item says no more."""
+        self._erased.append(item)
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        """Keep a receipt."""
+        await erasing.put(self, erasure)
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        """Note when a confirmer confirmed."""
+        await erasing.confirm(self, erase_id, confirmer, time)
+
     async def burn(self, nonces: Collection[str]) -> bool:
         """Burn nonces for ever; False when one was burnt before."""
         if len(set(nonces)) < len(nonces):
@@ -207,7 +222,7 @@ class Neo4jWrites(Neo4jReads):
         requests, self._requests = self._requests, []
         for start in range(0, max(len(rows), 1), _ROWS_A_STATEMENT):
             last = start + _ROWS_A_STATEMENT >= len(rows)
-            ((refused,),) = await super().ask(
+            ((refused, sealed),) = await super().ask(
                 flushing.FLUSH,
                 rows=rows[start : start + _ROWS_A_STATEMENT],
                 granted=self._granted,
@@ -219,8 +234,13 @@ class Neo4jWrites(Neo4jReads):
             )
             if refused:
                 raise ConstitutiveProtected(refused[0], "the store keeps what defines the agent")
+            if sealed:
+                raise RuntimeError(f"a revision after an erased one: {sealed[0]}")
         self._counted = self._seq
         await self._keep_marks()
+        if self._erased:
+            erased, self._erased = self._erased, []
+            await erasing.erase(self, erased)
 
     async def node(self, node_id: str) -> Node | None:
         """Return a node by id."""
@@ -414,7 +434,7 @@ class Neo4jWrites(Neo4jReads):
             "fields": records.fields(self._space_name, item, self._tokens),
             "labels": records.labels(item, self._tokens),
             "version": records.version(item.kind),
-            "defines": is_constitutive(typed),
+            "defines": is_constitutive(typed) or _erases_what_defines(typed),
             "hides": isinstance(item, Edge) and item.relation in HIDING,
             "lineage": isinstance(item, Edge) and item.is_lineage,
             "linked": isinstance(item, Edge) and not item.deleted,
@@ -432,6 +452,12 @@ class Neo4jWrites(Neo4jReads):
         if self._agreeing:
             ids, self._agreeing = list(self._agreeing), set()
             await super().ask(flushing.AGREED, ids=ids)
+
+
+def _erases_what_defines(item: Edge | Memory | None) -> bool:
+    """Return whether the history of something constitutive would go, also when it is forgotten."""
+    erased = item is not None and item.erase_time != 0
+    return erased and item is not None and item.edge_type == EdgeType.CONSTITUTIVE
 
 
 def _around(row: Row) -> Around:
