@@ -29,6 +29,7 @@ Row = list[Any]
 _LEAVE_THE_STATE = [6, 7, 9]  # TOUCHED, REFUSED, ERASE_CONFIRMED
 _LATEST_CHANGE = (
     "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id}) WHERE c.seq <= ask.seq"
+    " AND c.record_time <= ask.record"
     f" AND NOT c.type IN {_LEAVE_THE_STATE}"
     " RETURN c ORDER BY c.item_id DESC, c.seq DESC LIMIT 1 } RETURN ask.place, c.seq, c.record_time"
 )
@@ -125,30 +126,31 @@ class Neo4jViews:
         found = await self.ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
         return int(found[0][0])
 
-    async def states(self, refs: Sequence[tuple[str, int]], valid: int) -> Sequence[State | None]:
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
         """Return memories as they were after a change."""
         asked = [
-            {"id": memory_id, "seq": seq or FOREVER, "place": place}
+            {
+                **{"id": memory_id, "place": place, "seq": seq or FOREVER},
+                "record": FOREVER if seq else record,
+            }
             for place, (memory_id, seq) in enumerate(refs)
         ]
-        changes = {
-            place: (int(seq), int(time))
-            for place, seq, time in await self.ask(_LATEST_CHANGE, asked=asked)
-        }
         states: list[State | None] = [None] * len(refs)
-        for now in (True, False):
-            some = [
-                {"id": refs[place][0], "place": place, "record": FOREVER if now else time}
-                for place, (_, time) in changes.items()
-                if (refs[place][1] == 0) == now
-            ]
-            for place, view in await self._views(
-                ItemKind.MEMORY, some, FOREVER if now else 0, valid
-            ):
-                seq, time = changes[place]
-                states[place] = State(
-                    view, seq, time, Instant(valid) if now else Instant(valid, time)
-                )
+        now, then = [], []
+        changes: dict[int, tuple[int, int]] = {}
+        for place, seq, time in await self.ask(_LATEST_CHANGE, asked=asked):
+            changes[place] = (seq, time)
+            memory_id, wanted = refs[place]
+            known = time if wanted else record
+            one = {"id": memory_id, "place": place, "record": known}
+            (now if known == FOREVER else then).append((one, Instant(valid, known)))
+        for some, at in ((now, FOREVER), (then, 0)):
+            instants = {one["place"]: instant for one, instant in some}
+            views = await self._views(ItemKind.MEMORY, [one for one, _ in some], at, valid)
+            for place, view in views:
+                states[place] = State(view, *changes[place], instants[place])
         return states
 
     async def _views(
