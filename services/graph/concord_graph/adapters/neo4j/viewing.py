@@ -138,7 +138,8 @@ class Neo4jViews:
             for place, (memory_id, seq) in enumerate(refs)
         ]
         states: list[State | None] = [None] * len(refs)
-        now, then = [], []
+        now: list[tuple[Fields, Instant]] = []
+        then: list[tuple[Fields, Instant]] = []
         changes: dict[int, tuple[int, int]] = {}
         for place, seq, time in await self.ask(_LATEST_CHANGE, asked=asked):
             changes[place] = (seq, time)
