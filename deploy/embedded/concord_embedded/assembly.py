@@ -20,8 +20,8 @@ from concord_gateway.tls import TlsRefused
 from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
 from concord_graph import bootstrap as graph_parts
-from concord_graph.adapters.sqlite.store import StoreUnusable
-from concord_graph.config import Limits, read_enrolment
+from concord_graph.config import Limits, Neo4jConfig, SqliteConfig, read_enrolment, read_store
+from concord_graph.domain.exceptions import StoreUnusable
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.domain.errors import SearchError
@@ -63,12 +63,14 @@ class Assembly:
 
         Raises `StartError`.
         """
-        _demand_whole(self._data)
         with _told_by_parts():
+            store = read_store({**self._environ, "GRAPH_STORE_PATH": str(self._data.graph_store)})
+            if isinstance(store, SqliteConfig):
+                _demand_whole(self._data)
             self._gateway = await self._start_gateway(port)
             # Both are waited for, also when one fails: an abandoned one would hold its files.
             outcomes = await asyncio.gather(
-                self._start_graph(),
+                self._start_graph(store),
                 self._start_search(),
                 self._start_governance(),
                 return_exceptions=True,
@@ -119,12 +121,11 @@ class Assembly:
             ) from error
         return gateway
 
-    async def _start_graph(self) -> None:
+    async def _start_graph(self, store: SqliteConfig | Neo4jConfig) -> None:
         enrolment = read_enrolment(credentials.enrolment_file(self._data))
         limits = load(Limits, self._environ, "GRAPH_")
-        app = await asyncio.to_thread(
-            graph_parts.build,
-            self._data.graph_store,
+        app = await graph_parts.build_on(
+            store,
             enrolment=enrolment,
             working_capacity=limits.working_memory_capacity,
             confirmers=(SEARCH_ISSUER, GOVERNANCE_ISSUER),

@@ -8,16 +8,15 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.key_files import read_public_key
 from concord_chassis.server import Server, serve_until_signal
 
-from concord_graph.bootstrap import build
-from concord_graph.config import GraphConfig, read_enrolment
+from concord_graph.bootstrap import build_on
+from concord_graph.config import GraphConfig, read_enrolment, read_store
 
 
 async def _main() -> None:
     config = load(GraphConfig, os.environ, "GRAPH_")
-    app = build(
-        config.store_path,
+    app = await build_on(
+        read_store(os.environ),
         enrolment=read_enrolment(config.enrolment_file),
-        readers=config.readers,
         working_capacity=config.working_memory_capacity,
         confirmers=config.erase_confirmers,
     )

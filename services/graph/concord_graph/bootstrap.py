@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,9 +31,11 @@ from concord_chassis.server import Registration
 from concord_concepts import extract
 
 from concord_graph.adapters.markdown.links import parse_links
-from concord_graph.adapters.sqlite.store import BUSY_SECONDS, SqliteStore, open_store
+from concord_graph.adapters.neo4j.store import open_store as open_neo4j
+from concord_graph.adapters.sqlite.store import BUSY_SECONDS, open_store
+from concord_graph.config import Neo4jConfig, SqliteConfig
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock, GrantVerifier
+from concord_graph.ports import Clock, GrantVerifier, GraphStore
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
@@ -67,7 +70,7 @@ class GraphApp:
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: GraphStore,
         clock: Clock,
         rules: Rules,
         enrolment: Mapping[str, str],
@@ -180,6 +183,38 @@ def build(
         StoreUnusable: the file cannot serve; the text says what to do.
     """
     store = open_store(store_path, clock, readers=readers, busy_seconds=busy_seconds)
+    return GraphApp(
+        store,
+        clock,
+        rules or Rules(),
+        enrolment or {},
+        working_capacity=working_capacity,
+        confirmers=confirmers,
+    )
+
+
+async def build_on(
+    settings: SqliteConfig | Neo4jConfig,
+    *,
+    enrolment: Mapping[str, str] | None = None,
+    clock: Clock = system_clock,
+    rules: Rules | None = None,
+    working_capacity: int = DEFAULT_CAPACITY,
+    confirmers: Sequence[str] = CONFIRMERS,
+) -> GraphApp:
+    """Assemble graph over the store that the settings choose; otherwise as `build`.
+
+    Raises:
+        StoreUnusable: the store cannot serve; the text says what to do.
+    """
+    store: GraphStore
+    if isinstance(settings, Neo4jConfig):
+        password = settings.password.get_secret_value()
+        store = await open_neo4j(settings.uri, settings.user, password, clock)
+    else:
+        store = await asyncio.to_thread(
+            open_store, settings.store_path, clock, readers=settings.readers
+        )
     return GraphApp(
         store,
         clock,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from concord_chassis.config import ConfigError
-from pydantic import BaseModel, ConfigDict, Field
+from concord_chassis.config import ConfigError, load
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
 class Limits(BaseModel):
@@ -19,12 +21,10 @@ class Limits(BaseModel):
 
 
 class GraphConfig(Limits):
-    """Where graph listens, keeps its store, and whom it believes."""
+    """Where graph listens, and whom it believes."""
 
     listen: list[str] = Field(min_length=1)
     """Addresses: unix:/path or host:port."""
-    store_path: Path
-    """The SQLite file."""
     issuer_keys: dict[str, Path]
     """Issuer name to the file of its Ed25519 public key (PEM)."""
     enrolment_file: Path | None = None
@@ -32,10 +32,52 @@ class GraphConfig(Limits):
     erase_confirmers: list[str] = ["search", "governance"]
     """Names of the services that keep something derived from memories: an erasure is complete when
     each has confirmed it."""
-    readers: int = Field(default=2, ge=1, le=32)
-    """Reader threads."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
+
+
+class StoreChoice(BaseModel):
+    """Which store."""
+
+    model_config = ConfigDict(frozen=True)
+
+    store: Literal["sqlite", "neo4j"] = "sqlite"
+    """A file of one's own, or a Neo4j server that replicas share."""
+
+
+class SqliteConfig(BaseModel):
+    """The embedded store, keys GRAPH_..."""
+
+    model_config = ConfigDict(frozen=True)
+
+    store_path: Path
+    """The SQLite file."""
+    readers: int = Field(default=2, ge=1, le=32)
+    """Reader threads."""
+
+
+class Neo4jConfig(BaseModel):
+    """The Neo4j server, keys NEO4J_..."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    """For example bolt://127.0.0.1:7687, or neo4j+s://... for a cluster with TLS."""
+    user: str = "neo4j"
+    """Who Concord is there."""
+    password: SecretStr
+    """That user's password."""
+
+
+def read_store(environ: Mapping[str, str]) -> SqliteConfig | Neo4jConfig:
+    """Return the settings of the store that GRAPH_STORE chooses.
+
+    Raises:
+        ConfigError: one is missing or invalid.
+    """
+    if load(StoreChoice, environ, "GRAPH_").store == "neo4j":
+        return load(Neo4jConfig, environ, "NEO4J_")
+    return load(SqliteConfig, environ, "GRAPH_")
 
 
 def read_enrolment(path: Path | None) -> dict[str, str]:

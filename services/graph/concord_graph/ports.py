@@ -229,6 +229,16 @@ class SpaceHead:
     seq: int
 
 
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a write is about to ask for: ids, live nodes by name, memories by key and by digest."""
+
+    ids: tuple[str, ...] = ()
+    node_names: tuple[str, ...] = ()
+    external_ids: tuple[str, ...] = ()
+    content_digests: tuple[str, ...] = ()
+
+
 class Reads(Protocol):
     """A consistent view of one space. Sees nothing of another; sees every committed write.
 
@@ -503,6 +513,20 @@ class Writes(Reads, Protocol):
         """Return the next sequence number and a record time (µs) later than every earlier one."""
         ...
 
+    def fresh(self, item_id: str) -> None:
+        """Say that an id was made up just now, so that nothing in the store can know it yet.
+
+        Only a hint: a store across a network need not ask. Changes no answer.
+        """
+        ...
+
+    async def expect(self, expected: Callable[[], Expected]) -> None:
+        """Say what will be asked for, so that a store across a network fetches it at once.
+
+        Only a hint, worked out only where it is of use. Changes no answer.
+        """
+        ...
+
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
         a grant is open."""
@@ -553,8 +577,26 @@ class GraphStore(Protocol):
         """Run work on a consistent view."""
         ...
 
-    async def write(self, space: str, work: Callable[[Writes], Awaitable[T]]) -> T:
-        """Run work in a transaction; an exception undoes all of it."""
+    async def write(
+        self,
+        space: str,
+        work: Callable[[Writes], Awaitable[T]],
+        *,
+        author: Author | None = None,
+    ) -> T:
+        """Run work in a transaction; an exception undoes all of it.
+
+        `author` is whose receipt the work will ask for: a hint, as with `Writes.expect`.
+        """
+        ...
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch; changes when the store is restored."""
+        ...
+
+    def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
+        """Show these not yet stored reads in every answer."""
         ...
 
     async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:

@@ -1,14 +1,35 @@
 """Lets these tests import `graph_world`, which stands beside them, and gives each a world."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import neo4j_at_hand
+import other_store
 from graph_world import Calls, World, world
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is the other store's alone, by the one list that says why."""
+    left_out = [item for item in items if other_store.why_not(item.nodeid)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not other_store.why_not(item.nodeid)]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _store_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Neo4j, when it is the store: tests that cannot have it fail."""
+    if not neo4j_at_hand.is_chosen():
+        yield
+        return
+    with neo4j_at_hand.server(tmp_path_factory.mktemp("neo4j")):
+        yield
 
 
 @pytest_asyncio.fixture

@@ -1,4 +1,4 @@
-"""A graph of one's own: a real server over a fresh store file, and short ways to call it."""
+"""A graph of one's own: a real server over a fresh store, and short ways to call it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import grpc
+import neo4j_at_hand
 import pytest
 from concord.graph.v1 import (
     erase_pb2,
@@ -31,7 +32,10 @@ from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
 from concord_chassis.testing import Serving, serving
 from concord_client import signing
-from concord_graph.bootstrap import GraphApp, build
+from concord_graph.adapters.neo4j.store import open_store as open_neo4j
+from concord_graph.adapters.sqlite.store import open_store as open_sqlite
+from concord_graph.bootstrap import GraphApp, build, build_on
+from concord_graph.ports import GraphStore
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY
 from concord_graph.usecases.writer import Rules
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -464,12 +468,12 @@ async def world(
     busy_seconds: float = 5.0,
     working_capacity: int = DEFAULT_CAPACITY,
 ) -> AsyncIterator[World]:
-    """Run a graph over a store file; every one of `spaces` may enrol with `SECRET`."""
+    """Run a graph over a store; every one of `spaces` may enrol with `SECRET`."""
     clock = clock or Clock()
     enrolment = {space: sha256(SECRET.encode()).hexdigest() for space in spaces}
-    app = build(
+    app = await _built(
         path,
-        clock=clock,
+        clock,
         rules=rules,
         enrolment=enrolment,
         busy_seconds=busy_seconds,
@@ -481,6 +485,42 @@ async def world(
             yield World(app, server, path, clock)
     finally:
         await app.close()
+
+
+async def _built(
+    path: Path,
+    clock: Clock,
+    *,
+    rules: Rules | None,
+    enrolment: Mapping[str, str],
+    busy_seconds: float,
+    working_capacity: int,
+) -> GraphApp:
+    """Return a graph over the store that GRAPH_STORE chooses; `path` tells stores apart in both."""
+    if neo4j_at_hand.is_chosen():
+        return await build_on(
+            neo4j_at_hand.of(path),
+            clock=clock,
+            rules=rules,
+            enrolment=enrolment,
+            working_capacity=working_capacity,
+        )
+    return build(
+        path,
+        clock=clock,
+        rules=rules,
+        enrolment=enrolment,
+        busy_seconds=busy_seconds,
+        working_capacity=working_capacity,
+    )
+
+
+async def opened_store(path: Path, clock: Clock) -> GraphStore:
+    """Return the bare store that GRAPH_STORE chooses."""
+    if neo4j_at_hand.is_chosen():
+        given = neo4j_at_hand.of(path)
+        return await open_neo4j(given.uri, given.user, given.password.get_secret_value(), clock)
+    return open_sqlite(path, clock)
 
 
 async def refused(call: Awaitable[object]) -> Failure:

@@ -1,17 +1,16 @@
 """Reading leaves a count and a time, off the reply's path, and nothing else."""
 
 import asyncio
-import sqlite3
 from pathlib import Path
 
+import raw_store
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.domain.items import Instant, ItemKind, Memory
 from concord_graph.ports import Author, Reads, Writes
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.writer import Rules, Writer
-from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, world
+from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, opened_store, world
 
 
 async def test_each_read_counts_every_edge_of_its_reply(live: World, home: Calls) -> None:
@@ -82,14 +81,10 @@ async def test_peeking_leaves_no_trace(home: Calls, live: World) -> None:
 async def test_reads_answer_while_the_store_cannot_be_written(live: World, home: Calls) -> None:
     """G6 Counting is off the reply's path: a held write lock delays no read, and none is lost."""
     edge = await home.put_edge("A", "R", "B")
-    blocker = sqlite3.connect(live.path, isolation_level=None)
-    try:
-        blocker.execute("BEGIN IMMEDIATE")
+    with raw_store.blocked(live.path):
         for _ in range(20):
             await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge.id), timeout=2)
         seen = (await home.get_edge(edge.id)).access.access_count
-    finally:
-        blocker.close()
 
     assert seen == 20
 
@@ -130,7 +125,7 @@ async def test_a_miss_and_another_space_count_nothing(live: World, home: Calls) 
 
 async def test_no_read_is_seen_twice_or_missed_while_it_is_stored(tmp_path: Path) -> None:
     """G6 Views taken while counts move from memory to the store show each read exactly once."""
-    store = open_store(tmp_path / "graph.db", Clock(), readers=2)
+    store = await opened_store(tmp_path / "graph.db", Clock())
     touches = Touches(store, Clock())
     store.pending(lambda: touches.pending)
 

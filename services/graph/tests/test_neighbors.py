@@ -1,11 +1,9 @@
 """What surrounds an item: breadth first, filtered in the store, ranked, in pages."""
 
-import sqlite3
 import time
-from contextlib import closing
-from pathlib import Path
 
 import pytest
+import raw_store
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
@@ -204,24 +202,10 @@ async def test_what_a_forgotten_memory_holds_rests(home: Calls) -> None:
     assert len((await home.neighbors("a")).neighbors) == 1
 
 
-def grow_hub(path: Path, count: int, *, base: str) -> None:
-    """Give a node `count` more edges, straight into the store's file, to nowhere in particular."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
-            " INSERT INTO edge SELECT e.space, 'hub-' || n.i, 1, e.seq, e.record_from,"
-            " e.record_until, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', 'leaf-' || n.i,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
-            " FROM edge e, n WHERE e.id = :base AND e.record_until > 9e18",
-            {"count": count, "base": base},
-        )
-        db.commit()
-
-
 async def test_a_walk_is_cut_at_ten_thousand_edges_and_says_so(live: World, home: Calls) -> None:
     """G9 Exactly 10,000 is whole, one more is cut; filters narrow before the cut."""
-    edge = await home.put_edge("hub", "ONLY", "leaf")
-    grow_hub(live.path, 9_999, base=edge.id)
+    await home.put_edge("hub", "ONLY", "leaf")
+    raw_store.grow_hub(live.path, "hub", 9_999)
     whole = await home.neighbors("hub", page_size=1)
     await home.put_edge("hub", "MORE", "other")
     cut = await home.neighbors("hub", page_size=1)
@@ -237,8 +221,8 @@ async def test_the_cut_never_falls_on_what_defines_the_agent(live: World, home: 
     """G9 Whatever is left out of a hub's 10,000 edges, its constitutive one is shown, and first."""
     parties = live.parties()
     await parties.enrol(home)
-    base = await home.put_edge("Me", "R", "leaf")
-    grow_hub(live.path, 10_050, base=base.id)
+    await home.put_edge("Me", "R", "leaf")
+    raw_store.grow_hub(live.path, "Me", 10_050)
     defining = await parties.constitutive_edge(home, "Zoe", "ZZZ", "Me")
     cut = await home.neighbors("Me", page_size=1)
     of_others = graph_pb2.EdgeFilter(edge_types=[DESCRIPTIVE])
@@ -269,16 +253,7 @@ async def test_what_has_ended_or_not_begun_is_left_out_everywhere(home: Calls) -
 async def test_what_has_been_changed_often_is_not_dearer_to_walk(live: World, home: Calls) -> None:
     """G9 A page costs what the current edges cost, not what their history does."""
     edge = await home.put_edge("a", "R", "b")
-    with closing(sqlite3.connect(live.path)) as db:
-        db.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)"
-            " INSERT INTO edge SELECT e.space, e.id, 1 + n.i, e.seq, e.record_from,"
-            " e.record_from, 0, 'p', e.salt, e.create_time, e.source_id, 1, 'R', e.target_id,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
-            " FROM edge e, n WHERE e.id = ?",
-            (edge.id,),
-        )
-        db.commit()
+    raw_store.pile_up_history(live.path, edge.id, 50_000)
     began = time.monotonic()
     for _ in range(50):
         await home.neighbors("a", depth=2)

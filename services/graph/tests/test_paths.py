@@ -3,12 +3,10 @@
 import asyncio
 import itertools
 import math
-import sqlite3
-from contextlib import closing
-from pathlib import Path
 from typing import cast
 
 import pytest
+import raw_store
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain.items import Access, EdgeType, Importance, Instant
@@ -182,14 +180,8 @@ async def test_a_clique_of_thirty_answers_in_time(live: World, home: Calls) -> N
     first = await home.put_edge("n0", "R", "n1")
     names = [f"n{number}" for number in range(30)]
     ids = [(await home.put_node(name)).id for name in names]
-    with closing(sqlite3.connect(live.path)) as db:
-        db.executemany(
-            "INSERT INTO edge SELECT space, ?, 1, seq, record_from, record_until, 0, 'p', salt,"
-            " create_time, ?, 1, 'R', ?, 1, 0.5, '{}', 1, 0, NULL, NULL, effective_from, 1, 0, 0, 0"
-            " FROM edge WHERE id = ?",
-            [(f"c-{a}-{b}", ids[a], ids[b], first.id) for a, b in pairs[1:]],
-        )
-        db.commit()
+    joined = [(ids[a], ids[b]) for a, b in pairs[1:]]
+    raw_store.join(live.path, joined, like=first.id)
     for depth in (1, 3, 10):
         async with asyncio.timeout(DEADLINE):
             reply = await home.paths("n0", "n29", max_depth=depth)
@@ -199,26 +191,12 @@ async def test_a_clique_of_thirty_answers_in_time(live: World, home: Calls) -> N
         assert lengths == ([1] if depth == 1 else [1, *[2] * 9])
 
 
-def grow_hub(path: Path, count: int) -> None:
-    """Give the node "hub" `count` more edges, straight into the store's file."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
-            " INSERT INTO edge SELECT h.space, 'hub-' || n.i, 1, h.seq, h.record_from,"
-            " h.record_until, 0, 'p', h.salt, h.create_time, h.id, 1, 'R', 'leaf-' || n.i,"
-            " 1, 0.5, '{}', 1, 0, NULL, NULL, h.create_time, 1, 0, 0, 0"
-            " FROM node h, n WHERE h.name = 'hub'",
-            {"count": count},
-        )
-        db.commit()
-
-
 async def test_a_hub_of_a_hundred_thousand_edges_answers_in_time(live: World, home: Calls) -> None:
     """G10 Met from both sides, beside a detour, and from the hub itself."""
     for edge in ("a>hub", "hub>b", "a>c", "c>d", "d>b"):
         source, _, target = edge.partition(">")
         await home.upsert(edge_of(source, "R", target))
-    grow_hub(live.path, 100_000)
+    raw_store.grow_hub(live.path, "hub", 100_000)
     async with asyncio.timeout(DEADLINE):
         between = await home.paths("a", "b", max_depth=5)
     async with asyncio.timeout(DEADLINE):
@@ -236,7 +214,7 @@ async def test_a_hub_that_is_the_only_way_is_never_opened(live: World, home: Cal
     """G10 Where both sides meet in one item, nothing beyond it can be a path: whole, not cut."""
     await home.put_edge("a", "R", "hub")
     await home.put_edge("hub", "R", "b")
-    grow_hub(live.path, 100_050)
+    raw_store.grow_hub(live.path, "hub", 100_050)
     async with asyncio.timeout(DEADLINE):
         reply = await home.paths("a", "b", max_depth=10)
 

@@ -9,13 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import grpc
+import neo4j_at_hand
 import pytest
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc, layers_pb2, memory_pb2_grpc
 from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
 from concord_chassis.testing import new_issuer
-from concord_graph.config import GraphConfig, read_enrolment
+from concord_graph.config import GraphConfig, read_enrolment, read_store
 from cryptography.hazmat.primitives import serialization
 from graph_world import FOUND, SCOPES, named
 
@@ -41,6 +42,7 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
     )
     command = [sys.executable, "-W", "error", "-m", "concord_graph"]
     settings = {**os.environ, **environment(tmp_path, pem)}
+    settings |= neo4j_at_hand.environment(tmp_path / "graph.db")
     caller = Caller("home", "agent-1", SCOPES, "AGENT")
     for expected in (0, 1):
         process = await asyncio.create_subprocess_exec(
@@ -82,7 +84,7 @@ def test_a_missing_setting_is_named(tmp_path: Path) -> None:
     del settings["GRAPH_STORE_PATH"]
 
     with pytest.raises(ConfigError, match="GRAPH_STORE_PATH"):
-        load(GraphConfig, settings, "GRAPH_")
+        read_store(settings)
 
 
 @pytest.mark.parametrize("capacity", ["0", "1001", "many"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
+import raw_store
 from concord.graph.v1 import feed_pb2, governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
@@ -558,17 +559,7 @@ async def test_the_record_holds_no_content(own: Self, live: World) -> None:
     """A1 M4 Neither refusals nor events carry a word of what was said."""
     await refused(own.calls.add("Unspeakable. Supersedes: [[memory:who-i-am]]"))
     await own.calls.add("Unspeakable too", id="quiet")
-    raw = "\n".join(_table(live, "change") + _table(live, "request"))
+    raw = raw_store.records(live.path)
 
     assert "nspeakable" not in raw
     assert "promises" not in raw
-
-
-def _table(live: World, name: str) -> list[str]:
-    import sqlite3
-
-    connection = sqlite3.connect(live.path)
-    try:
-        return [repr(row) for row in connection.execute(f"SELECT * FROM {name}")]
-    finally:
-        connection.close()

@@ -2,14 +2,14 @@
 
 import asyncio
 import os
-import sqlite3
 from collections.abc import Awaitable, Callable
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
 import pytest
+import raw_store
 from agreed_space import Agreed, agree, what_defines
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
@@ -304,12 +304,12 @@ def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
     """Walk through as many spaces, behind the lines of protection that stand."""
     spaces = [f"space-{number}" for number in range(20 * examples)]
     unused = iter(spaces)
-    with asyncio.Runner() as runner:
+    with asyncio.Runner() as runner, ExitStack() as undo:
         path = tmp_path / "graph.db"
         running = world(path, spaces=spaces, rules=Rules(breach=guarding.breach))
         live = runner.run(running.__aenter__())
         if not guarding.store:
-            _drop_protection(path)
+            undo.enter_context(raw_store.unprotected(path))
 
         @settings(
             max_examples=examples,
@@ -327,14 +327,6 @@ def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
             walks()
         finally:
             runner.run(running.__aexit__(None, None, None))
-
-
-def _drop_protection(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
-        for (name,) in db.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_protected_%'"
-        ).fetchall():
-            db.execute(f"DROP TRIGGER {name}")
 
 
 @pytest.mark.timeout(600)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord_graph.adapters.sqlite.migrations import steps
-from concord_graph.adapters.sqlite.store import StoreUnusable, open_store
+from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
+from concord_graph.domain.exceptions import StoreUnusable
 from graph_world import Calls, Clock, World, refused, world
 
 

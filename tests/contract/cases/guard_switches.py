@@ -25,7 +25,7 @@ from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.ports import GrantVerifier, Reads, Writes
+from concord_graph.ports import Author, GrantVerifier, Reads, Writes
 from concord_graph.usecases.writer import Rules
 from contract_homes import Template
 from contract_live import Live, Verifying, frozen_clock, graph_app, graph_live, verifying
@@ -110,10 +110,16 @@ class Tampered:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def write(self, space: str, work: Callable[[Writes], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        space: str,
+        work: Callable[[Writes], Awaitable[T]],
+        *,
+        author: Author | None = None,
+    ) -> T:
         """Run work on a transaction some of whose methods are replaced."""
         return await self._store.write(
-            space, lambda tx: work(cast(Writes, _TamperedWrites(tx, self._tamper)))
+            space, lambda tx: work(cast(Writes, _TamperedWrites(tx, self._tamper))), author=author
         )
 
 
@@ -148,9 +154,15 @@ class OneSpace(Tampered):
         """Run work on A's view."""
         return await self._store.read("a", work)
 
-    async def write(self, _space: str, work: Callable[[Writes], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        _space: str,
+        work: Callable[[Writes], Awaitable[T]],
+        *,
+        author: Author | None = None,
+    ) -> T:
         """Run work on A's transaction."""
-        return await self._store.write("a", work)
+        return await self._store.write("a", work, author=author)
 
 
 class _Credulous(TokenVerifier):

@@ -36,6 +36,10 @@ class GraphError(Exception):
     """Root of graph's own refusals."""
 
 
+class StoreUnusable(Exception):
+    """What was given as a store cannot serve as one; the text says what to do. At start only."""
+
+
 class FieldInvalid(GraphError):
     """A field's value makes no sense here; `field` is its path in the request."""
 

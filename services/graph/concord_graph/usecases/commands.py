@@ -74,7 +74,7 @@ class Commands:
             return await self._done(tx, receipt, shown)
 
         try:
-            return await self._store.write(space, transaction)
+            return await self._store.write(space, transaction, author=author)
         except (GraphError, ConsentError, BatchRefused) as error:
             for refusal in _refusals(error):
                 item_id = getattr(refusal, "item_id", "")

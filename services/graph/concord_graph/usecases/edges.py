@@ -35,7 +35,7 @@ from concord_graph.domain.items import (
     Instant,
     ItemKind,
 )
-from concord_graph.ports import LinkParser, Ref
+from concord_graph.ports import Expected, LinkParser, Ref
 from concord_graph.usecases.lineage import refuse_descent, refuse_said
 from concord_graph.usecases.nodes import create_node
 from concord_graph.usecases.shown import current_edges, fixed_edges
@@ -55,6 +55,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     check_relation(draft.relation, "edge.relation")
     draft = replace(draft, properties=context_of(draft.properties, "edge.properties"))
     _check_type(draft.edge_type)
+    await writer.tx.expect(lambda: _asked_about(draft))
     source = await _end(writer, draft.source, "edge.source")
     target = await _end(writer, draft.target, "edge.target")
     edges = await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id)
@@ -181,6 +182,14 @@ async def _check_place(writer: Writer, edge: Edge) -> None:
             raise ConstitutiveProtected(other.id, "a constitutive edge says this already")
         if other.effective_from == edge.effective_from:
             raise ItemExists(other.id, "triple and valid_from")
+
+
+def _asked_about(draft: EdgeDraft) -> Expected:
+    ends = (draft.source, draft.target)
+    return Expected(
+        ids=tuple(end.id for end in ends if end.id),
+        node_names=tuple(end.name for end in ends if end.name and not end.id),
+    )
 
 
 async def _end(writer: Writer, end: EndRef, field: str) -> End:

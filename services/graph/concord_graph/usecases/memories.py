@@ -28,7 +28,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.domain.turns import check_still_said, said
-from concord_graph.ports import ConceptExtractor, LinkParser, Ref
+from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Ref
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.writer import Writer, ref
@@ -51,6 +51,7 @@ class Memories:
     async def add(self, writer: Writer, draft: MemoryDraft) -> tuple[Ref, ...]:
         """Remember a text, once (M1, M5)."""
         self._check(draft)
+        await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
             return (ref(await self._create(writer, draft), "created"),)
@@ -66,6 +67,7 @@ class Memories:
         self, writer: Writer, drafts: Sequence[MemoryDraft], *, update_existing: bool
     ) -> tuple[Ref, ...]:
         """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
+        await writer.tx.expect(lambda: self._asked_about(drafts))
         refs: list[Ref] = []
         refusals: list[ItemRefused] = []
         for index, draft in enumerate(drafts):
@@ -117,6 +119,7 @@ class Memories:
 
         A turn whose external id is known is not kept twice.
         """
+        await writer.tx.expect(lambda: self._asked_about(drafts))
         refs: list[Ref] = []
         for index, draft in enumerate(drafts):
             try:
@@ -200,6 +203,26 @@ class Memories:
         if memory is None and await writer.tx.kinds([memory_id]):
             raise ItemExists(memory_id, "id")
         return memory
+
+    def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
+        """Return what remembering the drafts will ask the store for."""
+        linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
+        said = [
+            Memory("", draft.content, draft.memory_kind, sources=draft.sources).content_digest
+            for draft in drafts
+            if not _keyed(draft)
+        ]
+        return Expected(
+            ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
+            external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
+            content_digests=tuple(said),
+        )
+
+    def _linked_ids(self, content: str) -> list[str]:
+        try:
+            return [link.target_id for link in self.links(content)]
+        except MalformedLink:
+            return []  # refused in its turn
 
     def _check(self, draft: MemoryDraft) -> None:
         if not draft.content:

@@ -109,7 +109,9 @@ class Writer:
 
     def new_id(self) -> str:
         """Return a fresh id."""
-        return new_id(self.now)
+        item_id = new_id(self.now)
+        self.tx.fresh(item_id)
+        return item_id
 
     def demand_etag(self, item: Record, given: str) -> None:
         """Refuse a write against another version than the current one."""

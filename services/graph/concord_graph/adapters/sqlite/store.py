@@ -20,9 +20,15 @@ from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.traces import are_left
 from concord_graph.adapters.sqlite.writing import SqliteWrites
 from concord_graph.domain.erasure import STORE
-from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
+from concord_graph.domain.exceptions import (
+    Overloaded,
+    StoreCorrupt,
+    StoreUnavailable,
+    StoreUnusable,
+)
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
+    Author,
     Change,
     ChangeType,
     Clock,
@@ -43,10 +49,6 @@ _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _UNAVAILABLE = {
     *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
 }
-
-
-class StoreUnusable(Exception):
-    """The file cannot serve as a store; the text says what to do."""
 
 
 class SqliteStore:
@@ -89,7 +91,13 @@ class SqliteStore:
         """Run work on a consistent view."""
         return await self._readers.run(self._read, space, work)
 
-    async def write(self, space: str, work: Callable[[Writes], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        space: str,
+        work: Callable[[Writes], Awaitable[T]],
+        *,
+        author: Author | None = None,  # noqa: ARG002 - asking the file costs little
+    ) -> T:
         """Run work in a transaction."""
         loop = asyncio.get_running_loop()
         return await self._writer.run(self._write, loop, space, work)

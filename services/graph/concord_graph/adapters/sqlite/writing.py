@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.domain.spelling import NameKind, backwards, folded
-from concord_graph.ports import Author, Change, Clock, Receipt
+from concord_graph.ports import Author, Change, Clock, Expected, Receipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
@@ -53,6 +53,12 @@ class SqliteWrites(SqliteReads):
         self._seq += 1
         self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
+
+    def fresh(self, item_id: str) -> None:
+        """Nothing to do: asking the file costs little."""
+
+    async def expect(self, expected: Callable[[], Expected]) -> None:
+        """Nothing to do: asking the file costs little."""
 
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""

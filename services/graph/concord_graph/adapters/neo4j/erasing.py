@@ -1,0 +1,105 @@
+"""Taking what an item said out of its versions, and receipts for it (M4).
+
+Neo4j's files keep bytes until its operator compacts the store; no query, dump or export shows them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from concord_graph.adapters.neo4j.layers import Door
+from concord_graph.domain.erasure import ERASED_RELATION, Confirmation, Erasure
+from concord_graph.domain.items import LINEAGE_WORDS, Edge, Memory
+
+_VERSIONS: Final = "MATCH (v:{0} {{id: erased.id}}) WHERE v.revision > 0 AND v.erase_time = 0"
+_MEMORIES: Final = (
+    f"CALL () {{ UNWIND $memories AS erased {_VERSIONS.format('MemoryVersion')}"
+    " SET v.erase_time = erased.time, v.salt = $nothing, v.content = '', v.content_digest = '',"
+    " v.concepts = [], v.concepts_stated = false, v.domain = '', v.importance = 0,"
+    " v.surfaces_when = [], v.sources = '[]', v.category = '', v.tags = []"
+    " REMOVE v.external_id, v.folded_key, v.backwards_key }"
+)
+_EDGES: Final = (
+    f"CALL () {{ UNWIND $edges AS erased {_VERSIONS.format('EdgeVersion')}"
+    " SET v.erase_time = erased.time, v.salt = $nothing, v.properties = '{}', v.stated = [],"
+    " v.participants = [], v.weight = 1.0, v.importance = 0, v.relation ="
+    f" CASE WHEN v.relation IN {sorted(map(str, LINEAGE_WORDS))} THEN v.relation"
+    f" ELSE '{ERASED_RELATION}' END,"
+    " v.target_id = CASE WHEN erased.named THEN v.id ELSE v.target_id END }"
+    " CALL () { UNWIND $edges AS erased MATCH (p:Participation) WHERE p.edge_id = erased.id"
+    " DELETE p }"
+)
+# their salt stands beside a digest of what was said, so that a guess could be tested
+_REQUESTS: Final = (
+    "CALL () { MATCH (q:Request) WHERE q.create_time IS NOT NULL"
+    " AND any(quoted IN $quoted WHERE q.refs CONTAINS quoted)"
+    " SET q.salt = $nothing, q.digest = '' }"
+)
+_ACCESS: Final = "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
+_ERASE: Final = f"{_MEMORIES} {_EDGES} {_REQUESTS} {_ACCESS} RETURN true"
+_PUT: Final = (
+    "CREATE (r:Erasure {id: $id}) SET r += $receipt"
+    " WITH r UNWIND $confirmations AS each"
+    " CREATE (c:EraseConfirmation {erase_id: $id})"
+    " SET c.place = each.place, c.confirmer = each.confirmer, c.time = each.time"
+)
+_CONFIRM: Final = (
+    "MATCH (c:EraseConfirmation {erase_id: $id}) WHERE c.confirmer = $confirmer AND c.time IS NULL"
+    " SET c.time = $time"
+)
+_BY: Final = {
+    "id": "MATCH (r:Erasure {id: $value})",
+    "memory_id": "MATCH (r:Erasure {memory_id: $value})",
+}
+_RECEIPT: Final = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_count")
+CONFIRM_ALL: Final = (
+    "MATCH (c:EraseConfirmation {confirmer: $confirmer}) WHERE c.time IS NULL SET c.time = $time"
+)
+"""Confirm in every space what a confirmer has not."""
+
+
+async def erase(door: Door, items: list[Memory | Edge]) -> None:
+    """Erase every version of the items but the newest, which is so already."""
+    edges = [
+        {"id": edge.id, "time": edge.erase_time, "named": edge.target.id == edge.id}
+        for edge in items
+        if isinstance(edge, Edge)
+    ]
+    memories = [{"id": m.id, "time": m.erase_time} for m in items if isinstance(m, Memory)]
+    ids = [item.id for item in items]
+    bound = {"memories": memories, "edges": edges, "ids": ids, "nothing": b""}
+    await door.ask(_ERASE, **bound, quoted=[f'"{item_id}"' for item_id in ids])
+
+
+async def put(door: Door, erasure: Erasure) -> None:
+    """Keep a receipt and whom it waits for."""
+    receipt: dict[str, Any] = {name: getattr(erasure, name) for name in _RECEIPT}
+    confirmations = [
+        {"place": place, "confirmer": each.confirmer, "time": each.time}
+        for place, each in enumerate(erasure.confirmations)
+    ]
+    await door.ask(_PUT, id=erasure.id, receipt=receipt, confirmations=confirmations)
+
+
+async def confirm(door: Door, erase_id: str, confirmer: str, time: int) -> None:
+    """Note when a confirmer confirmed; the first time stands."""
+    await door.ask(_CONFIRM, id=erase_id, confirmer=confirmer, time=time)
+
+
+async def erasure(door: Door, *, erase_id: str, memory_id: str) -> Erasure | None:
+    """Return a receipt by its id or by the memory's."""
+    by, value = ("id", erase_id) if erase_id else ("memory_id", memory_id)
+    found = await door.ask(
+        f"{_BY[by]} RETURN properties(r), COLLECT {{ MATCH (c:EraseConfirmation {{erase_id: r.id}})"
+        " RETURN properties(c) ORDER BY c.place }",
+        value=value,
+    )
+    if not found:
+        return None
+    receipt, confirmations = found[0]
+    return Erasure(
+        **{name: receipt[name] for name in _RECEIPT},
+        confirmations=tuple(
+            Confirmation(each["confirmer"], each.get("time")) for each in confirmations
+        ),
+    )

@@ -1,0 +1,235 @@
+"""Reads of the layers around memories (turns, entries, names spelt alike) and of the record."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Protocol
+
+from concord_graph.adapters.neo4j import records
+from concord_graph.adapters.neo4j.patterns import Known, bringing, in_time, known_at, seen
+from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind
+from concord_graph.domain.spelling import NameKind, backwards, folded
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    EntryFilter,
+    OperationFilter,
+)
+
+Row = list[Any]
+CHANGE = (
+    "c.seq, c.record_time, c.item_id, c.item_kind, c.type, c.revision, c.digest, c.before_digest,"
+    " c.principal, c.method, c.request_id, c.reason, coalesce(c.needs_consent, false)"
+)
+_CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
+_FIRST_SEQ = (  # both grow together
+    "MATCH (c:Change) WHERE c.record_time >= $time AND c.seq > 0"
+    " RETURN c.seq ORDER BY c.record_time LIMIT 1"
+)
+# where names of a kind stand: the live label, the two sortings, and the name itself
+_SPELT = {
+    NameKind.NODE: ("Entity", "folded", "backwards", "name"),
+    NameKind.MEMORY_ID: ("Memory", "folded_id", "backwards_id", "id"),
+    NameKind.EXTERNAL_ID: ("Memory", "folded_key", "backwards_key", "external_id"),
+    NameKind.SESSION: ("Episode", "folded_session", "backwards_session", "session_id"),
+}
+
+
+class Door(Protocol):
+    """What runs a statement of one space."""
+
+    async def ask(self, text: str, **bound: Any) -> list[Row]:
+        """Return a statement's rows."""
+        ...
+
+
+async def turns(
+    door: Door, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+) -> list[tuple[int, int, str]]:
+    """Return (turn_order, create_time, id) of a session's live turns, ascending."""
+    order, time, turn_id = after or (-1, 0, "")
+    found = await door.ask(
+        _turns(known_at(at.record), stated=at.stated),
+        asked=[{"record": at.record}],
+        session=session_id,
+        valid=at.valid,
+        order=order,
+        time=time,
+        id=turn_id,
+        limit=limit,
+    )
+    return [(row[0], row[1], row[2]) for row in found]
+
+
+async def last_turn_order(door: Door, session_id: str) -> int:
+    """Return the greatest order of a session's turns; 0 for none."""
+    found = await door.ask(
+        "MATCH (m:Item {session_id: $session}) WHERE m.turn_place > 0"
+        " RETURN m.turn_place ORDER BY m.session_id DESC, m.turn_place DESC LIMIT 1",
+        session=session_id,
+    )
+    return int(found[0][0]) if found else 0
+
+
+async def names_near(door: Door, kind: NameKind, asked: str, most: int) -> list[str]:
+    """Return live names next to the one asked for, `most` each way, from either end."""
+    found = await door.ask(
+        _names_near(kind), folded=folded(asked), backwards=backwards(asked), most=most
+    )
+    return [row[0] for row in found]
+
+
+async def entries(
+    door: Door,
+    filter_: EntryFilter,
+    at: Instant,
+    *,
+    before: tuple[int, int] | None,
+    skip: int,
+    limit: int,
+) -> tuple[list[Entry], int]:
+    """Return live entries by (rank, record_from) descending, and how many match in all."""
+    tests, bound = _entry_tests(filter_, at)
+    rank, time = before or (2**62, 0)
+    bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
+    found = await door.ask(_entries(known_at(at.record), tests), **bound)
+    return [records.entry(record) for record in found[0][0]], found[0][1]
+
+
+async def entry_counts(door: Door, at: Instant) -> tuple[int, int, int]:
+    """Return how many episodes, held and stale texts there are."""
+    text = _entry_counts(known_at(at.record), stated=at.stated)
+    found = await door.ask(
+        text,
+        asked=[{"record": at.record}],
+        valid=at.valid,
+        episode=int(ItemKind.EPISODE),
+        held=int(ItemKind.WORKING_MEMORY),
+    )
+    return found[0][0], found[0][1], found[0][2]
+
+
+async def operations(
+    door: Door, filter_: OperationFilter, beyond: int | None, limit: int
+) -> list[Change]:
+    """Return operations beyond a sequence number, in the order that the filter asks for."""
+    tests, bound = _operation_tests(filter_)
+    for name, time, test in (
+        ("first", filter_.since, " AND c.seq >= $first"),
+        ("end", filter_.before, " AND c.seq < $end"),
+    ):
+        if time is not None:
+            found = await door.ask(_FIRST_SEQ, time=time)
+            tests, bound[name] = tests + test, found[0][0] if found else FOREVER
+    if beyond is not None:
+        tests += f" AND c.seq {'>' if filter_.oldest_first else '<'} $beyond"
+        bound["beyond"] = beyond
+    order = "ASC" if filter_.oldest_first else "DESC"
+    text = (
+        f"MATCH (c:Change) WHERE c.seq > 0{tests} RETURN {CHANGE} ORDER BY c.seq {order}"
+        " LIMIT $limit"
+    )
+    return [change(row) for row in await door.ask(text, **bound, limit=limit)]
+
+
+def change(row: Row) -> Change:
+    """Return the change of a row of CHANGE."""
+    return Change(
+        seq=row[0],
+        record_time=row[1],
+        item_id=row[2],
+        item_kind=ItemKind(row[3]),
+        type=ChangeType(row[4]),
+        revision=row[5],
+        digest=row[6],
+        before_digest=row[7],
+        author=Author(row[8], row[9], row[10]),
+        reason=row[11],
+        needs_consent=bool(row[12]),
+    )
+
+
+@cache
+def _turns(known: Known, *, stated: bool) -> str:
+    return (
+        f"{bringing(known)}MATCH {seen('m', 'Turn', known, 'session_id: $session')}"
+        f"{' AND ' + in_time('m') if stated else ''} AND m.turn_order >= $order"
+        " AND m.create_time IS NOT NULL AND m.id IS NOT NULL"
+        " AND (m.turn_order > $order OR m.create_time > $time"
+        " OR m.create_time = $time AND m.id > $id)"
+        " RETURN m.turn_order, m.create_time, m.id"
+        " ORDER BY m.turn_order, m.create_time, m.id LIMIT $limit"
+    )
+
+
+@cache
+def _names_near(kind: NameKind) -> str:
+    label, *sortings, name = _SPELT[kind]
+    branches = [
+        f"MATCH (x:{label}) WHERE x.{key} {test} ${place}"
+        f" WITH DISTINCT x.{key} AS place, x.{name} AS name ORDER BY place {order} LIMIT $most"
+        " RETURN name"
+        for key, place in zip(sortings, ("folded", "backwards"), strict=True)
+        for test, order in ((">=", "ASC"), ("<", "DESC"))
+    ]
+    return " UNION ".join(branches)
+
+
+@cache
+def _entries(known: Known, tests: str) -> str:
+    entry = seen("t", "Entry", known, "kind: $kind")
+    pattern = f"{entry} AND t.rank IS NOT NULL AND t.record_from > 0{tests}"
+    return (
+        f"{bringing(known)}RETURN COLLECT {{ MATCH {pattern} AND (t.rank < $rank OR"
+        " t.rank = $rank AND t.record_from < $time) RETURN properties(t)"
+        " ORDER BY t.rank DESC, t.record_from DESC SKIP $skip LIMIT $limit"
+        f" }}, COUNT {{ MATCH {pattern} }}"
+    )
+
+
+def _entry_tests(filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]]:
+    tests = ""
+    bound: dict[str, Any] = {"kind": int(filter_.kind), "asked": [{"record": at.record}]}
+    for name, test, value in (
+        ("shelf", "t.shelf = $shelf", filter_.shelf),
+        ("session", "t.session_id = $session", filter_.session_id or None),
+        ("since", "t.record_from >= $since", filter_.since),
+        ("valid", "t.create_time <= $valid", at.valid if at.stated else None),
+        ("ids", "t.id IN $ids", list(filter_.ids) or None),
+    ):
+        if value is not None:
+            tests += f" AND {test}"
+            bound[name] = value
+    return tests, bound
+
+
+@cache
+def _entry_counts(known: Known, *, stated: bool) -> str:
+    made = " AND t.create_time <= $valid" if stated else ""
+
+    def count(kind: str, test: str = "") -> str:
+        pattern = seen("t", "Entry", known, f"kind: ${kind}")
+        return (
+            f"COUNT {{ MATCH {pattern} AND t.rank IS NOT NULL AND t.record_from > 0{test}{made} }}"
+        )
+
+    return (
+        f"{bringing(known)}RETURN {count('episode')},"
+        f""" {count("held", " AND t.shelf = ''")}, {count("held", " AND t.shelf <> ''")}"""
+    )
+
+
+def _operation_tests(filter_: OperationFilter) -> tuple[str, dict[str, Any]]:
+    tests = "" if filter_.types else f" AND NOT c.type IN {_CONSEQUENCES}"
+    bound: dict[str, Any] = {}
+    for name, test, value in (
+        ("item_id", "c.item_id = $item_id", filter_.item_id or None),
+        ("principal", "c.principal = $principal", filter_.principal or None),
+        ("kinds", "c.item_kind IN $kinds", [int(k) for k in filter_.item_kinds] or None),
+        ("types", "c.type IN $types", [int(t) for t in filter_.types] or None),
+    ):
+        if value is not None:
+            tests += f" AND {test}"
+            bound[name] = value
+    return tests, bound

@@ -1,0 +1,170 @@
+"""Patterns and tests that graph's Cypher is made of, for "now" and for "as it was known then".
+
+Every statement passes through `scoped`, which puts the caller's space into each node pattern: there
+is no statement that could forget it. Aliases: e edge, m memory, l lineage edge, n newer side,
+s sibling, g lineage made with consent.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from concord_graph.domain.items import (
+    FOREVER,
+    LINEAGE_WORDS,
+    REPLACING,
+    EdgeType,
+    ItemKind,
+    MemoryKind,
+)
+
+Known = str | None
+"""The Cypher expression of the record time (µs) that is asked about; None = what is known now."""
+
+THEN: Final = "ask.record"
+"""What a statement for the past asks about: each of its $asked brings an instant along."""
+PLANNED_ONCE: Final = "CYPHER replan=skip "
+"""Keeps a plan when sizes change: each starts with seeks in an index, in any store (a test looks),
+and planning one costs more than a thousand of its runs."""
+CONSTITUTIVE: Final = int(EdgeType.CONSTITUTIVE)
+ALIAS: Final = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
+LIVE: Final = {ItemKind.NODE: "Entity", ItemKind.EDGE: "Edge", ItemKind.MEMORY: "Memory"}
+VERSION: Final = {
+    ItemKind.NODE: "NodeVersion",
+    ItemKind.EDGE: "EdgeVersion",
+    ItemKind.MEMORY: "MemoryVersion",
+}
+
+_NODE: Final = re.compile(r"\((\w*:\w+)(?: \{([^{}]*)\})?\)")
+_PARAMETER: Final = re.compile(r"\$(\w+)")
+# a live label: the versions that can bear it, and what it says of one
+_LABELS: Final = {
+    "Entity": ("NodeVersion", "NOT {0}.deleted"),
+    "Memory": ("MemoryVersion", "NOT {0}.deleted"),
+    "Turn": ("MemoryVersion", f"NOT {{0}}.deleted AND {{0}}.memory_kind = {int(MemoryKind.TURN)}"),
+    "Tombstone": ("MemoryVersion", "{0}.deleted"),
+    "Entry": ("EntryVersion", "NOT {0}.deleted"),
+    "Relation": ("RelationVersion", "NOT {0}.deleted"),
+    "Functional": ("RelationVersion", "{0}.functional"),
+    "Edge": ("EdgeVersion", "NOT {0}.deleted"),
+    "Constitutive": ("EdgeVersion", f"NOT {{0}}.deleted AND {{0}}.edge_type = {CONSTITUTIVE}"),
+    "Governed": ("EdgeVersion", "NOT {0}.deleted AND {0}.governed"),
+    "Replacing": (
+        "EdgeVersion",
+        f"NOT {{0}}.deleted AND {{0}}.relation IN {sorted(map(str, REPLACING))}",
+    ),
+    "Lineage": (
+        "EdgeVersion",
+        f"NOT {{0}}.deleted AND {{0}}.relation IN {sorted(map(str, LINEAGE_WORDS))}",
+    ),
+}
+
+
+@cache
+def scoped(text: str) -> str:
+    """Return a statement whose every labelled node is of the caller's space.
+
+    What it binds becomes one map, $given, `given.space` among it: Neo4j plans a statement anew for
+    each type of each parameter, and counts a list's length to its type.
+    """
+
+    def bound(found: re.Match[str]) -> str:
+        inner = f"space: $space, {found[2]}" if found[2] else "space: $space"
+        return f"({found[1]} {{{inner}}})"
+
+    result, count = _NODE.subn(bound, text)
+    if not count:
+        raise ValueError(f"a statement without a node of the space: {text}")
+    return PLANNED_ONCE + _PARAMETER.sub(r"$given.\1", result)
+
+
+def seen(alias: str, label: str, known: Known, keys: str = "") -> str:
+    """Return a pattern of nodes that bore a live label at an instant, up to and with its WHERE."""
+    inner = f" {{{keys}}}" if keys else ""
+    if known is None:
+        return f"({alias}:{label}{inner}) WHERE true"
+    version, says = _LABELS[label]
+    return f"({alias}:{version}{inner}) WHERE {was_known(alias, known)} AND {says.format(alias)}"
+
+
+def was_known(alias: str, known: str) -> str:
+    """Return the test that a version is the one that was known, tombstones among them."""
+    interval = f"{alias}.record_from <= {known} AND {alias}.record_until > {known}"
+    return f"{alias}.revision > 0 AND {interval}"
+
+
+def item(alias: str, kind: ItemKind, known: Known) -> str:
+    """Return the pattern of the item `ask.id`, tombstones too, up to and with its WHERE."""
+    if known is None:
+        return f"({alias}:Item {{id: ask.id}}) WHERE {alias}.kind = {int(kind)}"
+    return f"({alias}:{VERSION[kind]} {{id: ask.id}}) WHERE {was_known(alias, known)}"
+
+
+def exists(*matches: str) -> str:
+    """Return the test that one of the patterns is met."""
+    return f"({' OR '.join(f'EXISTS {{ MATCH {match} }}' for match in matches)})"
+
+
+def governs(expression: str, known: Known) -> str:
+    """Return the test that live lineage which was made with consent starts at an id."""
+    return exists(seen("g", "Governed", known, f"source_id: {expression}"))
+
+
+def held(expression: str, known: Known) -> str:
+    """Return the test that what both parties agreed to rests on an id (spec G4).
+
+    A constitutive edge starts or ends at it, or lineage made with consent starts at it or at an
+    edge that does; such an edge is `Agreed` now.
+    """
+    ends = [f"{end}: {expression}" for end in ("source_id", "target_id")]
+    constitutive = (seen("c", "Constitutive", known, end) for end in ends)
+    if known is None:
+        agreed = [seen("c", "Agreed", known, end) for end in ends]
+    else:
+        agreed = [f"{seen('c', 'Edge', known, end)} AND {governs('c.id', known)}" for end in ends]
+    governed = seen("g", "Governed", known, f"source_id: {expression}")
+    return exists(governed, *constitutive, *agreed)
+
+
+def counts(older: str, kind: ItemKind, known: Known) -> str:
+    """Return the test that lineage l is not void: made with consent, or at what nobody holds (G4).
+
+    Whether it is held is only asked where there is lineage, and none of consent.
+    """
+    rests = governs("l.target_id", known) if kind == ItemKind.EDGE else held("l.target_id", known)
+    free = f"{older}.edge_type <> {CONSTITUTIVE} AND NOT {rests}"
+    return f"CASE WHEN l.governed THEN true ELSE {free} END"
+
+
+def replaced(alias: str, kind: ItemKind, known: Known) -> str:
+    """Return the newer sides, as n, of the lineage that counts at an item."""
+    return (
+        f"MATCH {seen('l', 'Replacing', known, f'target_id: {alias}.id')}"
+        f" AND {counts(alias, kind, known)}"
+        f" MATCH {seen('n', LIVE[kind], known, 'id: l.source_id')}"
+    )
+
+
+def in_time(alias: str) -> str:
+    """Return the test that $valid is in an edge's or memory's stated interval."""
+    until = f"coalesce({alias}.valid_until, {FOREVER})"
+    return f"{alias}.effective_from <= $valid AND {until} > $valid"
+
+
+def has_constitutive(expression: str) -> str:
+    """Return the test that a live constitutive edge starts or ends at an id (as known now)."""
+    return exists(
+        *(f"(:Constitutive {{{end}: {expression}}})" for end in ("source_id", "target_id"))
+    )
+
+
+def bringing(known: Known) -> str:
+    """Bring the record time into scope, where a statement asks about one."""
+    return "" if known is None else "UNWIND $asked AS ask "
+
+
+def known_at(record: int) -> Known:
+    """Return what a statement asks about: now, or the instant that each of $asked brings."""
+    return None if record == FOREVER else THEN

@@ -1,0 +1,59 @@
+"""Reads that are counted but not stored yet, and the moment at which they become stored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from concord_graph.domain.items import Access
+from concord_graph.ports import ReadCounts
+
+T = TypeVar("T")
+_TRIES = 2
+
+
+class PendingReads:
+    """Adds what is pending to what is stored, so that no answer counts a read twice or not at all.
+
+    A statement that was under way while reads moved into the store is asked again; one that is
+    too slow for that holds the move back.
+    """
+
+    def __init__(self) -> None:
+        self._counts: Callable[[], Sequence[ReadCounts]] = tuple
+        self._moves = 0
+        self._moving = asyncio.Lock()
+
+    def show(self, counts: Callable[[], Sequence[ReadCounts]]) -> None:
+        """Take the reads not yet flushed from here."""
+        self._counts = counts
+
+    async def beside(self, ask: Callable[[], Awaitable[T]]) -> tuple[T, Sequence[ReadCounts]]:
+        """Return a statement's answer with the reads that it does not contain."""
+        for _ in range(_TRIES):
+            async with self._moving:  # none is on its way from here
+                moves, counts = self._moves, self._counts()
+            answer = await ask()
+            if moves == self._moves:
+                return answer, counts
+        async with self._moving:
+            return await ask(), self._counts()
+
+    @asynccontextmanager
+    async def moving(self) -> AsyncIterator[None]:
+        """Commit the reads and take them out of what is pending, inside."""
+        async with self._moving:
+            self._moves += 1
+            yield
+
+
+def with_pending(access: Access, pending: Sequence[ReadCounts], space: str, item_id: str) -> Access:
+    """Return stored reads and those not yet flushed."""
+    last_time, count = access.last_time, access.count
+    for counts in pending:
+        extra = counts.get((space, item_id))
+        if extra is not None:
+            last_time, count = max(last_time, extra[1]), count + extra[0]
+    return Access(last_time, count)

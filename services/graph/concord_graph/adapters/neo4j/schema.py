@@ -1,0 +1,155 @@
+"""Constraints and indexes, applied on start and stamped with a version.
+
+A label that only some nodes carry makes its index a partial one: `Edge` is on live edges alone,
+`Replacing` on live lineage that takes something's place. A node's label is set in the statement
+that writes the node.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+
+from neo4j import AsyncManagedTransaction, AsyncSession
+
+from concord_graph.domain.exceptions import StoreUnusable
+
+VERSION = 1
+
+_UNIQUE: Mapping[str, tuple[str, ...]] = {
+    "item": ("Item", "space", "id"),
+    "memory_external": ("Item", "space", "external_id"),
+    "entity_name": ("Entity", "space", "name"),
+    "edge_triple": ("Edge", "space", "source_id", "relation", "target_id", "effective_from"),
+    "node_revision": ("NodeVersion", "space", "id", "revision"),
+    "edge_revision": ("EdgeVersion", "space", "id", "revision"),
+    "memory_revision": ("MemoryVersion", "space", "id", "revision"),
+    "relation_revision": ("RelationVersion", "space", "id", "revision"),
+    "relation": ("Relation", "space", "name"),
+    "participation": ("Participation", "space", "name", "edge_id"),
+    "erasure": ("Erasure", "space", "id"),
+    "erasure_memory": ("Erasure", "space", "memory_id"),
+    "erase_confirmation": ("EraseConfirmation", "space", "erase_id", "place"),
+    "entry_revision": ("EntryVersion", "space", "id", "revision"),
+    "turn": ("Item", "space", "session_id", "turn_place"),
+    "access": ("Access", "space", "id"),
+    "change": ("Change", "space", "seq"),
+    "request": ("Request", "space", "principal", "method", "request_id"),
+    "nonce": ("Nonce", "space", "nonce"),
+    "genesis": ("Genesis", "space"),
+    "space": ("Space", "space"),
+    "store": ("Store", "key"),
+}
+_INDEXED: Mapping[str, tuple[str, ...]] = {
+    "tombstone": ("Tombstone", "space", "id"),
+    "entity_id": ("Entity", "space", "id"),
+    "node_name_then": ("NodeVersion", "space", "name"),
+    "edge_id": ("Edge", "space", "id"),
+    "edge_source": ("Edge", "space", "source_id"),
+    "edge_target": ("Edge", "space", "target_id"),
+    "erase_confirmer": ("EraseConfirmation", "confirmer"),
+    "erase_confirmations": ("EraseConfirmation", "space", "erase_id"),
+    "participation_edge": ("Participation", "space", "edge_id"),
+    "edge_row": ("Edge", "space", "relation", "source_id", "effective_from"),
+    "functional": ("Functional", "space", "name"),
+    "relation_then": ("RelationVersion", "space", "name"),
+    "edge_source_then": ("EdgeVersion", "space", "source_id"),
+    "edge_target_then": ("EdgeVersion", "space", "target_id"),
+    "constitutive_source": ("Constitutive", "space", "source_id"),
+    "constitutive_target": ("Constitutive", "space", "target_id"),
+    "governed_source": ("Governed", "space", "source_id"),
+    "agreed_source": ("Agreed", "space", "source_id"),
+    "agreed_target": ("Agreed", "space", "target_id"),
+    "replacing_source": ("Replacing", "space", "source_id"),
+    "replacing_target": ("Replacing", "space", "target_id"),
+    "lineage_source": ("Lineage", "space", "source_id"),
+    "lineage_target": ("Lineage", "space", "target_id"),
+    "content_source": ("FromContent", "space", "source_id"),
+    "memory_id": ("Memory", "space", "id"),
+    "memory_says": ("Memory", "space", "content_digest"),
+    "memory_newest": ("Memory", "space", "create_time", "id"),
+    "memory_external_then": ("MemoryVersion", "space", "external_id"),
+    "turns": ("Turn", "space", "session_id", "turn_order", "create_time", "id"),
+    "turns_then": ("MemoryVersion", "space", "session_id"),
+    "entry_listed": ("Entry", "space", "kind", "rank", "record_from"),
+    "entry_of_session": ("Entry", "space", "kind", "session_id"),
+    "entry_then": ("EntryVersion", "space", "kind"),
+    "entity_folded": ("Entity", "space", "folded"),
+    "entity_backwards": ("Entity", "space", "backwards"),
+    "memory_folded_id": ("Memory", "space", "folded_id"),
+    "memory_backwards_id": ("Memory", "space", "backwards_id"),
+    "memory_folded_key": ("Memory", "space", "folded_key"),
+    "memory_backwards_key": ("Memory", "space", "backwards_key"),
+    "session_folded": ("Episode", "space", "folded_session"),
+    "session_backwards": ("Episode", "space", "backwards_session"),
+    "access_unannounced": ("Access", "unannounced"),
+    "change_item": ("Change", "space", "item_id", "seq"),
+    "change_time": ("Change", "space", "record_time", "seq"),
+    "request_age": ("Request", "space", "create_time"),
+}
+_INDEXES_ONLINE_SECONDS = 120
+
+
+async def prepare(session: AsyncSession) -> str:
+    """Apply what is missing; return the store's epoch.
+
+    Raises:
+        StoreUnusable: the database is another program's, or of a newer Concord.
+    """
+    found = await session.execute_read(_stamp)
+    if found is None:
+        await _demand_empty(session)
+    elif found[0] > VERSION:
+        raise StoreUnusable(
+            f"the database has schema {found[0]}, this program knows {VERSION}: "
+            "run the version of Concord that wrote it, or a newer one"
+        )
+    if found is None or found[0] < VERSION:
+        for statement in statements():
+            await session.run(statement)
+        await session.run("CALL db.awaitIndexes($seconds)", seconds=_INDEXES_ONLINE_SECONDS)
+    return await session.execute_write(_stamped)
+
+
+def statements() -> list[str]:
+    """Return the statements that make the schema; each may run again."""
+    return [
+        *(
+            f"CREATE CONSTRAINT concord_{name} IF NOT EXISTS"
+            f" FOR (x:{label}) REQUIRE ({_listed(keys)}) IS UNIQUE"
+            for name, (label, *keys) in _UNIQUE.items()
+        ),
+        *(
+            f"CREATE INDEX concord_{name} IF NOT EXISTS FOR (x:{label}) ON ({_listed(keys)})"
+            for name, (label, *keys) in _INDEXED.items()
+        ),
+    ]
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(f"x.{key}" for key in keys)
+
+
+async def _stamp(tx: AsyncManagedTransaction) -> tuple[int, str] | None:
+    found = await tx.run("MATCH (s:Store {key: 'concord'}) RETURN s.schema, s.epoch")
+    record = await found.single()
+    return (record[0], record[1]) if record else None
+
+
+async def _stamped(tx: AsyncManagedTransaction) -> str:
+    """Write the version, and the epoch the first time: two processes may start at once."""
+    found = await tx.run(
+        "MERGE (s:Store {key: 'concord'}) ON CREATE SET s.epoch = $epoch SET s.schema = $schema"
+        " RETURN s.epoch",
+        epoch=str(uuid.uuid4()),
+        schema=VERSION,
+    )
+    return str((await found.single(strict=True))[0])
+
+
+async def _demand_empty(session: AsyncSession) -> None:
+    found = await session.run("MATCH (n) RETURN count(n) > 0")
+    if (await found.single(strict=True))[0]:
+        raise StoreUnusable(
+            "the database holds another program's nodes: give Concord one of its own"
+        )

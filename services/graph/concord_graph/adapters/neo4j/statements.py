@@ -1,0 +1,343 @@
+"""The Cypher of graph's reads of items, walks and lists; `patterns` says what it is made of."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from concord_graph.adapters.neo4j import succession
+from concord_graph.adapters.neo4j.patterns import (
+    ALIAS,
+    LIVE,
+    VERSION,
+    Known,
+    bringing,
+    counts,
+    has_constitutive,
+    held,
+    in_time,
+    item,
+    replaced,
+    seen,
+    was_known,
+)
+from concord_graph.domain.items import FOREVER, ItemKind, MemoryKind
+
+_ASK: Final = "UNWIND $asked AS ask "
+_NEAR_EDGE: Final = f"({has_constitutive('e.source_id')} OR {has_constitutive('e.target_id')})"
+_NEAR_MEMORY: Final = (
+    "(EXISTS { MATCH (x:Edge {source_id: m.id})"
+    f" WHERE {has_constitutive('x.target_id')} }} OR "
+    f"EXISTS {{ MATCH (x:Edge {{target_id: m.id}}) WHERE {has_constitutive('x.source_id')} }})"
+)
+_STEP: Final = (
+    "e.id, e.source_id, e.target_id, e.weight, e.edge_type, e.importance,"
+    f" CASE WHEN e.importance = 0 THEN {_NEAR_EDGE} ELSE false END,"
+    " coalesce(a.last_time, e.create_time), coalesce(a.count, 0)"
+)
+
+
+@cache
+def of_triple(known: Known) -> str:
+    """Select the live edges from $source over $relation to $target, by effective valid_from."""
+    keys = "source_id: $source, relation: $relation, target_id: $target"
+    return (
+        f"{bringing(known)}MATCH {seen('e', 'Edge', known, keys)} AND e.effective_from IS NOT NULL"
+        " RETURN properties(e) ORDER BY e.effective_from"
+    )
+
+
+@cache
+def of_external_id(known: Known) -> str:
+    """Select the memory of the importer's $key, live or forgotten."""
+    if known is None:
+        return "MATCH (m:Item {external_id: $key}) RETURN properties(m)"
+    return (
+        f"{bringing(known)}MATCH (m:MemoryVersion {{external_id: $key}})"
+        f" WHERE {was_known('m', known)} RETURN properties(m)"
+    )
+
+
+@cache
+def kinds(known: Known) -> str:
+    """Select (id, kind) of what $asked name, deleted items too."""
+    if known is None:
+        last = int(ItemKind.MEMORY)
+        return f"{_ASK}MATCH (x:Item {{id: ask.id}}) WHERE x.kind <= {last} RETURN x.id, x.kind"
+    return " UNION ".join(
+        f"{_ASK}MATCH {item('x', kind, known)} RETURN x.id AS id, x.kind AS kind" for kind in LIVE
+    )
+
+
+@cache
+def found(known: Known, *, by_name: bool) -> str:
+    """Select the id of the live node of a name, or of the live item of an id, that is $asked."""
+    if by_name:
+        return f"{_ASK}MATCH {seen('x', 'Entity', known, 'name: ask.name')} RETURN x.id AS id"
+    if known is None:
+        live = f"x.kind <= {int(ItemKind.MEMORY)} AND NOT x.deleted"
+        return f"{_ASK}MATCH (x:Item {{id: ask.id}}) WHERE {live} RETURN x.id AS id"
+    return " UNION ".join(
+        f"{_ASK}MATCH {item('x', kind, known)} AND NOT x.deleted RETURN x.id AS id" for kind in LIVE
+    )
+
+
+@cache
+def lineage(known: Known) -> str:
+    """Select the live lineage edges that start or end at $ids."""
+    return " UNION ".join(
+        f"{bringing(known)}MATCH {seen('l', 'Lineage', known)} AND l.{end} IN $ids"
+        " RETURN properties(l) AS edge"
+        for end in ("source_id", "target_id")
+    )
+
+
+@cache
+def is_held(known: Known) -> str:
+    """Select whether what both parties agreed to rests on the item that is $asked."""
+    return f"{_ASK}RETURN {held('ask.id', known)}"
+
+
+@cache
+def successors(kind: ItemKind, known: Known) -> str:
+    """Select (id, successor's id) of $asked items for successors that have begun at $valid."""
+    alias = ALIAS[kind]
+    start = f"{_ASK}MATCH {item(alias, kind, known)}"
+    resolved = f"{replaced(alias, kind, known)} AND n.effective_from <= $valid"
+    text = f"{start} {resolved} RETURN {alias}.id AS id, n.id AS successor"
+    return f"{text} UNION {succession.followers(known)}" if kind == ItemKind.EDGE else text
+
+
+@cache
+def views(kind: ItemKind, known: Known) -> str:
+    """Select $asked items with standing, access and the names of an edge's end nodes."""
+    alias = ALIAS[kind]
+    start = f"{_ASK}MATCH {item(alias, kind, known)}"
+    if kind == ItemKind.NODE:
+        return (
+            f"{start} RETURN properties(n) AS item, null AS follows, null AS replaced,"
+            " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source,"
+            " null AS target, ask.place AS place"
+        )
+    access = f"OPTIONAL MATCH (a:Access {{id: {alias}.id}})"
+    if kind == ItemKind.MEMORY:
+        return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
+    former = succession.with_former(known)
+    return f"{start} {access} {former} RETURN {_edge_columns(known)}, ask.place AS place"
+
+
+@cache
+def walked(
+    known: Known,
+    ends: tuple[str, ...],
+    tests: str,
+    *,
+    hide_superseded: bool,
+    whole: bool,
+    constitutive: bool,
+) -> str:
+    """Select up to $limit edges at $ids as walk steps, or whole as `views` does.
+
+    `ends`: which property meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
+    `constitutive`: such edges only, which have an index of their own at every hub.
+    """
+    conditions = [_ends_are_there(known), in_time("e")]
+    if tests:
+        conditions.append(tests)
+    if hide_superseded:
+        conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
+    shown = f"RETURN {_STEP}"
+    if whole:
+        shown = f"{succession.with_former(known)} RETURN {_edge_columns(known)}"
+    label = "Constitutive" if constitutive else "Edge"
+    return (
+        f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')}"
+        f" {bringing(known)}OPTIONAL MATCH (a:Access {{id: e.id}}) {shown}"
+    )
+
+
+@cache
+def degree(known: Known, ends: tuple[str, ...]) -> str:
+    """Count up to $limit live edges at $ids."""
+    return f"{_at_ends(known, 'Edge', ends, 'true', '1 AS e')} RETURN count(e)"
+
+
+@cache
+def listed_nodes(known: Known) -> str:
+    """Select live nodes of $label ('' = any) with a name after $after, by name."""
+    return (
+        f"{bringing(known)}MATCH {seen('n', 'Entity', known)} AND n.name > $after"
+        " AND ($label = '' OR n.label = $label)"
+        " RETURN properties(n) ORDER BY n.name LIMIT $limit"
+    )
+
+
+@cache
+def listed_edges(known: Known, tests: str, *, stated: bool, by_participant: bool) -> str:
+    """Select ids of live edges after $after, by id; `stated`: of those that held at $valid.
+
+    `by_participant`: of those that have, or ever had, the first of $participants.
+    """
+    start, keys = bringing(known), ""
+    if by_participant:
+        start += (
+            "MATCH (p:Participation {name: $participants[0]}) WHERE p.edge_id > $after"
+            f" WITH p{'' if known is None else ', ask'} ORDER BY p.edge_id "
+        )
+        keys = "id: p.edge_id"
+    conditions = [seen("e", "Edge", known, keys), "e.id > $after"]
+    conditions += [tests] if tests else []
+    conditions += [held_then(ItemKind.EDGE, known)] if stated else []
+    return f"{start}MATCH {' AND '.join(conditions)} RETURN e.id ORDER BY e.id LIMIT $limit"
+
+
+@cache
+def listed_memories(known: Known, tests: str) -> str:
+    """Select (create_time, id) of live memories that pass the tests, newest first."""
+    return (
+        f"{bringing(known)}MATCH {seen('m', 'Memory', known)}"
+        " AND m.create_time <= $before_time AND m.id IS NOT NULL"
+        f" AND (m.create_time < $before_time OR m.id < $before_id){tests}"
+        " RETURN m.create_time, m.id ORDER BY m.create_time DESC, m.id DESC LIMIT $limit"
+    )
+
+
+@cache
+def live_items(kind: ItemKind, known: Known, *, stated: bool) -> str:
+    """Select every live item of a kind; `stated`: of those that held at $valid."""
+    return (
+        f"{bringing(known)}MATCH {_all_of(kind, known)}"
+        f"{f' AND {held_then(kind, known)}' if stated else ''} RETURN properties({ALIAS[kind]})"
+    )
+
+
+@cache
+def counted(known: Known, *, stated: bool) -> str:
+    """Count nodes, edges, memories but turns, turns, and deleted items.
+
+    `stated`: live ones that held at $valid.
+    """
+
+    def count(kind: ItemKind, test: str = "") -> str:
+        then = f" AND {held_then(kind, known)}" if stated else ""
+        return f"COUNT {{ MATCH {_all_of(kind, known)}{test}{then} }}"
+
+    turn = f"m.memory_kind = {int(MemoryKind.TURN)}"
+    if known is None:
+        deleted = "COUNT { MATCH (x:Tombstone) WHERE x.id IS NOT NULL }"
+    else:
+        deleted = " + ".join(
+            f"COUNT {{ MATCH (x:{version}) WHERE x.id IS NOT NULL AND {was_known('x', known)}"
+            " AND x.deleted }"
+            for version in (*VERSION.values(), "EntryVersion")
+        )
+    return (
+        f"{bringing(known)}RETURN {count(ItemKind.NODE)}, {count(ItemKind.EDGE)},"
+        f" {count(ItemKind.MEMORY, f' AND NOT {turn}')},"
+        f" {count(ItemKind.MEMORY, f' AND {turn}')}, {deleted}"
+    )
+
+
+def superseded(kind: ItemKind, known: Known) -> str:
+    """Return the test that a successor of e or m has begun at $valid."""
+    test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
+    if kind != ItemKind.EDGE:
+        return test
+    return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
+
+
+def held_then(kind: ItemKind, known: Known) -> str:
+    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded."""
+    if kind == ItemKind.NODE:
+        return "true"  # a node has no valid time
+    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known)}"
+
+
+def _all_of(kind: ItemKind, known: Known) -> str:
+    """Return the pattern of every live item of a kind, up to and with its WHERE."""
+    alias = ALIAS[kind]
+    return f"{seen(alias, LIVE[kind], known)} AND {alias}.id IS NOT NULL"
+
+
+def _earliest(match: str, alias: str) -> str:
+    return f"COLLECT {{ {match} RETURN {alias}.effective_from AS t ORDER BY t LIMIT 1 }}[0]"
+
+
+def _predecessors(alias: str, kind: ItemKind, known: Known) -> str:
+    """Return how many live items have this one as a successor, whether it has begun or not."""
+    beyond = ""
+    if kind == ItemKind.EDGE:  # those that it follows in time are counted once
+        beyond = f" AND NOT coalesce({succession.is_former('n', known)}, false)"
+    resolved = (
+        f"COUNT {{ MATCH {seen('l', 'Replacing', known, f'source_id: {alias}.id')}"
+        f" MATCH {seen('n', LIVE[kind], known, 'id: l.target_id')}"
+        f" AND {counts('n', kind, known)}{beyond} RETURN DISTINCT n.id }}"
+    )
+    return f"{resolved} + {succession.former_count(known)}" if beyond else resolved
+
+
+def _name(end: str, known: Known) -> str:
+    if known is None:
+        return f"COLLECT {{ MATCH (x:Item {{id: e.{end}}}) RETURN x.name }}[0]"
+    return (
+        f"COLLECT {{ MATCH (x:NodeVersion {{id: e.{end}}}) WHERE {was_known('x', known)}"
+        " RETURN x.name }[0]"
+    )
+
+
+def _edge_columns(known: Known) -> str:
+    return (
+        "properties(e) AS item,"
+        f" {succession.next_from(known)} AS follows,"
+        f" {_earliest(replaced('e', ItemKind.EDGE, known), 'n')} AS replaced,"
+        f" {_predecessors('e', ItemKind.EDGE, known)} AS predecessors,"
+        f" a.last_time AS last_time, a.count AS reads, {_NEAR_EDGE} AS near,"
+        f" {_name('source_id', known)} AS source, {_name('target_id', known)} AS target"
+    )
+
+
+def _memory_columns(known: Known) -> str:
+    return (
+        "properties(m) AS item, null AS follows,"
+        f" {_earliest(replaced('m', ItemKind.MEMORY, known), 'n')} AS replaced,"
+        f" {_predecessors('m', ItemKind.MEMORY, known)} AS predecessors,"
+        f" a.last_time AS last_time, a.count AS reads, {_NEAR_MEMORY} AS near,"
+        " null AS source, null AS target"
+    )
+
+
+def _at_ends(known: Known, label: str, ends: tuple[str, ...], tests: str, result: str) -> str:
+    """Return up to $limit live edges at $ids as e, each once."""
+    branches = []
+    for place, end in enumerate(ends):
+        once = " AND NOT e.source_id IN $ids" if place and result == "e" else ""
+        branches.append(
+            f"{bringing(known)}MATCH {seen('e', label, known)}"
+            f" AND e.{end} IN $ids{once} AND {tests} RETURN {result}"
+        )
+    return f"CALL () {{ {' UNION ALL '.join(branches)} }} WITH e LIMIT $limit"
+
+
+def _ends_are_there(known: Known) -> str:
+    return " AND ".join(
+        f"(e.{end}_kind <> {int(ItemKind.MEMORY)} OR NOT EXISTS {{ MATCH "
+        f"{seen('d', 'Tombstone', known, f'id: e.{end}_id')} }})"
+        for end in ("source", "target")
+    )
+
+
+LEARNT: Final = (
+    "CALL () { UNWIND $ids AS id OPTIONAL MATCH (i:Item {id: id})"
+    f" WITH id, properties(i) AS item, {held('id', None)} AS held,"
+    " COLLECT { MATCH (l:Lineage {source_id: id}) RETURN properties(l) } +"
+    " COLLECT { MATCH (l:Lineage {target_id: id}) RETURN properties(l) } AS lineage,"
+    " COLLECT { MATCH (l:FromContent {source_id: id}) RETURN properties(l) } AS content"
+    " RETURN collect([id, item, held, lineage, content]) AS around }"
+    " CALL () { MATCH (n:Entity) WHERE n.name IN $names RETURN collect(properties(n)) AS named }"
+    " CALL () { MATCH (x:Item) WHERE x.external_id IN $external_ids"
+    " RETURN collect(properties(x)) AS keyed }"
+    " CALL () { MATCH (m:Memory) WHERE m.content_digest IN $digests"
+    " RETURN collect(properties(m)) AS saying }"
+    " RETURN around, named, keyed, saying"
+)
+"""Select what a write asks of ids (item, held, lineage, edges of its content), names and keys."""

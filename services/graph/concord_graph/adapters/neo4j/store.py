@@ -1,0 +1,319 @@
+"""The store over a Neo4j server: one driver a process, one session a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, TypeVar
+from weakref import WeakValueDictionary
+
+import neo4j
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
+from neo4j.exceptions import DriverError, Neo4jError
+
+from concord_graph.adapters.neo4j import erasing, layers, patterns, schema
+from concord_graph.adapters.neo4j.failures import advice, told_by_graph
+from concord_graph.adapters.neo4j.pending import PendingReads
+from concord_graph.adapters.neo4j.reading import Neo4jReads
+from concord_graph.adapters.neo4j.tokens import Tokens
+from concord_graph.adapters.neo4j.writing import Neo4jWrites
+from concord_graph.domain.erasure import STORE
+from concord_graph.domain.exceptions import Overloaded, StoreUnusable
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    Clock,
+    Expected,
+    ReadCounts,
+    Reads,
+    SpaceHead,
+    Writes,
+)
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 5.0
+TRANSACTION_SECONDS = 60.0
+POLL_SECONDS = 0.5
+"""How late a change that another replica committed is seen at most."""
+_CONNECTIONS = 50
+_MOST_WAITING = 1024
+_READ_TRIES = 3
+
+_TOUCH = (
+    "UNWIND $reads AS read MATCH (s:Space {space: read.space})"
+    " MERGE (a:Access {space: read.space, id: read.id})"
+    " ON CREATE SET a.count = 0, a.last_time = read.last_time"
+    " SET a.count = a.count + read.count, a.unannounced = true, a.last_time ="
+    " CASE WHEN read.last_time > a.last_time THEN read.last_time ELSE a.last_time END"
+)
+_UNANNOUNCED = (
+    "MATCH (a:Access) WHERE a.unannounced WITH a ORDER BY a.space, a.id REMOVE a.unannounced"
+    " WITH a MATCH (m:Item {space: a.space, id: a.id}) WHERE m.kind = $memory"
+    " RETURN m.space, collect(m.id)"
+)
+_CHANGES = (
+    f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE} ORDER BY c.seq LIMIT $limit"
+)
+_HEADS = "MATCH (s:Space) RETURN s.space, s.seq ORDER BY s.space"
+
+
+class Neo4jStore:
+    """Graph's store in a Neo4j database. Build it with `open_store`.
+
+    A space is written by one transaction at a time, which holds the space's counter; spaces do not
+    wait for each other. A read is of one state of its space: it is run again when the space changed
+    while it went on, at last under the space's lock.
+    """
+
+    def __init__(self, driver: AsyncDriver, clock: Clock, epoch: str, tokens: Tokens) -> None:
+        self._driver = driver
+        self._clock = clock
+        self._epoch = epoch
+        self._tokens = tokens
+        self._pending = PendingReads()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._queued = 0
+        self._version = 0
+        self._heads = 0
+        self._polled = 0.0
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch."""
+        return self._epoch
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit."""
+        return self._version
+
+    async def changed(self, since: int) -> None:
+        """Return once `version` is no longer `since`; other replicas' commits within a poll."""
+        while self._version == since:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.add(waiter)
+            try:
+                await asyncio.wait_for(waiter, POLL_SECONDS)
+            except TimeoutError:
+                await self._poll()
+            finally:
+                self._waiting.discard(waiter)
+
+    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+
+        async def attempt(tx: AsyncManagedTransaction) -> tuple[T, bool]:
+            view = Neo4jReads(tx, space, epoch=self._epoch, pending=self._pending)
+            await view.begin()
+            result = await work(view)
+            return result, await view.is_unchanged()
+
+        for _ in range(_READ_TRIES):
+            result, is_whole = await self._run(neo4j.READ_ACCESS, attempt)
+            if is_whole:
+                return result
+        return await self.write(space, work)  # what is locked does not change under it
+
+    async def write(
+        self,
+        space: str,
+        work: Callable[[Writes], Awaitable[T]],
+        *,
+        author: Author | None = None,
+    ) -> T:
+        """Run work in a transaction."""
+
+        async def attempt(tx: AsyncManagedTransaction) -> T:
+            writes = Neo4jWrites(
+                tx,
+                space,
+                epoch=self._epoch,
+                pending=self._pending,
+                clock=self._clock,
+                tokens=self._tokens,
+                author=author,
+            )
+            await writes.begin()
+            result = await work(writes)
+            await writes.finish()
+            return result
+
+        async with self._turn(space):
+            result = await self._run(neo4j.WRITE_ACCESS, attempt)
+        self._announce()
+        return result
+
+    def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
+        """Show these not yet flushed reads in every answer."""
+        self._pending.show(reads)
+
+    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
+        """Add reads in one statement."""
+        if not reads:
+            return
+        rows = [
+            {"space": space, "id": item_id, "count": count, "last_time": last}
+            for (space, item_id), (count, last) in sorted(reads.items())  # one order: no deadlock
+        ]
+
+        with told_by_graph():
+            async with self._session(neo4j.WRITE_ACCESS) as session:
+                tx = await session.begin_transaction(timeout=TRANSACTION_SECONDS)
+                async with tx:
+                    await (await tx.run(_TOUCH, reads=rows)).consume()
+                    async with self._pending.moving():  # only now: until here it may have to wait
+                        await tx.commit()
+                        stored()
+
+    async def announce_touches(self) -> None:
+        """Append one TOUCHED change for each memory read since the last call."""
+        found = await self._rows(neo4j.WRITE_ACCESS, _UNANNOUNCED, memory=int(ItemKind.MEMORY))
+        for space, ids in found:
+            await self.write(space, lambda tx, ids=ids: _announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
+
+    async def spaces(self) -> Sequence[SpaceHead]:
+        """Return every space."""
+        found = await self._rows(neo4j.READ_ACCESS, _HEADS)
+        return [SpaceHead(space, seq) for space, seq in found]
+
+    async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
+        """Return changes in sequence."""
+        text = patterns.scoped(_CHANGES)
+        given = {"space": space, "after": after, "limit": limit}
+        found = await self._rows(neo4j.READ_ACCESS, text, given=given)
+        return [layers.change(row) for row in found]
+
+    async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
+        """Confirm what was erased: no query shows it; its bytes go when the store is compacted."""
+        await self._rows(
+            neo4j.WRITE_ACCESS, erasing.CONFIRM_ALL, confirmer=STORE, time=self._clock()
+        )
+
+    async def ready(self) -> bool:
+        """Return whether the store answers, and is the one that was opened."""
+        text = "MATCH (s:Store {key: 'concord'}) RETURN s.epoch"
+        found = await self._rows(neo4j.READ_ACCESS, text)
+        return found == [[self._epoch]]
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._driver.close()
+
+    async def _poll(self) -> None:
+        """Look for what other replicas committed; callers that wait together ask once."""
+        now = asyncio.get_running_loop().time()
+        if now - self._polled < POLL_SECONDS / 2:
+            return
+        self._polled = now
+        heads = sum(head.seq for head in await self.spaces())
+        if heads != self._heads:
+            self._heads = heads
+            self._announce()
+
+    @asynccontextmanager
+    async def _turn(self, space: str) -> AsyncIterator[None]:
+        """Wait here for this process's other writes of the space, not with a connection each."""
+        if self._queued >= _MOST_WAITING:
+            raise Overloaded("the store is busy")
+        turn = self._turns.setdefault(space, asyncio.Lock())
+        self._queued += 1
+        try:
+            async with turn:
+                yield
+        finally:
+            self._queued -= 1
+
+    async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
+        """Run work in a managed transaction: the driver runs it again after what passes."""
+        bounded = neo4j.unit_of_work(timeout=TRANSACTION_SECONDS)(work)
+        with told_by_graph():
+            async with self._session(access) as session:
+                if access == neo4j.WRITE_ACCESS:
+                    return await session.execute_write(bounded)
+                return await session.execute_read(bounded)
+
+    async def _rows(self, access: str, text: str, **bound: Any) -> list[list[Any]]:
+        """Run one statement that is no single space's, or names its space."""
+
+        async def work(tx: AsyncManagedTransaction) -> list[list[Any]]:
+            result = await tx.run(text, bound)
+            return await result.values()
+
+        return await self._run(access, work)
+
+    def _session(self, access: str) -> AsyncSession:
+        return self._driver.session(default_access_mode=access, fetch_size=-1)
+
+    def _announce(self) -> None:
+        self._version += 1
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+async def open_store(
+    uri: str, user: str, password: str, clock: Clock, *, busy_seconds: float = BUSY_SECONDS
+) -> Neo4jStore:
+    """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries.
+
+    Raises:
+        StoreUnusable: the server is not there, refuses the password, or holds something else; the
+            text says what to do.
+    """
+    driver: AsyncDriver | None = None
+    try:
+        driver = AsyncGraphDatabase.driver(
+            uri,
+            auth=(user, password),
+            max_connection_pool_size=_CONNECTIONS,
+            connection_acquisition_timeout=busy_seconds,
+            connection_timeout=busy_seconds,
+            max_transaction_retry_time=busy_seconds,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+        )
+        await driver.verify_connectivity()
+        async with driver.session() as session:
+            epoch = await schema.prepare(session)
+            tokens = await _tokens(session)
+    except (DriverError, Neo4jError, StoreUnusable, ValueError) as error:
+        if driver is not None:
+            await driver.close()
+        if isinstance(error, StoreUnusable):
+            raise
+        raise StoreUnusable(advice(uri, user, error)) from error
+    return Neo4jStore(driver, clock, epoch, tokens)
+
+
+async def _tokens(session: AsyncSession) -> Tokens:
+    async def names(text: LiteralString) -> set[str]:
+        return {row[0] for row in await (await session.run(text)).values()}
+
+    return Tokens(
+        labels=await names("CALL db.labels()"),
+        types=await names("CALL db.relationshipTypes()"),
+        keys=await names("CALL db.propertyKeys()"),
+    )
+
+
+async def _announce_touched(tx: Writes, ids: Sequence[str]) -> None:
+    await tx.expect(lambda: Expected(ids=tuple(ids)))
+    for item_id in ids:
+        memory = await tx.memory(item_id)
+        if memory is not None:
+            seq, time = tx.tick()
+            await tx.append(
+                Change(
+                    seq=seq,
+                    record_time=time,
+                    item_id=item_id,
+                    item_kind=ItemKind.MEMORY,
+                    type=ChangeType.TOUCHED,
+                    revision=memory.revision.number,
+                )
+            )

@@ -1,0 +1,150 @@
+"""What a write has learnt of its space and what it has put, so that the store is asked once.
+
+The transaction holds the space's lock: nobody else changes what was read. So an answer stays true
+but for this transaction's own puts, which are laid over it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from concord_graph.domain.items import LINEAGE_WORDS, Edge, Item, Memory, Node, Origin
+
+ItemT = TypeVar("ItemT", Node, Edge, Memory)
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the store said of an id: its item, and the live edges that writes ask for."""
+
+    item: Item | None = None
+    held: bool = False
+    lineage: tuple[Edge, ...] = ()
+    from_content: tuple[Edge, ...] = ()
+
+
+_NOTHING = Around()
+
+
+@dataclass(slots=True)
+class WorkingSet:
+    """Answers by key, as the store gave them, and the newest put of each item."""
+
+    around: dict[str, Around] = field(default_factory=dict)
+    named: dict[str, Node | None] = field(default_factory=dict)
+    external: dict[str, Memory | None] = field(default_factory=dict)
+    saying: dict[str, tuple[Memory, ...]] = field(default_factory=dict)
+    triples: dict[Triple, tuple[Edge, ...]] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)
+    """Ids that were made up in this transaction: nothing in the store knows them."""
+    _put: dict[str, Item] = field(default_factory=dict)
+    _put_under: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def note(self, item: Item) -> None:
+        """Remember the newest revision of an item."""
+        self._put[item.id] = item
+        for key in _keys(item):
+            self._put_under.setdefault(key, []).append(item.id)
+
+    def was_put(self, item_id: str) -> bool:
+        """Return whether this transaction has put the item."""
+        return item_id in self._put
+
+    def unknown(self, ids: Iterable[str]) -> list[str]:
+        """Return the ids that the store was not asked about and may know."""
+        return [i for i in dict.fromkeys(ids) if i not in self.around and i not in self.fresh]
+
+    def of(self, item_id: str) -> Around:
+        """Return what the store said; nothing of an id that was made up just now."""
+        return self.around.get(item_id, _NOTHING)
+
+    def item(self, item_id: str) -> Item | None:
+        """Return the newest revision of an item."""
+        return self._put.get(item_id) or self.of(item_id).item
+
+    def node_named(self, name: str) -> Node | None:
+        """Return the live node of a name."""
+        found = self._laid_over([self.named[name]], [("name", name)], Node)
+        return next((node for node in found if node.name == name and not node.deleted), None)
+
+    def memory_by_external_id(self, external_id: str) -> Memory | None:
+        """Return the memory of an importer's key, forgotten or not."""
+        found = self._laid_over([self.external[external_id]], [("external", external_id)], Memory)
+        return next((memory for memory in found if memory.external_id == external_id), None)
+
+    def memories_saying(self, digest: str) -> list[Memory]:
+        """Return the live memories of a content digest, oldest first."""
+        found = self._laid_over(self.saying[digest], [("says", digest)], Memory)
+        live = (m for m in found if m.content_digest == digest and not m.deleted)
+        return sorted(live, key=lambda memory: memory.create_time)
+
+    def has_all_of(self, triple: Triple) -> bool:
+        """Return whether the edges of a triple are known without asking for them.
+
+        What does not exist, but may be pointed at, starts no edges but lineage.
+        """
+        source_id, relation, target_id = triple
+        if source_id in self.fresh or target_id in self.fresh:
+            return True
+        source = self.around.get(source_id)
+        return source is not None and (relation in LINEAGE_WORDS or source.item is None)
+
+    def edges_of(self, triple: Triple) -> list[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        source_id, relation, target_id = triple
+        stored = self.triples.get(triple, self.of(source_id).lineage)
+        live = (
+            edge
+            for edge in self._edges(stored, [source_id])
+            if (edge.source.id, edge.relation, edge.target.id) == (source_id, relation, target_id)
+        )
+        return sorted(live, key=lambda edge: edge.effective_from)
+
+    def lineage_at(self, ids: Collection[str]) -> list[Edge]:
+        """Return the live lineage edges that start or end at the ids, by id."""
+        stored = (edge for item_id in ids for edge in self.of(item_id).lineage)
+        found = {edge.id: edge for edge in self._edges(stored, ids) if edge.is_lineage}
+        return [found[edge_id] for edge_id in sorted(found)]
+
+    def content_edges_from(self, memory_id: str) -> list[Edge]:
+        """Return the live edges that a memory's own content made."""
+        found = self._edges(self.of(memory_id).from_content, [memory_id])
+        return [e for e in found if e.origin == Origin.CONTENT and e.source.id == memory_id]
+
+    def edge_ids_at(self, item_id: str, stored: Iterable[str]) -> list[str]:
+        """Return the live edges that start or end at an item, by id."""
+        kept = {edge_id for edge_id in stored if not self.was_put(edge_id)}
+        return sorted(kept | {edge.id for edge in self._edges((), [item_id])})
+
+    def _edges(self, stored: Iterable[Edge], ends: Collection[str]) -> list[Edge]:
+        """Return the live edges at the ends, of which `stored` are the store's."""
+        found = self._laid_over(stored, [("end", item_id) for item_id in ends], Edge)
+        return [
+            edge
+            for edge in found
+            if not edge.deleted and {edge.source.id, edge.target.id} & {*ends}
+        ]
+
+    def _laid_over(
+        self,
+        stored: Iterable[ItemT | None],
+        keys: Iterable[tuple[str, str]],
+        kind: type[ItemT],
+    ) -> list[ItemT]:
+        """Return the stored ones that were not put since, and what was put under the keys."""
+        kept = [item for item in stored if item is not None and not self.was_put(item.id)]
+        put = dict.fromkeys(i for key in keys for i in self._put_under.get(key, ()))
+        return kept + [item for i in put if isinstance(item := self._put[i], kind)]
+
+
+def _keys(item: Item) -> list[tuple[str, str]]:
+    """Return what a put is looked up by; its newest revision decides whether it is meant."""
+    if isinstance(item, Edge):
+        return [("end", item.source.id), ("end", item.target.id)]
+    if isinstance(item, Node):
+        return [("name", item.name)]
+    external = [("external", item.external_id)] if item.external_id else []
+    return [("says", item.content_digest), *external]
