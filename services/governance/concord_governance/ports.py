@@ -143,10 +143,10 @@ class LedgerWrites(LedgerReads, Protocol):
         """Remember how far graph's feed has been applied."""
         ...
 
-    async def forget_words(self, item_id: str) -> int:
+    async def forget_words(self, item_id: str, *, confirm: bool) -> int:
         """Remove the words of every proposal that touches an item; digests stay. Return how many.
 
-        The item is unconfirmed from then on.
+        With `confirm` the item is unconfirmed from then on.
         """
         ...
 
@@ -231,8 +231,9 @@ class News:
     epoch: str
     seq: int
     noted: tuple[Noted, ...]
-    erased: tuple[str, ...] = ()
-    """Memories whose words are to be removed everywhere."""
+    erased: tuple[tuple[str, bool], ...] = ()
+    """Items whose words are to be removed everywhere, and whether graph waits to be told so: it
+    does for a memory, not for what goes with one."""
 
 
 class Graph(Protocol):

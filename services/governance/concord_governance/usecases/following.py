@@ -53,8 +53,8 @@ class Following:
                 return
             if fresh:
                 await tx.append(fresh)
-            for memory_id in news.erased:
-                await tx.forget_words(memory_id)
+            for item_id, is_memory in news.erased:
+                await tx.forget_words(item_id, confirm=is_memory)
             await tx.move_cursor(news.epoch, news.seq)
 
         await self._ledger.write(news.space, work)

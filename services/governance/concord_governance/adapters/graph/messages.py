@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from concord.graph.v1 import feed_pb2, governed_pb2
+from concord.type.v1 import type_pb2
 from concord_attestation.digest import action_digest
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -46,7 +47,11 @@ def news(message: feed_pb2.WatchChangesResponse) -> News:
         epoch=message.epoch,
         seq=changes[-1].seq if changes else 0,
         noted=tuple(_noted(change) for change in changes if change.HasField("attestation")),
-        erased=tuple(each.item_id for each in changes if each.type == feed_pb2.CHANGE_TYPE_ERASED),
+        erased=tuple(
+            (each.item_id, each.item_kind == type_pb2.ITEM_KIND_MEMORY)
+            for each in changes
+            if each.type == feed_pb2.CHANGE_TYPE_ERASED
+        ),
     )
 
 

@@ -186,9 +186,12 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             "UPDATE space SET feed_epoch = ?, feed_seq = ? WHERE id = ?", (epoch, seq, self._space)
         )
 
-    async def forget_words(self, item_id: str) -> int:
+    async def forget_words(self, item_id: str, *, confirm: bool) -> int:
         """Remove the words of every proposal that touches an item."""
-        self._db.execute("INSERT OR IGNORE INTO unconfirmed VALUES (?, ?)", (self._space, item_id))
+        if confirm:
+            self._db.execute(
+                "INSERT OR IGNORE INTO unconfirmed VALUES (?, ?)", (self._space, item_id)
+            )
         done = self._db.execute(
             "UPDATE revision SET canonical = x'' WHERE space = :space AND canonical <> x''"
             " AND proposal_id IN (SELECT p.id FROM proposal p JOIN affected a"
