@@ -221,6 +221,8 @@ class Noted:
     digest: str
     before_digest: str
     reason: str
+    constitutive: bool
+    ends: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

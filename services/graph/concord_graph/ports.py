@@ -76,6 +76,8 @@ class Change:
     reason: str = ""
     needs_consent: bool = False
     """Whether both parties must agree to such a change: what an audit shows."""
+    ends: Mapping[str, str] | None = None
+    """For an item that is constitutive afterwards: the digest of each end of an edge, by id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ LANDED = {
     6: "a3c92c749fb8bdf17cf44527fff5385feca3508d0f14ef55f0a4393739e8f175",
     7: "d5df03b7b27dffca964de191d4909fe847a6105d065bc6cbbe6dc7a0c4940c52",
     8: "717a1f30aa2a544c6cb9e01fc5b32ebb3832b3c8da900af833f9922a5c23830d",
-    9: "878f65c790eafe18a5f5d531dc4da81e359b9e0e1a70eacfd292249225dee100",
+    9: "f1ffb59bf4ceb8b385278790b15390277bd0ef6e927be20992c9219d57164be8",
 }
 """SHA-256 of every step that stores in the world have run."""
 

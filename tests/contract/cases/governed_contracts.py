@@ -60,6 +60,15 @@ GOVERNED = {
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
     ),
+    "GetConstitutiveDigests": Contract(
+        request=lambda _: pb.GetConstitutiveDigestsRequest(),
+        success=lambda reply, home: home.rock_id in [each.id for each in reply.items],
+        bad_input=(
+            lambda _: pb.GetConstitutiveDigestsRequest(page_size=201),
+            invalid("page_size"),
+        ),
+        other_space=Answered(),
+    ),
     "EnrolPrincipals": Contract(
         request=_enrol,
         success=lambda reply, _: len(reply.genesis_digest) == 64 and reply.token,

@@ -54,8 +54,8 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a replay learned. `constitutive`: item id to the digest of its last governed write,
-    "" when that removed it."""
+    """What a replay learned. `constitutive`: the id of everything that both parties agreed to as
+    it stands, and of what it rests on, to the digest that its last governed write gave it."""
 
     entries: int
     proposals: int
@@ -76,7 +76,9 @@ class Replay:
         self._decisions: dict[str, Told] = {}
         self._nonces: set[str] = set()
         self._written: list[tuple[int, str, str]] = []
-        self._constitutive: dict[str, str] = {}
+        self._standing: dict[str, list[str]] = {}
+        """What is constitutive, with the ids of its ends."""
+        self._digests: dict[str, str] = {}
         self._index = 0
         self._refused = 0
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -126,7 +128,11 @@ class Replay:
             executed=sum(each.state in (EXECUTED, UNDONE) for each in told),
             undone=sum(each.state == UNDONE for each in told),
             refused=self._refused,
-            constitutive=dict(self._constitutive),
+            constitutive={
+                item_id: self._digests[item_id]
+                for standing, ends in self._standing.items()
+                for item_id in (standing, *ends)
+            },
         )
 
     def _on_genesis(self, leaf: dict[str, Any]) -> None:
@@ -300,8 +306,11 @@ class Replay:
         self._nonces.add(nonce)
 
     def _note_item(self, leaf: dict[str, Any]) -> None:
-        removed = leaf["action"] == "DELETE_SUCCESS"
-        self._constitutive[leaf["item"]["id"]] = "" if removed else leaf["properties"]["digest"]
+        item_id, told = leaf["item"]["id"], leaf["properties"]
+        self._digests |= {item_id: told["digest"], **told.get("ends", {})}
+        self._standing.pop(item_id, None)
+        if "ends" in told:
+            self._standing[item_id] = list(told["ends"])
 
     def _breach(self, rule: str) -> LogInvalid:
         return LogInvalid(rule, self._index)

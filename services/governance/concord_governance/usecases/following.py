@@ -88,6 +88,8 @@ def entry_of(noted: Noted) -> Entry:
         "digest": noted.digest,
         "before_digest": noted.before_digest,
     }
+    if noted.constitutive:
+        evidence["ends"] = dict(noted.ends)
     return Entry(
         action=action,
         actor=Actor.AGENT if blocked else Actor.SYSTEM,

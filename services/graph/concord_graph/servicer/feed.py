@@ -106,6 +106,8 @@ def _attestation(change: Change) -> feed_pb2.Attestation:
         request_id=change.author.request_id,
         before_digest=change.before_digest,
         reason=change.reason,
+        constitutive=change.ends is not None,
+        ends=change.ends,
     )
 
 

@@ -10,6 +10,7 @@ from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import REQUIRED_SLOTS
 from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
 from concord_graph.domain.exceptions import FieldInvalid
@@ -22,6 +23,8 @@ from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.governed import EFFECT, GovernedChanges
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
+
+DIGESTS_PAGE = 200
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -118,6 +121,32 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                 )
                 for name in REQUIRED_SLOTS
             ],
+        )
+
+    async def GetConstitutiveDigests(
+        self, request: governed_pb2.GetConstitutiveDigestsRequest, context: Context
+    ) -> governed_pb2.GetConstitutiveDigestsResponse:
+        """Compute the digests of what is constitutive anew."""
+        size = request.page_size or DIGESTS_PAGE
+        kind, time, last = page_cursor(request, (int, int, str)) or (int(ItemKind.EDGE), 0, "")
+        cursor = (kind == ItemKind.MEMORY, int(time), str(last))
+        found = await self._queries.attested(caller().space, cursor, size + 1)
+        page, more = found[:size], len(found) > size
+        return governed_pb2.GetConstitutiveDigestsResponse(
+            items=[
+                governed_pb2.ConstitutiveItem(
+                    id=item.id,
+                    kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
+                    digest=item.digest,
+                    ends=item.ends,
+                )
+                for item in page
+            ],
+            next_page_token=page_token(
+                request, [int(page[-1].kind), page[-1].create_time, page[-1].id]
+            )
+            if more
+            else "",
         )
 
     async def ApplyGovernedChange(

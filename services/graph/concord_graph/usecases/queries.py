@@ -33,6 +33,7 @@ from concord_graph.ports import (
     State,
     Walk,
 )
+from concord_graph.usecases.attesting import Attested, attested_edges, attested_memories
 from concord_graph.usecases.chains import Chain, chain_of
 from concord_graph.usecases.export import export_state
 from concord_graph.usecases.governed import keys_now
@@ -332,6 +333,22 @@ class Queries:
             if await tx.genesis() is None:
                 return None
             return await keys_now(tx), await tx.genesis_envelope()
+
+        return await self.read(space, work)
+
+    async def attested(
+        self, space: str, cursor: tuple[bool, int, str], limit: int
+    ) -> Sequence[Attested]:
+        """Return live constitutive items by digests: edges by id, then memories, newest first.
+
+        `cursor`: whether it is at the memories, and what the last item's creation and id were.
+        """
+
+        async def work(tx: Reads, now: int) -> Sequence[Attested]:
+            at_memories, time, last = cursor
+            edges = [] if at_memories else await attested_edges(tx, now, last, limit)
+            before = (time, last) if at_memories else None
+            return [*edges, *await attested_memories(tx, now, before, limit - len(edges))]
 
         return await self.read(space, work)
 

@@ -34,6 +34,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
 from concord_graph.usecases import affected
+from concord_graph.usecases.attesting import digests_of_ends
 from concord_graph.usecases.identifiers import new_id
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
@@ -177,6 +178,7 @@ class Writer:
                 before_digest=digest(before) if before else "",
                 author=self.author,
                 needs_consent=needs_consent,
+                ends=await digests_of_ends(self.tx, item),
             )
         )
         return item

@@ -290,11 +290,33 @@ class Attestation(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class EndsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     METHOD_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     BEFORE_DIGEST_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_FIELD_NUMBER: _builtins.int
+    ENDS_FIELD_NUMBER: _builtins.int
     principal: _builtins.str
     """The principal that asked."""
     method: _builtins.str
@@ -305,6 +327,12 @@ class Attestation(_message.Message):
     """Digest of the revision before; empty for a new item."""
     reason: _builtins.str
     """Why it was refused; empty for what was done."""
+    constitutive: _builtins.bool
+    """True when the item, as this write left it, is live and constitutive."""
+    @_builtins.property
+    def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What a constitutive edge rests on: the digest of each end, by id, at this write."""
+
     def __init__(
         self,
         *,
@@ -313,10 +341,12 @@ class Attestation(_message.Message):
         request_id: _builtins.str = ...,
         before_digest: _builtins.str = ...,
         reason: _builtins.str = ...,
+        constitutive: _builtins.bool = ...,
+        ends: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_digest", b"before_digest", "method", b"method", "principal", b"principal", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_digest", b"before_digest", "constitutive", b"constitutive", "ends", b"ends", "method", b"method", "principal", b"principal", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -551,6 +551,118 @@ class SlotKey(_message.Message):
 Global___SlotKey: _TypeAlias = SlotKey  # noqa: Y015
 
 @_typing.final
+class GetConstitutiveDigestsRequest(_message.Message):
+    """Asks for a page of digests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """1 to 200; 0 = 200."""
+    page_token: _builtins.str
+    """From the previous page of the same query."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetConstitutiveDigestsRequest: _TypeAlias = GetConstitutiveDigestsRequest  # noqa: Y015
+
+@_typing.final
+class GetConstitutiveDigestsResponse(_message.Message):
+    """A page of digests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConstitutiveItem]:
+        """Edges by id, then memories, newest first."""
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___ConstitutiveItem] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetConstitutiveDigestsResponse: _TypeAlias = GetConstitutiveDigestsResponse  # noqa: Y015
+
+@_typing.final
+class ConstitutiveItem(_message.Message):
+    """A live constitutive item as its row says it now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class EndsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    ENDS_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    kind: _type_pb2.ItemKind.ValueType
+    """What it is."""
+    digest: _builtins.str
+    """Salted hex SHA-256 of what it says: equal to that of its last governed write, or it was changed
+    past governance.
+    """
+    @_builtins.property
+    def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """For an edge, the same of each of its ends, by id. An end that is not there has none."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _type_pb2.ItemKind.ValueType = ...,
+        digest: _builtins.str = ...,
+        ends: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "ends", b"ends", "id", b"id", "kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConstitutiveItem: _TypeAlias = ConstitutiveItem  # noqa: Y015
+
+@_typing.final
 class ApplyGovernedChangeResponse(_message.Message):
     """What was done."""
 

@@ -58,6 +58,11 @@ class GovernedChangeServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisResponse.FromString,
                 _registered_method=True)
+        self.GetConstitutiveDigests = channel.unary_unary(
+                '/concord.graph.v1.GovernedChangeService/GetConstitutiveDigests',
+                request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsResponse.FromString,
+                _registered_method=True)
         self.ApplyGovernedChange = channel.unary_unary(
                 '/concord.graph.v1.GovernedChangeService/ApplyGovernedChange',
                 request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.ApplyGovernedChangeRequest.SerializeToString,
@@ -102,6 +107,14 @@ class GovernedChangeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetConstitutiveDigests(self, request, context):
+        """Computes anew, from the rows as they stand in the store, the digest of everything live and
+        constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ApplyGovernedChange(self, request, context):
         """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
         applies what needs no consent, on items that are as `etags` says.
@@ -132,6 +145,11 @@ def add_GovernedChangeServiceServicer_to_server(servicer, server):
                     servicer.GetGenesis,
                     request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisResponse.SerializeToString,
+            ),
+            'GetConstitutiveDigests': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetConstitutiveDigests,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsResponse.SerializeToString,
             ),
             'ApplyGovernedChange': grpc.unary_unary_rpc_method_handler(
                     servicer.ApplyGovernedChange,
@@ -251,6 +269,33 @@ class GovernedChangeService:
             '/concord.graph.v1.GovernedChangeService/GetGenesis',
             concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetConstitutiveDigests(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.GovernedChangeService/GetConstitutiveDigests',
+            concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,10 @@ class GovernedChangeServiceStub:
     """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
     GetGenesis: _grpc.UnaryUnaryMultiCallable[_governed_pb2.GetGenesisRequest, _governed_pb2.GetGenesisResponse]
     """Reads the space's genesis and whose keys count now. A space without one is an answer."""
+    GetConstitutiveDigests: _grpc.UnaryUnaryMultiCallable[_governed_pb2.GetConstitutiveDigestsRequest, _governed_pb2.GetConstitutiveDigestsResponse]
+    """Computes anew, from the rows as they stand in the store, the digest of everything live and
+    constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+    """
     ApplyGovernedChange: _grpc.UnaryUnaryMultiCallable[_governed_pb2.ApplyGovernedChangeRequest, _governed_pb2.ApplyGovernedChangeResponse]
     """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
     applies what needs no consent, on items that are as `etags` says.
@@ -75,6 +79,10 @@ class GovernedChangeServiceAsyncStub(GovernedChangeServiceStub):
     """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
     GetGenesis: _aio.UnaryUnaryMultiCallable[_governed_pb2.GetGenesisRequest, _governed_pb2.GetGenesisResponse]  # type: ignore[assignment]
     """Reads the space's genesis and whose keys count now. A space without one is an answer."""
+    GetConstitutiveDigests: _aio.UnaryUnaryMultiCallable[_governed_pb2.GetConstitutiveDigestsRequest, _governed_pb2.GetConstitutiveDigestsResponse]  # type: ignore[assignment]
+    """Computes anew, from the rows as they stand in the store, the digest of everything live and
+    constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+    """
     ApplyGovernedChange: _aio.UnaryUnaryMultiCallable[_governed_pb2.ApplyGovernedChangeRequest, _governed_pb2.ApplyGovernedChangeResponse]  # type: ignore[assignment]
     """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
     applies what needs no consent, on items that are as `etags` says.
@@ -122,6 +130,16 @@ class GovernedChangeServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_governed_pb2.GetGenesisResponse, _abc.Awaitable[_governed_pb2.GetGenesisResponse]]:
         """Reads the space's genesis and whose keys count now. A space without one is an answer."""
+
+    @_abc_1.abstractmethod
+    def GetConstitutiveDigests(
+        self,
+        request: _governed_pb2.GetConstitutiveDigestsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_governed_pb2.GetConstitutiveDigestsResponse, _abc.Awaitable[_governed_pb2.GetConstitutiveDigestsResponse]]:
+        """Computes anew, from the rows as they stand in the store, the digest of everything live and
+        constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+        """
 
     @_abc_1.abstractmethod
     def ApplyGovernedChange(

@@ -69,6 +69,8 @@ def _noted(change: feed_pb2.Change) -> Noted:
         digest=change.digest,
         before_digest=told.before_digest,
         reason=told.reason,
+        constitutive=told.constitutive,
+        ends=dict(told.ends),
     )
 
 

@@ -127,6 +127,7 @@ class SqliteWrites(SqliteReads):
                 "request_id": author.request_id,
                 "reason": change.reason,
                 "needs_consent": int(change.needs_consent),
+                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
             },
         )
 
