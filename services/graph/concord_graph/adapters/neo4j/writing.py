@@ -156,6 +156,7 @@ class Neo4jWrites(Neo4jReads):
                 "request_id": author.request_id,
                 "reason": change.reason,
                 "needs_consent": change.needs_consent,
+                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
             }
         )
 
