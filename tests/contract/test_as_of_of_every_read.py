@@ -1,4 +1,4 @@
-"""Every read of graph can be asked as of another instant (T3); the descriptors say which are."""
+"""Every read can be asked as of another instant (T3); the descriptors say which there are."""
 
 import pytest
 from concord.type.v1 import type_pb2
@@ -14,12 +14,15 @@ TIMELESS = {
     "GetConstitutiveDigests": "is compared with the newest entries of the audit log",
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
+    "GetIndexStatus": "tells how the index is",
 }
 READS = {
     name: method
     for name, method in METHODS.items()
-    if name.startswith("concord.graph.") and permission(method).endswith(":read")
+    if name.startswith(("concord.graph.", "concord.search."))
+    and permission(method).endswith(":read")
 }
+OF_GRAPH = [n for n, m in READS.items() if ".graph." in n and m.name not in TIMELESS]
 SHARED = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -34,7 +37,7 @@ def test_a_read_takes_an_instant(method: str) -> None:
 
 
 @SHARED
-@pytest.mark.parametrize("method", [n for n, m in READS.items() if m.name not in TIMELESS])
+@pytest.mark.parametrize("method", OF_GRAPH)
 async def test_nothing_was_known_before_the_beginning(
     method: str, template: Template, kept: Live
 ) -> None:

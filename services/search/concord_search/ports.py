@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.filters import Scope
-from concord_search.domain.instants import Micros
+from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
 
 Vector = NDArray[np.float32]
@@ -234,11 +234,11 @@ class Graph(Protocol):
         ...
 
     async def current(
-        self, space: str, ids: Sequence[str], *, count_as_read: bool
+        self, space: str, ids: Sequence[str], *, count_as_read: bool, as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
-        """The current states, in order; None for a memory that is unknown."""
+        """The states as of an instant, in order; None for a memory that is unknown (then)."""
         ...
 
-    async def chain(self, space: str, item_id: str) -> Collection[str]:
+    async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
         ...

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import GraphUnavailable
+from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import Change, Changes, Hydrated, SpaceHead
 from search_lab import START
@@ -88,6 +89,7 @@ class ScriptedGraph:
         ids: Sequence[str],
         *,
         count_as_read: bool,  # noqa: ARG002 - reads are not kept
+        as_of: AsOf = PRESENT,  # noqa: ARG002 - nor is what was known before
     ) -> Sequence[Hydrated | None]:
         self._check()
         for each in ids:
@@ -97,6 +99,11 @@ class ScriptedGraph:
             None if (state := newest.get(each)) is None else Hydrated(state, state) for each in ids
         ]
 
-    async def chain(self, space: str, item_id: str) -> Collection[str]:  # noqa: ARG002
+    async def chain(
+        self,
+        space: str,  # noqa: ARG002
+        item_id: str,
+        as_of: AsOf = PRESENT,  # noqa: ARG002
+    ) -> Collection[str]:
         self._check()
         return [item_id]

@@ -22,7 +22,7 @@ from concord_search.bootstrap import SearchApp
 from concord_search.bootstrap import build as build_search
 from concord_search.config import IndexConfig
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.domain.instants import NEVER, Micros
+from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import (
     Batch,
@@ -151,10 +151,11 @@ class Lab:
         superseded: Superseded = Superseded.EXCLUDE,
         now: Micros = NOW,
         wanted: MemoryFilter | None = None,
+        as_of: AsOf = PRESENT,
         **asked: object,
     ) -> Found:
         vector = await self.embedder.embed_query(text)
-        scope = Scope(now, superseded, wanted or MemoryFilter())
+        scope = Scope(now, superseded, wanted or MemoryFilter(), as_of)
         question = Question(vector, text, scope, **asked)  # type: ignore[arg-type] # named fields
         return await self.index.ask(space, question)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from concord_search.domain.instants import Micros, days_between
+from concord_search.domain.instants import PRESENT, AsOf, Micros, days_between
 from concord_search.domain.memory import MemoryState, parent_domain
 from concord_search.domain.ranking import Breakdown, SignalPart
 
@@ -23,6 +23,7 @@ class Context:
     access_count: int
     last_access: Micros
     now: Micros
+    as_of: AsOf = PRESENT
 
     @property
     def shared(self) -> list[str]:
@@ -37,10 +38,14 @@ def reason(part: SignalPart, context: Context) -> str:
 
 
 def relevance_reason(breakdown: Breakdown, context: Context) -> str:
-    """One sentence: the two signals that contributed most, and what they saw."""
+    """One sentence: the two signals that contributed most, and what they saw, as of when."""
     strongest = sorted(breakdown.parts, key=lambda part: -part.contribution)[:2]
     said = " and ".join(f"{_TITLES[p.name]} ({reason(p, context)})" for p in strongest)
-    return f"It surfaced mostly by {said}."
+    when = context.as_of.told()
+    sentence = (
+        f"{when}, it surfaced mostly by {said}." if when else f"it surfaced mostly by {said}."
+    )
+    return sentence[0].upper() + sentence[1:]
 
 
 def ago(then: Micros, now: Micros) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_search.domain.instants import Micros
+from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, domain_and_above
 
 
@@ -57,13 +57,25 @@ class MemoryFilter:
 class Scope:
     """What stands beside the caller's filter: how time and lineage restrict the answer.
 
-    `now` is the instant asked about; `superseded` says whether replaced memories may appear. In
-    `HISTORY` neither valid time nor lineage restricts anything.
+    `now` is the instant of asking; `superseded` says whether replaced memories may appear. In
+    `HISTORY` neither valid time nor lineage restricts anything. `as_of` is the instant asked about.
     """
 
     now: Micros
     superseded: Superseded
     filter: MemoryFilter
+    as_of: AsOf = PRESENT
+
+    @property
+    def valid(self) -> Micros:
+        """When an answer must have held."""
+        return self.now if self.as_of.valid is None else self.as_of.valid
+
+    @property
+    def record(self) -> Micros | None:
+        """When an answer must have been known; None = now, and what is to come counts as now."""
+        record = self.as_of.record
+        return record if record is not None and record < self.now else None
 
 
 def admits(scope: Scope, state: MemoryState) -> bool:
@@ -74,10 +86,10 @@ def admits(scope: Scope, state: MemoryState) -> bool:
     if state.forgotten or state.created > scope.now:
         return False
     if scope.superseded is not Superseded.HISTORY:
-        holds = state.valid_from <= scope.now < state.stated_until
+        holds = state.valid_from <= scope.valid < state.stated_until
         if not holds and not scope.filter.names_valid_time:
             return False
-    if scope.superseded is Superseded.EXCLUDE and state.superseded_at(scope.now):
+    if scope.superseded is Superseded.EXCLUDE and state.superseded_at(scope.valid):
         return False
     return matches(scope.filter, state)
 

@@ -1,5 +1,6 @@
 """Instants as integer microseconds since 1970 UTC, the form that time has inside."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 Micros = int
@@ -9,6 +10,25 @@ DAY: Micros = 86_400_000_000
 NEVER: Micros = 1 << 62
 """Later than every instant a contract can name."""
 
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The instant asked about on both axes of time; None = now."""
+
+    valid: Micros | None = None
+    record: Micros | None = None
+
+    def told(self) -> str:
+        """Which instant that is, for people; empty for now."""
+        said = []
+        if self.valid is not None:
+            said.append(f"as of {iso(self.valid)}")
+        if self.record is not None:
+            said.append(f"as known at {iso(self.record)}")
+        return ", ".join(said)
+
+
+PRESENT = AsOf()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

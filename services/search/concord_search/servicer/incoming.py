@@ -16,7 +16,7 @@ from concord_search.domain.errors import (
     PageTokenInvalid,
 )
 from concord_search.domain.filters import MemoryFilter, Superseded
-from concord_search.domain.instants import Micros
+from concord_search.domain.instants import AsOf, Micros
 from concord_search.usecases.find_similar import SimilarQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
@@ -52,6 +52,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
             show_why=not request.stac.hide_why,
             show_next=not request.stac.hide_next,
         ),
+        as_of=_as_of(request.as_of),
     )
 
 
@@ -66,7 +67,16 @@ def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
         min_similarity=least,
         demand=demand(request.consistency),
         limit=request.limit or DEFAULT_PAGE,
+        as_of=_as_of(request.as_of),
     )
+
+
+def _as_of(asked: type_pb2.AsOf) -> AsOf:
+    valid, record = (
+        _micros(getattr(asked, name)) if asked.HasField(name) else None
+        for name in ("valid_time", "record_time")
+    )
+    return AsOf(valid, record)
 
 
 def _cursor(request: search_pb2.SearchRequest) -> tuple[int, Micros | None]:
@@ -145,5 +155,8 @@ def _concepts(values: Iterable[str], path: str) -> tuple[str, ...]:
 def _instant(wanted: search_pb2.SearchFilter, field: str) -> Micros | None:
     if not wanted.HasField(field):  # type: ignore[arg-type] # the four names above are fields
         return None
-    stamp: Timestamp = getattr(wanted, field)
+    return _micros(getattr(wanted, field))
+
+
+def _micros(stamp: Timestamp) -> Micros:
     return stamp.seconds * 1_000_000 + stamp.nanos // 1_000

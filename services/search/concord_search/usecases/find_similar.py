@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
+from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Near, Vector
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.search import fresh_enough
@@ -21,6 +22,7 @@ class SimilarQuery:
     min_similarity: float = -1.0
     demand: Demand | None = None
     limit: int = 10
+    as_of: AsOf = PRESENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ class FindSimilar:
         """The vector to compare with; None for a memory that does not exist or is forgotten."""
         if not query.memory_id:
             return await self._embedder.embed_query(query.text)
-        (memory,) = await self._graph.current(space, [query.memory_id], count_as_read=False)
+        (memory,) = await self._graph.current(
+            space, [query.memory_id], count_as_read=False, as_of=query.as_of
+        )
         if memory is None or memory.state.forgotten:
             return None
         known = await self._index.vector_of(space, memory.state.id, memory.state.seq)
@@ -72,7 +76,7 @@ class FindSimilar:
     async def _near(self, space: str, query: SimilarQuery, vector: Vector) -> list[Near]:
         mode = Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE
         now = max(self._clock(), self._progress.of(space).latest)
-        scope = Scope(now, mode, query.filter)
+        scope = Scope(now, mode, query.filter, query.as_of)
         # One more than asked for, as the memory itself is found too.
         found = await self._index.near(space, vector, scope, query.limit + 1, query.min_similarity)
         others = sorted(
@@ -85,7 +89,7 @@ class FindSimilar:
         if not near:
             return []
         ids = [each.id for each in near]
-        memories = await self._graph.current(space, ids, count_as_read=False)
+        memories = await self._graph.current(space, ids, count_as_read=False, as_of=scope.as_of)
         return [
             each
             for each, memory in zip(near, memories, strict=True)

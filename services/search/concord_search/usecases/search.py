@@ -9,7 +9,7 @@ from concord_concepts import extract, normalise
 from concord_search.domain import explanation, stac
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
-from concord_search.domain.instants import Micros
+from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Breakdown, Ranking
 from concord_search.domain.signals import Asked, Weights
 from concord_search.domain.stac import Band, NextAction, Thresholds
@@ -39,6 +39,7 @@ class SearchQuery:
     now: Micros | None = None
     peek: bool = False
     told: stac.Wanted = field(default_factory=stac.Wanted)
+    as_of: AsOf = PRESENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Search:
         return Question(
             vector=vector,
             text=query.text,
-            scope=Scope(now, query.superseded, query.filter),
+            scope=Scope(now, query.superseded, query.filter, query.as_of),
             concepts=tuple(dict.fromkeys(each for each in (*extract(query.text), *named) if each)),
             domain=query.domain,
             branch_limit=RANKED,
@@ -167,7 +168,9 @@ class Search:
     ) -> list[Result]:
         found = ranked.ranking.found
         ids = [self._index.id_of(ranked.space, found.items[row]) for row in rows]
-        memories = await self._graph.current(ranked.space, ids, count_as_read=count_as_read)
+        memories = await self._graph.current(
+            ranked.space, ids, count_as_read=count_as_read, as_of=ranked.question.scope.as_of
+        )
         return [
             self._result(ranked, row, memory)
             for row, memory in zip(rows, memories, strict=True)
@@ -184,6 +187,7 @@ class Search:
             access_count=int(found.access_count[row]),
             last_access=int(found.last_access[row]),
             now=question.scope.now,
+            as_of=question.scope.as_of,
         )
         return Result(
             memory=memory,
@@ -204,7 +208,7 @@ class Search:
             return [], end if end < len(ranked.rows) else None
         whole = await self._ranked(
             ranked.space,
-            SearchQuery(query.text, superseded=query.superseded),
+            SearchQuery(query.text, superseded=query.superseded, as_of=query.as_of),
             _only(ranked.question, members),
         )
         results = await self._hydrated(whole, whole.rows, count_as_read=not query.peek)
@@ -220,7 +224,7 @@ class Search:
         for at, name in list(enumerate(names))[start:end]:
             if name in members:
                 continue
-            chain = {name, *await self._graph.chain(ranked.space, name)}
+            chain = {name, *await self._graph.chain(ranked.space, name, ranked.query.as_of)}
             if all(place.get(other, at) >= at for other in chain):
                 members |= dict.fromkeys(sorted(chain))
         return list(members)[:RANKED]

@@ -147,6 +147,7 @@ class SearchRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
     STAC_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """What is sought, 1 to 2,000 characters."""
     domain: _builtins.str
@@ -177,6 +178,13 @@ class SearchRequest(_message.Message):
     def stac(self) -> Global___StacOptions:
         """What to put into the STAC lines."""
 
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now: what was known at its record time, in the words and under
+        the filters of then, and held at its valid time. Access data, and with them authority and
+        temporal, are those of now; word weights are those of the whole index. Explanations name it.
+        """
+
     def __init__(
         self,
         *,
@@ -191,10 +199,11 @@ class SearchRequest(_message.Message):
         page_token: _builtins.str = ...,
         peek: _builtins.bool = ...,
         stac: Global___StacOptions | None = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["consistency", b"consistency", "filter", b"filter", "stac", b"stac"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -557,6 +566,7 @@ class FindSimilarRequest(_message.Message):
     MIN_SIMILARITY_FIELD_NUMBER: _builtins.int
     CONSISTENCY_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     memory_id: _builtins.str
     """A memory, which is left out of the results."""
     text: _builtins.str
@@ -577,6 +587,12 @@ class FindSimilarRequest(_message.Message):
     def consistency(self) -> _type_pb2.Consistency:
         """How fresh the index must be; the call waits for it up to its deadline."""
 
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant asked about, absent = now: near to what the memory said at its record time is what was
+        known then and held at its valid time.
+        """
+
     def __init__(
         self,
         *,
@@ -587,10 +603,11 @@ class FindSimilarRequest(_message.Message):
         min_similarity: _builtins.float | None = ...,
         consistency: _type_pb2.Consistency | None = ...,
         limit: _builtins.int = ...,
+        as_of: _type_pb2.AsOf | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity", "consistency", b"consistency", "filter", b"filter", "memory_id", b"memory_id", "min_similarity", b"min_similarity", "text", b"text", "to", b"to"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity", "as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "memory_id", b"memory_id", "min_similarity", b"min_similarity", "text", b"text", "to", b"to"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity", "consistency", b"consistency", "filter", b"filter", "include_superseded", b"include_superseded", "limit", b"limit", "memory_id", b"memory_id", "min_similarity", b"min_similarity", "text", b"text", "to", b"to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity", "as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "include_superseded", b"include_superseded", "limit", b"limit", "memory_id", b"memory_id", "min_similarity", b"min_similarity", "text", b"text", "to", b"to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__min_similarity: _TypeAlias = _typing.Literal["min_similarity"]  # noqa: Y015
     _WhichOneofArgType__min_similarity: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity"]  # noqa: Y015

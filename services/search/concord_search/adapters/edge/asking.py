@@ -26,6 +26,7 @@ from concord_search.adapters.edge.engine import (
 from concord_search.adapters.edge.keys import SpaceKey
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Candidates, Floats, Ints
+from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
@@ -76,25 +77,31 @@ class Asking:
         asked = [nearest(dense, DENSE, limit, wanted)]
         if words.indices:
             asked.append(nearest(words, WORDS, limit, wanted))
-        near, worded = map(self._branch, [*self._shard.ask(asked), nothing()][:2])
+        answers = [*self._shard.ask(asked), nothing()][:2]
+        near, worded = (self._branch(answer, question.scope) for answer in answers)
         best = self._best(near, worded, question)
         if len(worded.rows) < limit:  # then it has found every point that shares a word
             np.nan_to_num(best.lexical, copy=False)
-        self._complete(best, dense, words)
+        self._complete(best, dense, words, question.scope)
         with self._lock:
             return Found(self._described(question, best), bool(words.indices))
 
     def _wanted(self, question: Question) -> qdrant.Filter:
         if question.only is None:
             return conditions.of_scope(question.scope, self._key)
+        items = {self._key.item(each) for each in question.only}
         with self._lock:
-            rows = [self._columns.newest(self._key.item(each)) for each in question.only]
+            if question.scope.record is not None:
+                return conditions.among(
+                    self._columns.rows_of(items), conditions.of_scope(question.scope, self._key)
+                )
+            rows = [self._columns.newest(item) for item in items]
         return conditions.among(row for row in rows if row is not None)
 
-    def _branch(self, scored: Scored) -> _Branch:
+    def _branch(self, scored: Scored, scope: Scope) -> _Branch:
         found = np.array(scored.points, dtype=np.int64)
         with self._lock:
-            return _Branch(self._columns.current_rows(found), scored.scores)
+            return _Branch(rows_for(scope, self._columns, found), scored.scores)
 
     def _best(self, near: _Branch, worded: _Branch, question: Question) -> _Scores:
         """The best candidates by fusion; NaN for what their branch has not scored."""
@@ -108,7 +115,9 @@ class Asking:
         best = np.argsort(-fused, kind="stable")[: question.limit]
         return _Scores(rows[best], cosine[best], lexical[best], fused[best])
 
-    def _complete(self, best: _Scores, dense: list[float], words: qdrant.SparseVector) -> None:
+    def _complete(
+        self, best: _Scores, dense: list[float], words: qdrant.SparseVector, scope: Scope
+    ) -> None:
         """Fills in what is NaN; a candidate that shares no word scores 0."""
         sides = ((best.cosine, dense, DENSE), (best.lexical, words, WORDS))
         missing = [
@@ -119,7 +128,7 @@ class Asking:
         answers = self._shard.ask([query for _, query in missing]) if missing else []
         order = np.argsort(best.rows)
         for (column, _), answer in zip(missing, answers, strict=True):
-            where, scores = _placed(best.rows[order], self._branch(answer))
+            where, scores = _placed(best.rows[order], self._branch(answer, scope))
             column[order[where]] = scores
             np.nan_to_num(column, copy=False)
 
@@ -132,6 +141,7 @@ class Asking:
         columns = self._columns
         best = best.among(columns["seq"][best.rows] > 0)  # a row erased meanwhile holds nothing
         rows = best.rows
+        read = rows if question.scope.record is None else columns.newest_rows(rows)
         concepts = {self._key.number("concept", each) for each in question.concepts}
         wanted = np.array(sorted(concepts), dtype=np.int64)
         shared, union = columns.shared_concepts(rows, wanted)
@@ -145,8 +155,8 @@ class Asking:
             shared_concepts=shared,
             all_concepts=union,
             importance=_IMPORTANCE[columns["imp"][rows]],
-            access_count=columns["ac"][rows],
-            last_access=columns["la"][rows],
+            access_count=columns["ac"][read],
+            last_access=columns["la"][read],
             created=columns["created"][rows],
             is_head=columns["head"][rows].astype(np.bool_),
         )
@@ -160,6 +170,14 @@ class Asking:
             return np.where(same, 1.0, 0.0)
         sibling = self._columns["p"][rows] == self._key.number("domain", parent)
         return np.where(same, 1.0, np.where(sibling, 0.5, 0.0))
+
+
+def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
+    """The rows that may answer among points that the engine found; -1 in place of every other.
+
+    Of now that is the newest open state of each memory; of then the engine's filter has chosen.
+    """
+    return columns.current_rows(found) if scope.record is None else columns.known_rows(found)
 
 
 def _placed(rows: Ints, branch: _Branch) -> tuple[Ints, Floats]:

@@ -6,7 +6,7 @@ own while a space is closed (`kept`), are rebuilt from the engine where that fil
 are never the truth. See services/decisions/0004.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,21 @@ class Columns:
         known = np.where(rows < len(self.items), rows, 0)
         current = (rows < len(self.items)) & (self["current"][known] > 0)
         return np.where(current, rows, -1)
+
+    def known_rows(self, rows: Ints) -> Ints:
+        """The rows that hold a state, current or not; -1 in place of every other."""
+        known = np.where(rows < len(self.items), rows, 0)
+        there = (rows < len(self.items)) & (self["seq"][known] > 0)
+        return np.where(there, rows, -1)
+
+    def newest_rows(self, rows: Ints) -> Ints:
+        """For each row the newest one of its item."""
+        items = (self.items[row] for row in rows.tolist())
+        return np.array([self._newest[item] for item in items], dtype=np.int64)
+
+    def rows_of(self, items: Collection[str]) -> list[int]:
+        """Every row of some items. Costs a pass over all rows."""
+        return [row for row, name in enumerate(self.items) if name in items and name]
 
     def seen(self, row: int) -> int:
         """The last change that this row knows of: what made it, or what ended it."""

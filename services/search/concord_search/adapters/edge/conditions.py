@@ -7,7 +7,7 @@ import qdrant_edge as qdrant
 from concord_search.adapters.edge import payload
 from concord_search.adapters.edge.keys import SpaceKey
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.domain.instants import Micros
+from concord_search.domain.instants import PRESENT, Micros
 
 Condition = (
     qdrant.FieldCondition
@@ -30,6 +30,8 @@ def of_scope(scope: Scope, key: SpaceKey) -> qdrant.Filter:
 
 
 def _hidden(scope: Scope) -> list[qdrant.FieldCondition]:
+    if scope.as_of != PRESENT:
+        return [*_unknown(scope), *_not_holding(scope)]
     now = scope.now
     if scope.superseded is Superseded.HISTORY:
         return [_by("closed", NEVER_LATER)]
@@ -42,13 +44,31 @@ def _hidden(scope: Scope) -> list[qdrant.FieldCondition]:
     return [_by("ended", now), _after("opens", now)]
 
 
+def _unknown(scope: Scope) -> list[qdrant.FieldCondition]:
+    """What was not known at the record time asked about: one state of a memory is left."""
+    record = scope.record
+    if record is None:
+        return [_by("closed", NEVER_LATER)]
+    return [_after("created", record), _after("since", record), _by("closed", record)]
+
+
+def _not_holding(scope: Scope) -> list[qdrant.FieldCondition]:
+    """What did not hold at the valid time asked about."""
+    if scope.superseded is Superseded.HISTORY:
+        return []
+    held = [_after("from", scope.valid), _by("stated", scope.valid)]
+    hidden = [] if scope.filter.names_valid_time else held
+    return hidden if scope.superseded is Superseded.INCLUDE else [*hidden, _by("sup", scope.valid)]
+
+
 NEVER_LATER: Micros = (1 << 53) - 1
 """Past every record time; the engine compares instants as doubles, which are exact so far."""
 
 
-def among(points: Iterable[int]) -> qdrant.Filter:
-    """Only these points."""
-    return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
+def among(points: Iterable[int], wanted: qdrant.Filter | None = None) -> qdrant.Filter:
+    """Only these points, and of them only what is wanted."""
+    only: list[Condition] = [qdrant.HasIdCondition(set(points))]
+    return qdrant.Filter(must=only if wanted is None else [*only, wanted])
 
 
 class _Conditions:

@@ -32,7 +32,7 @@ from concord_search.ports import (
     Vector,
 )
 
-LAYOUT = 3
+LAYOUT = 4
 """Number of the on-disk layout; a part of another layout is dropped and followed anew."""
 
 READERS = 2

@@ -8,6 +8,11 @@ for them costs next to nothing:
     gone    from when no read at now shows it: its stated end, or 0 once a newer state closed it
     ended   the earlier of both: from when the standard search does not show it
     opens   from when it holds, where that lay in its future when it was recorded
+    closed  from when this state was no longer known: a newer one, or forgetting, ended it
+    since   from when it was known, unless it is its memory's first state, known since `created`
+    stated  its stated end, which stays when `gone` says that it was closed
+
+So a state is one that was known at r when `created` and `since` are not after r and `closed` is.
 """
 
 from collections.abc import Mapping
@@ -20,7 +25,10 @@ from concord_search.domain.memory import MemoryState, domain_and_above, parent_d
 Payload = dict[str, Any]  # the engine's own type: JSON
 
 FACETS = "f"
-RANGES = ("sup", "gone", "ended", "opens", "created", "from", "until", "closed")
+RANGES = (
+    *("sup", "gone", "ended", "opens", "created", "from", "until", "closed"),
+    *("since", "stated"),
+)
 """The fields that hold instants and are indexed for ranges."""
 
 
@@ -56,11 +64,14 @@ def _sparse(state: MemoryState) -> Payload:
         "until": state.held_until,
         "sup": state.superseded_from,
         "gone": state.stated_until,
+        "stated": state.stated_until,
         "ended": min(state.stated_until, state.superseded_from),
     }
     found: Payload = {name: at for name, at in instants.items() if at != NEVER}
     if state.valid_from > state.record_from:
         found["opens"] = state.valid_from
+    if state.record_from > state.created:
+        found["since"] = state.record_from
     return found
 
 

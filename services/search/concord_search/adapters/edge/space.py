@@ -9,14 +9,14 @@ from uuid import UUID
 import numpy as np
 
 from concord_search.adapters.edge import conditions, engine, payload
-from concord_search.adapters.edge.asking import Asking
+from concord_search.adapters.edge.asking import Asking, rows_for
 from concord_search.adapters.edge.columns import Columns
 from concord_search.adapters.edge.engine import DENSE, WORDS, Shard, Words, nearest
 from concord_search.adapters.edge.kept import KeptColumns, Stamp
 from concord_search.adapters.edge.keys import SpaceKey
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
-from concord_search.domain.memory import MemoryState, Parked
+from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
 
 MARK = UUID(int=0)
@@ -88,7 +88,8 @@ class SpaceIndex:
             if isinstance(point, int):
                 self._columns.put(point, values)
         for row, newest in self._columns.unclosed_leftovers():
-            self._close(row, int(self._columns["seq"][newest]), self._mark.latest)
+            began = self._shard.payload_of(newest)["rf"]
+            self._close(row, int(self._columns["seq"][newest]), began)
 
     def _stamp(self) -> Stamp:
         mark, points = self._mark, self._shard.count()
@@ -138,7 +139,7 @@ class SpaceIndex:
     def _apply(self, batch: Batch) -> None:
         for item_id in batch.erased:
             self._erase(item_id)
-        self._write_states(batch.states)
+        self._write_states(batch.states, batch.endings)
         for ending in batch.endings:
             self._end(self._key.item(ending.id), ending.seq, ending.record_time)
         for touch in batch.touches:
@@ -169,7 +170,9 @@ class SpaceIndex:
         self._shard.upsert([(MARK, {}, _mark_payload(mark))])
         self._mark = mark
 
-    def _write_states(self, states: Sequence[tuple[MemoryState, Vector | None]]) -> None:
+    def _write_states(
+        self, states: Sequence[tuple[MemoryState, Vector | None]], endings: Sequence[Ending]
+    ) -> None:
         with self._lock:
             fresh = [(state, vector) for state, vector in states if not self._stale(state)]
             reused = {
@@ -185,9 +188,12 @@ class SpaceIndex:
         for (state, _), (row, _, values) in zip(fresh, written, strict=True):
             with self._lock:
                 former = self._columns.newest(values["item"])
+                open_since = 0 if former is None else int(self._columns["seq"][former])
+                if former is not None and self._columns["closed"][former]:
+                    former = None  # forgotten before: that is when it ended
                 self._columns.put(row, values)
             if former is not None:
-                self._close(former, state.seq, state.record_from)
+                self._close(former, *_ended_by(state, open_since, endings))
 
     def _stale(self, state: MemoryState) -> bool:
         """The revision guard: whether something newer of this memory is here already."""
@@ -236,7 +242,8 @@ class SpaceIndex:
         wanted = conditions.of_scope(scope, self._key)
         (found,) = self._shard.ask([nearest(vector.tolist(), DENSE, limit, wanted, least)])
         with self._lock:
-            rows = self._columns.current_rows(np.array(found.points, dtype=np.int64)).tolist()
+            points = np.array(found.points, dtype=np.int64)
+            rows = rows_for(scope, self._columns, points).tolist()
             scores = found.scores.tolist()
             return [
                 Near(
@@ -263,6 +270,14 @@ class SpaceIndex:
         self._shard.close()
         if self._agree:
             self._kept.write(stamp, self._columns)
+
+
+def _ended_by(state: MemoryState, after: int, endings: Sequence[Ending]) -> tuple[int, Micros]:
+    """By which change, and when, the state before this one ended: this one, or a forgetting between
+    the two, of a memory that was restored within one batch."""
+    between = [e for e in endings if e.id == state.id and after < e.seq < state.seq]
+    first = min(between, key=lambda ending: ending.seq, default=None)
+    return (first.seq, first.record_time) if first else (state.seq, state.record_from)
 
 
 def _mark_payload(mark: Mark) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import GraphRefused, GraphUnavailable
+from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import Change, Changes, Hydrated, SpaceHead
 
 PRINCIPAL = "search"
@@ -84,36 +85,44 @@ class GraphClient:
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         """The states that changes made, in their order; None for a memory that is gone."""
         refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in changes]
-        revisions = await self._revisions(space, refs, count_as_read=False)
+        revisions = await self._revisions(space, refs, PRESENT, count_as_read=False)
         return [
             messages.hydrated(revision, change.record_time)
             for change, revision in zip(changes, revisions, strict=True)
         ]
 
     async def current(
-        self, space: str, ids: Sequence[str], *, count_as_read: bool
+        self, space: str, ids: Sequence[str], *, count_as_read: bool, as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
-        """The current states, in order; None for a memory that is unknown."""
+        """The states as of an instant, in order; None for a memory that is unknown (then)."""
         refs = [feed_pb2.RevisionRef(id=each) for each in ids]
-        revisions = await self._revisions(space, refs, count_as_read=count_as_read)
+        revisions = await self._revisions(space, refs, as_of, count_as_read=count_as_read)
         return [messages.hydrated(revision) for revision in revisions]
 
     async def _revisions(
-        self, space: str, refs: Sequence[feed_pb2.RevisionRef], *, count_as_read: bool
+        self,
+        space: str,
+        refs: Sequence[feed_pb2.RevisionRef],
+        as_of: AsOf,
+        *,
+        count_as_read: bool,
     ) -> list[feed_pb2.Revision]:
         found: list[feed_pb2.Revision] = []
         for start in range(0, len(refs), REFS_A_CALL):
             request = feed_pb2.BatchGetRevisionsRequest(
-                space=space, refs=refs[start : start + REFS_A_CALL], count_as_read=count_as_read
+                space=space,
+                refs=refs[start : start + REFS_A_CALL],
+                count_as_read=count_as_read,
+                as_of=messages.as_of(as_of),
             )
             reply = await _asked(self._feed.BatchGetRevisions(request))
             found += reply.revisions
         return found
 
-    async def chain(self, space: str, item_id: str) -> Collection[str]:
+    async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
         call = self._memories.GetLineage(
-            memory_pb2.GetLineageRequest(id=item_id),
+            memory_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
             metadata=(("authorization", f"Bearer {self._reader(space)()}"),),
         )
         found = await _asked(call)

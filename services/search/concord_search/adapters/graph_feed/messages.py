@@ -7,7 +7,7 @@ from concord.type.v1 import type_pb2
 from concord_concepts import normalise
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_search.domain.instants import NEVER, Micros
+from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin
 from concord_search.ports import Change, Changes, Hydrated
 
@@ -17,6 +17,21 @@ _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 def micros(stamp: Timestamp) -> Micros:
     """Microseconds since 1970; finer parts are cut off."""
     return stamp.seconds * 1_000_000 + stamp.nanos // 1_000
+
+
+def as_of(asked: AsOf) -> type_pb2.AsOf | None:
+    """An instant as graph is asked about it; None for now."""
+    if asked == PRESENT:
+        return None
+    return type_pb2.AsOf(
+        valid_time=None if asked.valid is None else _stamp(asked.valid),
+        record_time=None if asked.record is None else _stamp(asked.record),
+    )
+
+
+def _stamp(instant: Micros) -> Timestamp:
+    seconds, part = divmod(instant, 1_000_000)
+    return Timestamp(seconds=seconds, nanos=part * 1_000)
 
 
 def changes(news: feed_pb2.WatchChangesResponse) -> Changes:
