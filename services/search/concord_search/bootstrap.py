@@ -19,6 +19,7 @@ from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.translate import translate
+from concord_search.usecases.erasing import Erasing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
@@ -49,10 +50,16 @@ class SearchApp:
         self._index, self._graph, self._embedder = index, graph, embedder
         self._log = log
         self._open = False
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.progress = progress = Progress()
+        self._erasing = Erasing(graph=graph, index=index, log=log)
         self._follow = Follow(
-            graph=graph, index=index, embedder=embedder, progress=progress, log=log
+            graph=graph,
+            index=index,
+            embedder=embedder,
+            progress=progress,
+            log=log,
+            erased=self._erasing.wake,
         )
         similar = FindSimilar(
             embedder=embedder, index=index, graph=graph, progress=progress, clock=clock
@@ -90,13 +97,15 @@ class SearchApp:
             await self.close()
             raise
         self._open = True
-        self._task = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
-        self._task.add_done_callback(self._told)
+        for name, work in (("follow", self._follow.run()), ("erase", self._erasing.run())):
+            task = asyncio.get_running_loop().create_task(work, name=name)
+            task.add_done_callback(self._told)
+            self._tasks.append(task)
 
     def _told(self, task: asyncio.Task[None]) -> None:
-        """Says loudly when the follower ended by a bug of ours; the server is not ready then."""
+        """Says loudly when a task ended by a bug of ours; without the follower it is not ready."""
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._log.error("the follower died", exc_info=error)
+            self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
         """Return whether the index is open and sound and graph is followed."""
@@ -104,8 +113,8 @@ class SearchApp:
 
     async def close(self) -> None:
         """Stop following, write the index out, free the model."""
-        task, self._task = self._task, None
-        if task is not None:
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
             task.cancel()
             await asyncio.wait([task])
         self._open = False

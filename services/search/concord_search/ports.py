@@ -104,7 +104,7 @@ class Batch:
 
     A state without a vector says what the newest indexed state of its memory already says.
     `latest` is the newest record time among them. `settled` are changes that were parked and no
-    longer are.
+    longer are. `to_confirm` are those of the erased whose erasure waits for a confirmation.
     """
 
     applied_seq: int
@@ -115,11 +115,15 @@ class Batch:
     erased: Sequence[str] = ()
     parked: Sequence[Parked] = ()
     settled: Sequence[int] = ()
+    to_confirm: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How far the index of a space has followed."""
+    """How far the index of a space has followed.
+
+    `unconfirmed` are the erased memories of which its files may still hold bytes.
+    """
 
     epoch: str
     applied_seq: int
@@ -127,6 +131,7 @@ class IndexState:
     memories: int
     parked_count: int = 0
     parked: Sequence[Parked] = ()
+    unconfirmed: Sequence[str] = ()
 
 
 class Index(Protocol):
@@ -165,6 +170,17 @@ class Index(Protocol):
 
     async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
         """The vector of a memory's state; None when that state is not the newest indexed one."""
+        ...
+
+    async def scrub(self, space: str) -> Sequence[str]:
+        """Makes a space's files anew, without what was erased; returns what was unconfirmed.
+
+        Searches and changes go on meanwhile. Raises `IndexCorrupt`.
+        """
+        ...
+
+    async def confirmed(self, space: str, ids: Sequence[str]) -> None:
+        """Notes that the erasures of these memories were confirmed."""
         ...
 
     def id_of(self, space: str, item: str) -> str:
@@ -237,6 +253,10 @@ class Graph(Protocol):
         self, space: str, ids: Sequence[str], *, count_as_read: bool, as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
         """The states as of an instant, in order; None for a memory that is unknown (then)."""
+        ...
+
+    async def confirm_erase(self, space: str, memory_id: str) -> None:
+        """Tells that the index holds nothing more of an erased memory; again changes nothing."""
         ...
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:

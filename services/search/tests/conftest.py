@@ -84,7 +84,7 @@ async def at_work(lab: Lab) -> AsyncIterator[Following]:
     """A follower of an empty graph."""
     graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
     idle = asyncio.create_task(asyncio.sleep(0))
-    following = Following(graph, lab, embedder, Progress(), idle)
+    following = Following(graph, lab, embedder, Progress(), idle, idle)
     following.follow()
     yield following
     await following.stop()

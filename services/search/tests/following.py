@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from concord_search.ports import IndexState, Vectors
+from concord_search.usecases.erasing import Erasing
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.progress import Progress
 from scripted_graph import ScriptedGraph
@@ -34,24 +35,29 @@ class Following:
     embedder: MoodyEmbedder
     progress: Progress
     task: "asyncio.Task[None]"
+    erasing: "asyncio.Task[None]"
 
     def follow(self, **options: float) -> None:
         """Starts a follower, as a restart would."""
         self.progress = Progress()
+        erasing = Erasing(graph=self.graph, index=self.lab.index, log=QUIET)
         follow = Follow(
             graph=self.graph,
             index=self.lab.index,
             embedder=self.embedder,
             progress=self.progress,
             log=QUIET,
+            erased=erasing.wake,
             **options,
         )
         self.task = asyncio.create_task(follow.run())
+        self.erasing = asyncio.create_task(erasing.run())
 
     async def stop(self) -> None:
-        self.task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self.task
+        for task in (self.erasing, self.task):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     async def reached(self, seq: int, space: str = SPACE) -> IndexState:
         await until(lambda: self.progress.of(space).applied_seq >= seq)

@@ -28,6 +28,7 @@ class ScriptedGraph:
     spoil: Spoiler = lambda _: None
     connections: int = 0
     hydrated: int = 0
+    confirmed: list[tuple[str, str]] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, space: str, state: MemoryState, kind: int = ChangeKind.CREATED) -> None:
@@ -38,9 +39,9 @@ class ScriptedGraph:
         self.news.set()
 
     def erase(self, space: str, item_id: str, seq: int) -> None:
-        """Records that a memory is gone, everywhere."""
+        """Records that what a memory said was erased, in every state."""
         erased = [(c, None if c.item_id == item_id else s) for c, s in self.log[space]]
-        change = Change(seq, START + seq * 1_000_000, item_id, is_memory=True, kind=3)
+        change = Change(seq, START + seq * 1_000_000, item_id, is_memory=True, kind=8)
         self.log[space] = [*erased, (change, None)]
         self.news.set()
 
@@ -98,6 +99,10 @@ class ScriptedGraph:
         return [
             None if (state := newest.get(each)) is None else Hydrated(state, state) for each in ids
         ]
+
+    async def confirm_erase(self, space: str, memory_id: str) -> None:
+        self._check()
+        self.confirmed.append((space, memory_id))
 
     async def chain(
         self,

@@ -84,21 +84,22 @@ async def _serving(app: SearchApp, live: Live, graph: Serving) -> AsyncIterator[
             app.registrations, translate=app.translate, ready=app.ready, issuer=graph.issuer
         ) as search:
             both = Live({**live.servings, **dict.fromkeys(SERVICES, search)})
-            heads = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
-            for head in heads.spaces:
-                await followed(both, head.space, head.head_seq)
+            for _ in range(2):  # the second time for the erasures that search has confirmed
+                heads = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+                for head in heads.spaces:
+                    await followed(both, head.space, head.head_seq)
             yield both
     finally:
         await app.close()
 
 
 async def followed(live: Live, space: str, seq: int) -> None:
-    """Wait until the index of a space has followed so far."""
+    """Wait until the index of a space has followed so far, and has confirmed every erasure."""
     until = time.monotonic() + 20
     while True:
         request = search_pb2.GetIndexStatusRequest()
         status = await live.tell(member(space), "GetIndexStatus", request)
-        if status.following and status.applied_seq >= seq:
+        if status.following and status.applied_seq >= seq and not status.unconfirmed_erasures:
             return
         assert time.monotonic() < until, f"the index does not follow: {status}"
         await asyncio.sleep(0.01)

@@ -13,3 +13,5 @@ class ChangeKind(IntEnum):
     STANDING_CHANGED = 5
     TOUCHED = 6
     REFUSED = 7
+    ERASED = 8
+    ERASE_CONFIRMED = 9

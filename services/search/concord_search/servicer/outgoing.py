@@ -113,6 +113,7 @@ def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
         ],
         model=embedding_model(found.model),
         following=found.following,
+        unconfirmed_erasures=len(found.state.unconfirmed),
     )
 
 

@@ -5,7 +5,7 @@ one another. What a lane does with them stands in `lane`.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from concord_chassis.log import Logger
 
@@ -16,7 +16,10 @@ from concord_search.usecases.progress import Progress
 
 
 class Follow:
-    """The one follower of the feed. `run` it as a task and cancel that."""
+    """The one follower of the feed. `run` it as a task and cancel that.
+
+    `erased` is called when something was.
+    """
 
     def __init__(
         self,
@@ -26,13 +29,14 @@ class Follow:
         embedder: Embedder,
         progress: Progress,
         log: Logger,
+        erased: Callable[[], None],
         retry_every: float = RETRY_EVERY,
     ) -> None:
         self._log = log
         self._graph = graph
         self._index = index
         self._progress = progress
-        self._parts = Parts(graph, index, embedder, progress, log, retry_every)
+        self._parts = Parts(graph, index, embedder, progress, log, erased, retry_every)
 
     async def run(self) -> None:
         """Follows until cancelled, reconnecting when graph goes away.

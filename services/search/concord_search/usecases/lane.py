@@ -42,6 +42,8 @@ RETRIED = 100
 _States = Sequence[tuple[Change, Hydrated | None]]
 """Changes of memories with the states they made; None for a memory that is gone."""
 
+_NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
+
 _PASSING = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt)
 """What says nothing about the rows at hand."""
 
@@ -50,13 +52,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What lanes work with."""
+    """What lanes work with. `erased` is called when something was."""
 
     graph: Graph
     index: Index
     embedder: Embedder
     progress: Progress
     log: Logger
+    erased: Callable[[], None]
     retry_every: float = RETRY_EVERY
 
 
@@ -122,7 +125,7 @@ class Lane:
 
     async def _states_after(self, changes: Sequence[Change]) -> _States:
         """The states that changes of memories made."""
-        ours = [each for each in changes if each.is_memory and each.kind != ChangeKind.REFUSED]
+        ours = [each for each in changes if each.is_memory and each.kind not in _NO_STATE]
         found = await self._parts.graph.at(self._space, ours) if ours else ()
         return list(zip(ours, found, strict=True))
 
@@ -147,6 +150,7 @@ class Lane:
                 if h is not None and h.state.forgotten and change.kind != ChangeKind.TOUCHED
             ],
             erased=sorted({change.item_id for change, h in found if h is None}),
+            to_confirm=sorted({c.item_id for c, _ in found if c.kind == ChangeKind.ERASED}),
         )
 
     async def _with_vectors(
@@ -174,6 +178,8 @@ class Lane:
         await self._parts.index.apply(self._space, batch)
         state = (await self._parts.index.states())[self._space]
         self._parts.progress.reached(self._space, state)
+        if batch.to_confirm:
+            self._parts.erased()
         return True
 
     # Row by row

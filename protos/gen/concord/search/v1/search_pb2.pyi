@@ -704,6 +704,7 @@ class GetIndexStatusResponse(_message.Message):
     PARKED_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     FOLLOWING_FIELD_NUMBER: _builtins.int
+    UNCONFIRMED_ERASURES_FIELD_NUMBER: _builtins.int
     applied_seq: _builtins.int
     """The last change applied."""
     head_seq: _builtins.int
@@ -714,6 +715,10 @@ class GetIndexStatusResponse(_message.Message):
     """Changes that could not be applied and were set aside."""
     following: _builtins.bool
     """True when the feed is connected."""
+    unconfirmed_erasures: _builtins.int
+    """Erased memories that no search finds any more, but whose bytes are still being taken out of the
+    index's files: their receipts are not confirmed yet.
+    """
     @_builtins.property
     def parked(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParkedChange]:
         """The first few of them."""
@@ -732,10 +737,11 @@ class GetIndexStatusResponse(_message.Message):
         parked: _abc.Iterable[Global___ParkedChange] | None = ...,
         model: Global___EmbeddingModel | None = ...,
         following: _builtins.bool = ...,
+        unconfirmed_erasures: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "parked", b"parked", "parked_changes", b"parked_changes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

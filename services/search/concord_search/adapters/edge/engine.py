@@ -1,7 +1,7 @@
 """One shard of the engine: how it is laid out, opened, and asked."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -16,6 +16,8 @@ from concord_search.domain.errors import IndexCorrupt, IndexLocked
 
 DENSE, WORDS = "dense", "words"
 SCROLL_PAGE = 1_000
+COPIED_PAGE = 100
+"""Points read with their vectors at once: the engine holds the global lock for so long."""
 POINTS_A_WRITE = 32
 """The engine holds Python's global lock while it works; so long may everything else wait."""
 
@@ -67,10 +69,13 @@ class Shard:
 
     def __init__(self, engine: qdrant.EdgeShard, path: Path) -> None:
         self._engine = engine
-        self._path = path
+        self.path = path
+        self.noted: set[PointId] | None = None
+        """The points written since somebody asked for that by giving an empty set."""
 
     def upsert(self, points: Points) -> None:
         """Writes points (id, vectors, payload), over those with the same id."""
+        self._note([point for point, _, _ in points])
         written = [qdrant.Point(point, dict(vectors), values) for point, vectors, values in points]
         for start in range(0, len(written), POINTS_A_WRITE):
             part = written[start : start + POINTS_A_WRITE]
@@ -78,25 +83,31 @@ class Shard:
 
     def set_payload(self, point: PointId, values: payload.Payload) -> None:
         """Writes fields of a payload, keeping the others."""
+        self._note([point])
         self._update(qdrant.UpdateOperation.set_payload([point], values))
 
     def delete(self, points: Sequence[PointId]) -> None:
         """Removes points."""
         if points:
+            self._note(points)
             self._update(qdrant.UpdateOperation.delete_points(list(points)))
+
+    def _note(self, points: Sequence[PointId]) -> None:
+        if self.noted is not None:
+            self.noted.update(points)
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         try:
             self._engine.update(operation)
         except Exception as error:  # the engine raises nothing narrower
-            raise IndexCorrupt(f"the index in {self._path} refused a write") from error
+            raise IndexCorrupt(f"the index in {self.path} refused a write") from error
 
     def ask(self, queries: Sequence[qdrant.QueryRequest]) -> list[Scored]:
         """Answers queries as one planned batch: points with their scores, best first."""
         try:
             answers = self._engine.query_batch(qdrant.QueryBatchRequest(list(queries)))
         except Exception as error:  # the engine raises nothing narrower
-            raise IndexCorrupt(f"the index in {self._path} refused a query") from error
+            raise IndexCorrupt(f"the index in {self.path} refused a query") from error
         return [
             Scored(
                 cast(list[PointId], [hit.id for hit in answer]),
@@ -134,6 +145,25 @@ class Shard:
             if offset is None:
                 return
 
+    def whole(self) -> Iterator[Points]:
+        """Every point, as it is written, in pages."""
+        offset = None
+        while True:
+            request = qdrant.ScrollRequest(
+                offset=offset, limit=COPIED_PAGE, with_payload=True, with_vector=True
+            )
+            records, offset = self._engine.scroll(request)
+            yield [_written(record) for record in records]
+            if offset is None:
+                return
+
+    def points(self, wanted: Collection[PointId]) -> Points:
+        """Those of some points that are there, as they are written."""
+        if not wanted:
+            return ()
+        found = self._engine.retrieve(list(wanted), with_payload=True, with_vector=True)
+        return [_written(record) for record in found]
+
     def flush(self) -> None:
         """Writes everything to disk, so that opening need not replay the log."""
         self._engine.flush()
@@ -141,6 +171,10 @@ class Shard:
     def close(self) -> None:
         """Writes everything to disk and lets go."""
         self._engine.close()
+
+
+def _written(record: qdrant.Record) -> tuple[PointId, Vectors, payload.Payload]:
+    return cast(PointId, record.id), cast(Vectors, record.vector or {}), record.payload or {}
 
 
 def nearest(

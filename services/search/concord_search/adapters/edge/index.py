@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -37,6 +38,8 @@ LAYOUT = 4
 
 READERS = 2
 
+SHARD = "shard"
+
 
 class EdgeIndex:
     """The index of every space, under one directory that no other process may open.
@@ -44,7 +47,7 @@ class EdgeIndex:
     ROOT/lock                 held while open
     ROOT/HASH/stamp.json      space, layout and embedding model; written last
     ROOT/HASH/key             the space's secret (0600)
-    ROOT/HASH/shard/          the engine's files
+    ROOT/HASH/shard-X/        the engine's files; the stamp says which, others are left-overs
     ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
     """
 
@@ -55,6 +58,7 @@ class EdgeIndex:
         self._parts: dict[str, SpaceIndex] = {}
         self._writer = Workers(1, "index-writer")
         self._readers = Workers(READERS, "index-reader")
+        self._copier = Workers(1, "index-copier")
         self._lock: int | None = None
         self._ended = False
 
@@ -72,7 +76,11 @@ class EdgeIndex:
                 continue
             self._check_model(stamp, directory)
             key = read_key(directory / "key")
-            part = self._over(directory, engine.load(directory / "shard"), key)
+            name = str(stamp.get("shard", SHARD))
+            for stray in directory.glob(f"{SHARD}*"):
+                if stray.name != name:  # a process was killed while it made the files anew
+                    shutil.rmtree(stray)
+            part = self._over(directory, engine.load(directory / name), key)
             part.resume()
             self._parts[str(stamp["space"])] = part
 
@@ -102,15 +110,22 @@ class EdgeIndex:
     def _begin(self, space: str, epoch: str) -> None:
         if (former := self._parts.pop(space, None)) is not None:
             former.close()
-        directory = self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
+        directory = self._directory(space)
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700)
         key = new_key(directory / "key")
-        shard = engine.create(directory / "shard", self._model.dimension)
+        shard = engine.create(directory / SHARD, self._model.dimension)
         part = self._over(directory, shard, key)
         part.begin(epoch)
-        _write_stamp(directory, {"space": space, "layout": LAYOUT, "model": asdict(self._model)})
+        self._write_stamp(space, SHARD)
         self._parts[space] = part
+
+    def _directory(self, space: str) -> Path:
+        return self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
+
+    def _write_stamp(self, space: str, shard: str) -> None:
+        stamp = {"space": space, "layout": LAYOUT, "model": asdict(self._model), "shard": shard}
+        _write_stamp(self._directory(space), stamp)
 
     def _part(self, space: str) -> SpaceIndex:
         try:
@@ -154,6 +169,37 @@ class EdgeIndex:
             return None
         return await self._readers.run(part.vector_of, item_id, seq)
 
+    async def scrub(self, space: str) -> Sequence[str]:
+        """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
+        part = self._part(space)
+        ids, needed = await self._writer.run(part.begin_copy)
+        if needed:
+            fresh = await self._copier.run(self._copied, part, self._directory(space))
+            await self._writer.run(self._take, space, part, fresh)
+        return ids
+
+    def _copied(self, part: SpaceIndex, directory: Path) -> Shard:
+        path = directory / f"{SHARD}-{secrets.token_hex(4)}"
+        try:
+            fresh = engine.create(path, self._model.dimension)
+            part.copy_into(fresh, lambda: not self._ended)
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+        return fresh
+
+    def _take(self, space: str, part: SpaceIndex, fresh: Shard) -> None:
+        if self._parts.get(space) is not part:  # the store was replaced meanwhile
+            shutil.rmtree(fresh.path, ignore_errors=True)
+            return
+        former = part.take(fresh)
+        self._write_stamp(space, fresh.path.name)
+        shutil.rmtree(former.path)
+
+    async def confirmed(self, space: str, ids: Sequence[str]) -> None:
+        """Notes that the erasures of these memories were confirmed."""
+        await self._writer.run(self._part(space).confirmed, ids)
+
     def id_of(self, space: str, item: str) -> str:
         """The id of a memory by the index's own name for it."""
         return self._part(space).id_of(item)
@@ -164,6 +210,7 @@ class EdgeIndex:
             return
         self._ended = True
         self._readers.close()
+        self._copier.close()
         await self._writer.run(self._close)
         self._writer.close()
 
@@ -202,9 +249,18 @@ def _read_stamp(directory: Path) -> Mapping[str, Any] | None:
 
 
 def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
+    """Write it to the disk: what it no longer names is removed next."""
     draft = directory / "stamp.tmp"
-    draft.write_text(json.dumps(stamp), "utf-8")
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(stamp, file)
+        file.flush()
+        os.fsync(file.fileno())
     draft.replace(directory / "stamp.json")
+    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _named(model: EmbeddingModel) -> str:

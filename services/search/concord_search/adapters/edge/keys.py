@@ -42,6 +42,10 @@ class SpaceKey:
         message = f"{field}\0{value}".encode()
         return int.from_bytes(hmac.digest(self._hash_key, message, "sha256")[:8]) & _POSITIVE
 
+    def forget(self) -> None:
+        """Forgets the words met so far."""
+        self._cached.cache_clear()
+
     def item(self, item_id: str) -> str:
         """The index's name of an item: a UUID stays, another id is encrypted; equal for equals."""
         if is_uuid(item_id):

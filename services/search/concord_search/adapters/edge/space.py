@@ -1,6 +1,6 @@
 """One space's part of the index: its shard, its key, its columns, and how far it has followed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -14,6 +14,7 @@ from concord_search.adapters.edge.columns import Columns
 from concord_search.adapters.edge.engine import DENSE, WORDS, Shard, Words, nearest
 from concord_search.adapters.edge.kept import KeptColumns, Stamp
 from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
@@ -31,13 +32,18 @@ KEPT_PARKED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far the shard has followed; kept in it as a point without vectors, after the changes."""
+    """How far the shard has followed; kept in it as a point without vectors, after the changes.
+
+    `traces`: points were deleted whose bytes the engine's files may still hold.
+    """
 
     epoch: str
     applied_seq: int
     latest: Micros
     parked: tuple[tuple[int, str, str], ...] = ()
     parked_count: int = 0
+    unconfirmed: tuple[str, ...] = ()
+    traces: bool = False
 
 
 class SpaceIndex:
@@ -64,6 +70,7 @@ class SpaceIndex:
         self._lock = Lock()
         self._words = Words()
         self._unflushed = 0
+        self._traced = False  # whether points were deleted since a copy was begun
 
     def begin(self, epoch: str) -> None:
         """Begins a part over an empty shard."""
@@ -108,6 +115,7 @@ class SpaceIndex:
             memories=self._columns.open_items,
             parked_count=mark.parked_count,
             parked=parked,
+            unconfirmed=[self._key.id_of(item) for item in mark.unconfirmed],
         )
 
     def id_of(self, item: str) -> str:
@@ -137,8 +145,7 @@ class SpaceIndex:
         self._agree = agreed
 
     def _apply(self, batch: Batch) -> None:
-        for item_id in batch.erased:
-            self._erase(item_id)
+        self._erase(batch.erased)
         self._write_states(batch.states, batch.endings)
         for ending in batch.endings:
             self._end(self._key.item(ending.id), ending.seq, ending.record_time)
@@ -158,12 +165,14 @@ class SpaceIndex:
         new = tuple(each for each in parked if each[0] not in known)
         left = tuple(each for each in self._mark.parked if each[0] not in batch.settled)
         settled = len(self._mark.parked) - len(left)
+        to_confirm = (self._key.item(item_id) for item_id in batch.to_confirm)
         return replace(
             self._mark,
             applied_seq=max(self._mark.applied_seq, batch.applied_seq),
             latest=max(self._mark.latest, batch.latest),
             parked=(left + new)[:KEPT_PARKED],
             parked_count=self._mark.parked_count + len(new) - settled,
+            unconfirmed=tuple(dict.fromkeys((*self._mark.unconfirmed, *to_confirm))),
         )
 
     def _write_mark(self, mark: Mark) -> None:
@@ -226,10 +235,55 @@ class SpaceIndex:
             self._columns.touch(row, access_count, last_access)
         self._shard.set_payload(row, payload.of_touch(access_count, last_access))
 
-    def _erase(self, item_id: str) -> None:
-        with self._lock:
-            rows = self._columns.drop(self._key.item(item_id))
-        self._shard.delete(rows)
+    def _erase(self, ids: Sequence[str]) -> None:
+        items = [self._key.item(item_id) for item_id in ids]
+        if any(self._columns.newest(item) is not None for item in items):
+            self._traced = True
+            self._write_mark(replace(self._mark, traces=True))  # first: a kill may come between
+        for item in items:
+            with self._lock:
+                rows = self._columns.drop(item)
+            self._shard.delete(rows)
+
+    # Making the files anew (M4)
+
+    def begin_copy(self) -> tuple[Sequence[str], bool]:
+        """Begins to note what is written.
+
+        Returns the erased memories that no copy will hold, and whether a copy is needed for that.
+        """
+        self._shard.noted = set()
+        self._traced = False
+        self._key.forget()
+        return self.state().unconfirmed, self._mark.traces
+
+    def copy_into(self, fresh: Shard, going_on: Callable[[], bool]) -> None:
+        """Copies every point, while others are written. Raises `IndexCorrupt` when it may not."""
+        for points in self._shard.whole():
+            if not going_on():
+                raise IndexCorrupt("the index is being closed")
+            fresh.upsert(points)
+
+    def take(self, fresh: Shard) -> Shard:
+        """Goes on with the copy, once it has what was noted; returns the former shard.
+
+        Searches under way end on that one: it is closed when nobody holds it any more.
+        """
+        former, noted = self._shard, self._shard.noted or set()
+        there = former.points(noted)
+        fresh.upsert(there)
+        fresh.delete(sorted(noted - {point for point, _, _ in there}, key=str))
+        self._shard = fresh
+        self._write_mark(replace(self._mark, traces=self._traced))
+        fresh.flush()
+        return former
+
+    def confirmed(self, ids: Sequence[str]) -> None:
+        """Notes that the erasures of these memories were confirmed."""
+        self._kept.void()
+        done = {self._key.item(memory_id) for memory_id in ids}
+        left = tuple(item for item in self._mark.unconfirmed if item not in done)
+        self._write_mark(replace(self._mark, unconfirmed=left))
 
     # Reading
 
@@ -287,6 +341,8 @@ def _mark_payload(mark: Mark) -> dict[str, Any]:
         "latest": mark.latest,
         "parked": [list(each) for each in mark.parked],
         "parked_count": mark.parked_count,
+        "unconfirmed": list(mark.unconfirmed),
+        "traces": mark.traces,
     }
 
 
@@ -297,4 +353,6 @@ def _mark_of(values: Mapping[str, Any]) -> Mark:
         latest=values["latest"],
         parked=tuple((seq, item, reason) for seq, item, reason in values["parked"]),
         parked_count=values["parked_count"],
+        unconfirmed=tuple(values.get("unconfirmed", ())),
+        traces=bool(values.get("traces", False)),
     )

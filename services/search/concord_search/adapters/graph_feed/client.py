@@ -1,12 +1,19 @@
 """The graph port over graph's contract."""
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 import grpc
-from concord.graph.v1 import feed_pb2, feed_pb2_grpc, memory_pb2, memory_pb2_grpc
+from concord.graph.v1 import (
+    erase_pb2,
+    feed_pb2,
+    feed_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+)
 from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, from_rpc_error
@@ -118,6 +125,16 @@ class GraphClient:
             reply = await _asked(self._feed.BatchGetRevisions(request))
             found += reply.revisions
         return found
+
+    async def confirm_erase(self, space: str, memory_id: str) -> None:
+        """Tells that the index holds nothing more of an erased memory; again changes nothing."""
+        messages.forget()
+        who = Caller(space, PRINCIPAL, frozenset({"confirm:write"}), "SYSTEM")
+        request = erase_pb2.ConfirmEraseRequest(
+            request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
+        )
+        token = ("authorization", f"Bearer {self._issuer.mint(who)}")
+        await _asked(self._memories.ConfirmErase(request, metadata=(token,)))
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""

@@ -14,6 +14,11 @@ from concord_search.ports import Change, Changes, Hydrated
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
 
+def forget() -> None:
+    """Forgets the words met so far."""
+    _normal_form.cache_clear()
+
+
 def micros(stamp: Timestamp) -> Micros:
     """Microseconds since 1970; finer parts are cut off."""
     return stamp.seconds * 1_000_000 + stamp.nanos // 1_000

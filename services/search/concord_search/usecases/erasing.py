@@ -1,0 +1,62 @@
+"""Takes what was erased out of the index's files, and tells graph so (spec M4).
+
+The follower drops an erased memory's points at once, so that no search finds them; the engine keeps
+their bytes. Here the files are made anew without them, beside the searches, and the erasure's
+receipt is confirmed. What is not done when the process ends is done by the next one.
+"""
+
+import asyncio
+
+from concord_chassis.log import Logger
+
+from concord_search.domain.errors import GraphRefused, GraphUnavailable, IndexCorrupt
+from concord_search.ports import Graph, Index
+
+FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+
+
+class Erasing:
+    """The one task that makes files anew. `run` it as a task and cancel that."""
+
+    def __init__(self, *, graph: Graph, index: Index, log: Logger) -> None:
+        self._graph = graph
+        self._index = index
+        self._log = log
+        self._wanted = asyncio.Event()
+        self._wanted.set()  # for what an earlier process left undone
+
+    def wake(self) -> None:
+        """Something was erased."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Works until cancelled. Ends by itself only when the index is damaged."""
+        wait = FIRST_WAIT
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            try:
+                for space, state in (await self._index.states()).items():
+                    if state.unconfirmed:
+                        await self._scrub(space)
+            except GraphUnavailable as lost:
+                self._log.warning("erasure not confirmed", reason=str(lost), retry_in=wait)
+            except IndexCorrupt as damaged:
+                self._log.error("index damaged", reason=str(damaged))
+                return
+            else:
+                wait = FIRST_WAIT
+                continue
+            self._wanted.set()
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
+
+    async def _scrub(self, space: str) -> None:
+        """Makes a space's files anew and confirms what was erased before that."""
+        ids = await self._index.scrub(space)
+        for memory_id in ids:
+            try:
+                await self._graph.confirm_erase(space, memory_id)
+            except GraphRefused as error:  # nobody waits for it: nothing is left to say
+                self._log.warning("confirmation refused", memory=memory_id, reason=str(error))
+        await self._index.confirmed(space, ids)
