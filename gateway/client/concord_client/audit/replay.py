@@ -181,7 +181,7 @@ class Replay:
         told.consents[given.slot] = (given.expire_time, given.nonce)
 
     def _on_revoke(self, leaf: dict[str, Any]) -> None:
-        told = self._known(leaf, OPEN, DECIDED)
+        told = self._known(leaf, OPEN, DECIDED, FAILED)
         answer = self._answer(leaf, told, REVOCATION_TYPE)
         if told.consents.get(answer.slot, (0, ""))[1] != answer.nonce:
             raise self._breach("nonce")

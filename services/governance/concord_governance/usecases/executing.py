@@ -87,7 +87,7 @@ class Executing:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
-            now = self._desk.clock()
+            now = await tx.now()
             after = replace(
                 ended_as(stored, Status.EXECUTED, now, _who(stored)),
                 decision=replace(stored.decision, effects=done.effects),
@@ -121,7 +121,7 @@ class Executing:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
-            after = ended_as(stored, Status.FAILED, self._desk.clock(), _who(stored), reason)
+            after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), reason)
             await tx.put(stored, after)
             entry = entry_on(after, Action.SMF_FAIL, Actor.SYSTEM, decision_id=stored.decision.id)
             await tx.append([replace(entry, blocked=True, reason=reason)])
