@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from base64 import b64decode
 from dataclasses import replace
 
 from concord_attestation.instants import format_time
@@ -168,14 +166,8 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
         effects=effects,
         undo_until=format_time(proposal.undo_until),
     )
-    proof = _new_key(proposal)
-    return replace(entry, properties={**entry.properties, "key_proof": proof}) if proof else entry
-
-
-def _new_key(proposal: Proposal) -> Json:
-    """Return what proves a new key, for whoever checks later papers with it."""
-    change = proposal.newest.action.get("change_key")
-    if not isinstance(change, dict):
-        return None
-    found: Json = json.loads(b64decode(str(change["proof"])))
-    return found
+    if proposal.newest.kind != Kind.CHANGE_KEY:
+        return entry
+    # whoever checks later papers with the new key sees that the consents name this very action
+    key_action = dict(proposal.newest.action)
+    return replace(entry, properties={**entry.properties, "key_action": key_action})
