@@ -290,8 +290,12 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deciding.Deciding, "_genesis", agent_twice)
 
 
+def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
+    patch.setattr(deciding, "_demand_unended", lambda *_: None)
+
+
 _REAL_PREVIEW = GraphClient.preview
-_EVERY = tuple(STATUS.values())
 
 GUARDS = {
     "rules that consents name": Guard(
@@ -348,13 +352,7 @@ GUARDS = {
     "nothing after the end": Guard(
         a_revocation_after_the_end,
         "an honest log no longer verifies: state",
-        off=lambda patch: (
-            [
-                patch.setattr(deciding, name, value)  # type: ignore[func-returns-value]
-                for name, value in (("_UNAPPLIED", _EVERY), ("_demand_unended", lambda *_: None))
-            ]
-            and None
-        ),
+        off=_taking_everything_back,
     ),
     "whose key": Guard(
         a_forged_consent,
