@@ -203,7 +203,7 @@ async def test_only_its_principal_revokes_a_consent(party: Party) -> None:
 
 
 async def test_an_applied_consent_is_not_revoked(party: Party) -> None:
-    """V6 What took effect stays: the nonce is burnt already."""
+    """V6 What took effect stays."""
     proposal = await party.propose(edge_action())
     consent = party.consent(proposal, AGENT)
     await party.approve(proposal, AGENT, consent)
@@ -211,7 +211,7 @@ async def test_an_applied_consent_is_not_revoked(party: Party) -> None:
 
     failure = await refused(revoke(party, proposal, AGENT, consent))
 
-    assert reason_of(failure) == ("CONSENT_INVALID", "nonce")
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
     assert await party.edge("agent", "VALUES", "honesty") is not None
 
 
@@ -266,3 +266,28 @@ async def test_without_a_genesis_nobody_decides(live: World) -> None:
     failure = await refused(party.approve(proposal, AGENT))
 
     assert failure.reason == "ERROR_REASON_GENESIS_MISSING"
+
+
+async def test_a_consent_to_what_ended_is_not_revoked(party: Party) -> None:
+    """V6 A2 Nothing is told of a proposal after its end, so that its log verifies."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+    await party.reject(proposal, HUMAN)
+
+    failure = await refused(revoke(party, proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
+    await party.verified()
+
+
+async def test_a_consent_to_what_took_effect_without_a_grant_is_not_revoked(party: Party) -> None:
+    """V6 A2 The same where graph burnt no nonce: the agent alone decided."""
+    proposal = await party.propose(edge_action(edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE))
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+
+    failure = await refused(revoke(party, proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
+    await party.verified()

@@ -114,6 +114,11 @@ class LedgerReads(Protocol):
 class LedgerWrites(LedgerReads, Protocol):
     """One transaction on one space's ledger: all of it is kept, or nothing."""
 
+    async def now(self) -> int:
+        """Return the transaction's one time: no earlier than the log's newest entry, and the time
+        of every entry that it appends, so that what was judged by it can be judged again."""
+        ...
+
     async def next_number(self) -> int:
         """Return the next proposal number of the space, from 1."""
         ...

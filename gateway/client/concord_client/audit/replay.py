@@ -5,8 +5,10 @@ Every paper in the log is verified anew, with the keys as they stood at its plac
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 import rfc8785
@@ -28,6 +30,8 @@ from concord_attestation.verify import (
 
 from concord_client.audit.log import Log, LogInvalid, Pinned
 
+GENESIS_EDGES = 3
+"""What a genesis writes: an edge for each slot's key and one for governance's."""
 REQUIRED = {"AGENT": ("AGENT",), "BILATERAL": ("AGENT", "HUMAN")}
 
 OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
@@ -79,6 +83,10 @@ class Replay:
         self._standing: dict[str, list[str]] = {}
         """What is constitutive, with the ids of its ends."""
         self._digests: dict[str, str] = {}
+        self._written_last: dict[str, str] = {}
+        """Item to the digest that its newest entry gave it."""
+        self._enrolled: set[str] = set()
+        self._enrolments: set[str] = set()
         self._index = 0
         self._refused = 0
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -121,6 +129,7 @@ class Replay:
             except (KeyError, TypeError, ValueError, AttributeError):
                 raise self._breach("form") from None
         self._demand_written_as_decided()
+        self._demand_undone()
         told = self._proposals.values()
         return Findings(
             entries=len(self._log.leaves),
@@ -136,7 +145,13 @@ class Replay:
         )
 
     def _on_genesis(self, leaf: dict[str, Any]) -> None:
+        """Take the edges that one enrolment wrote: no later write passes for a genesis."""
         self._keys()
+        self._enrolled.add(leaf["item"]["id"])
+        self._enrolments.add(leaf["properties"]["request_id"])
+        again = leaf["item"]["id"] in self._written_last
+        if again or len(self._enrolments) > 1 or len(self._enrolled) > GENESIS_EDGES:
+            raise self._breach("genesis")
         self._note_item(leaf)
 
     def _on_propose(self, leaf: dict[str, Any]) -> None:
@@ -162,7 +177,8 @@ class Replay:
             etags=told["etags"],
             policy_digest=told["policy_digest"],
         )
-        if told["level"] not in REQUIRED:
+        alone = told["kind"] == "CHANGE_KEY" and told["level"] != "BILATERAL"
+        if told["level"] not in REQUIRED or alone:
             raise self._breach("level")
         return Told(
             terms, told["level"], told["kind"], told["undo_of"], parse_time(told["expire_time"])
@@ -173,6 +189,8 @@ class Replay:
         paper = rfc8785.dumps(leaf["properties"]["consent"])
         now = parse_time(leaf["time"])
         given = verify_consent(paper, genesis=self._keys(), terms=told.terms, now_us=now)
+        if now >= told.expire_time:
+            raise self._breach("expiry")
         if (given.slot, given.principal) != (leaf["actor"], leaf["principal"]):
             raise self._breach("principal")
         if given.slot not in REQUIRED[told.level]:
@@ -181,7 +199,7 @@ class Replay:
         told.consents[given.slot] = (given.expire_time, given.nonce)
 
     def _on_revoke(self, leaf: dict[str, Any]) -> None:
-        told = self._known(leaf, OPEN, DECIDED)
+        told = self._known(leaf, OPEN, DECIDED, FAILED)
         answer = self._answer(leaf, told, REVOCATION_TYPE)
         if told.consents.get(answer.slot, (0, ""))[1] != answer.nonce:
             raise self._breach("nonce")
@@ -220,8 +238,10 @@ class Replay:
     def _on_decide(self, leaf: dict[str, Any]) -> None:
         told = self._known(leaf, OPEN)
         now = parse_time(leaf["properties"]["decide_time"])
-        if now >= told.expire_time or now > parse_time(leaf["time"]):
+        if now >= told.expire_time or now != parse_time(leaf["time"]):
             raise self._breach("expiry")
+        if told.kind == "UNDO":
+            self._demand_undoable(told, now)
         for slot in REQUIRED[told.level]:
             if told.consents.get(slot, (0, ""))[0] <= now:
                 raise self._breach(f"consent of {slot}")
@@ -240,12 +260,30 @@ class Replay:
         told.effects = {
             each["id"]: (each["before"], each["after"]) for each in properties["effects"]
         }
+        if any(
+            before and name not in told.terms.etags for name, (before, _) in told.effects.items()
+        ):
+            raise self._breach("effects")
         if told.kind == "CHANGE_KEY":
-            slot, holder = verify_new_key(rfc8785.dumps(properties["key_proof"]), self._keys())
-            keys = self._keys()
-            self._genesis = (
-                replace(keys, agent=holder) if slot == "AGENT" else replace(keys, human=holder)
-            )
+            self._change_key(told, properties["key_action"])
+
+    def _change_key(self, told: Told, action: dict[str, Any]) -> None:
+        """Take a new key from the action that the consents name by its digest."""
+        if sha256(rfc8785.dumps(action)).hexdigest() != told.terms.action_digest:
+            raise self._breach("action_digest")
+        keys = self._keys()
+        slot, holder = verify_new_key(b64decode(action["change_key"]["proof"], validate=True), keys)
+        self._genesis = (
+            replace(keys, agent=holder) if slot == "AGENT" else replace(keys, human=holder)
+        )
+
+    def _demand_undoable(self, undo: Told, now: int) -> None:
+        """Demand what decides an undo to come in the window of what it undoes."""
+        original = self._proposals[undo.undo_of]
+        if original.state != EXECUTED:
+            raise self._breach("undo")
+        if now >= original.undo_until:
+            raise self._breach("retention")
 
     def _on_fail(self, leaf: dict[str, Any]) -> None:
         told = self._known(leaf, DECIDED)
@@ -256,16 +294,18 @@ class Replay:
     def _on_undo(self, leaf: dict[str, Any]) -> None:
         told = self._known(leaf, EXECUTED)
         undo = self._proposals[leaf["properties"]["undone_by"]]
-        if undo.undo_of != told.terms.proposal_id or undo.state != EXECUTED:
+        undoes = undo.kind == "UNDO" and undo.undo_of == told.terms.proposal_id
+        if not undoes or undo.state != EXECUTED:
             raise self._breach("undo")
-        if parse_time(leaf["time"]) >= told.undo_until:
-            raise self._breach("retention")
         told.state = UNDONE
 
     def _on_write(self, leaf: dict[str, Any]) -> None:
         if leaf["blocked"]:
             raise self._breach("blocked")
-        self._written.append((self._index, leaf["properties"]["request_id"], leaf["item"]["id"]))
+        item_id, told = leaf["item"]["id"], leaf["properties"]
+        if told["before_digest"] != self._written_last.get(item_id, told["before_digest"]):
+            raise self._breach("before_digest")
+        self._written.append((self._index, told["request_id"], item_id))
         self._note_item(leaf)
 
     def _on_refusal(self, leaf: dict[str, Any]) -> None:
@@ -281,6 +321,14 @@ class Replay:
                 raise LogInvalid("undecided_write", index)
             if told.state == FAILED or (told.effects and item_id not in told.effects):
                 raise LogInvalid("undecided_write", index)
+
+    def _demand_undone(self) -> None:
+        """Demand that what an undo undid is told to be undone."""
+        for undo in self._proposals.values():
+            if undo.kind == "UNDO" and undo.state in (EXECUTED, UNDONE):
+                original = self._proposals[undo.undo_of]
+                if original.state != UNDONE:
+                    raise LogInvalid("undo", len(self._log.leaves))
 
     def _known(self, leaf: dict[str, Any], *states: str) -> Told:
         told = self._proposals.get(leaf["proposal"]["id"])
@@ -307,6 +355,8 @@ class Replay:
 
     def _note_item(self, leaf: dict[str, Any]) -> None:
         item_id, told = leaf["item"]["id"], leaf["properties"]
+        removed = leaf["action"] == "DELETE_SUCCESS"
+        self._written_last[item_id] = "" if removed else told["digest"]
         self._digests |= {item_id: told["digest"], **told.get("ends", {})}
         self._standing.pop(item_id, None)
         if "ends" in told:

@@ -44,6 +44,9 @@ from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
 from concord_governance.usecases.executing import Executing
 
+_UNAPPLIED = (*OPEN, Status.APPROVED)
+"""Where a consent can still be taken back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checks:
@@ -95,7 +98,7 @@ class Deciding:
         genesis = await self._genesis(asker.space)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await self._open(tx, proposal_id)
+            stored = await _open(tx, proposal_id, now)
             await self._demand_undoable(tx, stored, now)
             consent = await self._verified(tx, stored, genesis, envelope, now)
             after = _with_consent(stored, consent, envelope, now)
@@ -124,10 +127,13 @@ class Deciding:
         stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
         answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
         _given(stored, answer)
+        if stored.status not in _UNAPPLIED:
+            raise ProposalState(stored.status.name)
         await self._graph.revoke(asker.space, envelope, f"revoke {answer.nonce}")
 
         async def work(tx: LedgerWrites, _now: int) -> Proposal:
             before = await existing(tx, proposal_id)
+            _demand_unended(before, answer, stored)
             consents = tuple(
                 replace(given, revoked=True) if given.nonce == answer.nonce else given
                 for given in before.consents
@@ -146,7 +152,7 @@ class Deciding:
         genesis = await self._genesis(asker.space)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await self._open(tx, proposal_id)
+            stored = await _open(tx, proposal_id, now)
             answer = self._answered(stored, genesis, envelope, REJECTION_TYPE)
             self._demand_required(stored, answer.slot)
             if not answer.reason.strip():
@@ -202,14 +208,6 @@ class Deciding:
         if found is None:
             raise GenesisMissing("the space has no genesis")
         return found.genesis
-
-    async def _open(self, tx: LedgerReads, proposal_id: str) -> Proposal:
-        stored = await existing(tx, proposal_id)
-        if stored.is_expired(self._desk.clock()):
-            raise ProposalState(Status.EXPIRED.name)
-        if stored.status != Status.PENDING:
-            raise ProposalState(stored.status.name)
-        return stored
 
     async def _demand_undoable(self, tx: LedgerReads, stored: Proposal, now: int) -> None:
         """Refuse an undo whose time is over, or that another one came before (V8)."""
@@ -267,6 +265,15 @@ class Deciding:
         return replace(proposal, status=Status.APPROVED, decision=decision)
 
 
+async def _open(tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
+    stored = await existing(tx, proposal_id)
+    if stored.is_expired(now):
+        raise ProposalState(Status.EXPIRED.name)
+    if stored.status != Status.PENDING:
+        raise ProposalState(stored.status.name)
+    return stored
+
+
 def terms_of(proposal: Proposal) -> Terms:
     """Return what a consent to the newest revision must name."""
     newest = proposal.newest
@@ -299,6 +306,18 @@ def _papers(proposal: Proposal, now: int) -> dict[str, bytes]:
         for given in proposal.consents
         if not given.revoked and now < given.expire_time
     }
+
+
+def _demand_unended(proposal: Proposal, answer: Answer, asked: Proposal) -> None:
+    """Refuse to record a revocation of what ended while graph burnt the nonce.
+
+    FAILED may be the revocation's own doing: graph refused the decision for it.
+    """
+    if proposal.newest.revision != asked.newest.revision:
+        raise ConsentInvalid(answer.slot, "proposal")
+    if proposal.status not in (*_UNAPPLIED, Status.FAILED):
+        raise ProposalState(proposal.status.name)
+    _given(proposal, answer)
 
 
 def _given(proposal: Proposal, answer: Answer) -> GivenConsent:

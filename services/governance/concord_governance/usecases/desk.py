@@ -59,7 +59,7 @@ class Desk:
             before = await _answered(tx, asker, request)
             if before is not None:
                 return before
-            done = await work(tx, self.clock())
+            done = await work(tx, await tx.now())
             receipt = Receipt(request.digest, (done.id,))
             await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
             return await existing(tx, done.id)
@@ -106,8 +106,9 @@ class Desk:
             return
 
         async def transaction(tx: LedgerWrites) -> None:
-            for proposal in await tx.due(now):
-                ended = ended_as(proposal, Status.EXPIRED, now, "clock")
+            at = await tx.now()
+            for proposal in await tx.due(at):
+                ended = ended_as(proposal, Status.EXPIRED, at, "clock")
                 await tx.put(proposal, ended)
                 await tx.append([entry_on(proposal, Action.SMF_EXPIRE, Actor.SYSTEM)])
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from base64 import b64decode
 from dataclasses import replace
 
 from concord_attestation.instants import format_time
@@ -87,7 +85,7 @@ class Executing:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
-            now = self._desk.clock()
+            now = await tx.now()
             after = replace(
                 ended_as(stored, Status.EXECUTED, now, _who(stored)),
                 decision=replace(stored.decision, effects=done.effects),
@@ -121,7 +119,7 @@ class Executing:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
-            after = ended_as(stored, Status.FAILED, self._desk.clock(), _who(stored), reason)
+            after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), reason)
             await tx.put(stored, after)
             entry = entry_on(after, Action.SMF_FAIL, Actor.SYSTEM, decision_id=stored.decision.id)
             await tx.append([replace(entry, blocked=True, reason=reason)])
@@ -168,14 +166,8 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
         effects=effects,
         undo_until=format_time(proposal.undo_until),
     )
-    proof = _new_key(proposal)
-    return replace(entry, properties={**entry.properties, "key_proof": proof}) if proof else entry
-
-
-def _new_key(proposal: Proposal) -> Json:
-    """Return what proves a new key, for whoever checks later papers with it."""
-    change = proposal.newest.action.get("change_key")
-    if not isinstance(change, dict):
-        return None
-    found: Json = json.loads(b64decode(str(change["proof"])))
-    return found
+    if proposal.newest.kind != Kind.CHANGE_KEY:
+        return entry
+    # whoever checks later papers with the new key sees that the consents name this very action
+    key_action = dict(proposal.newest.action)
+    return replace(entry, properties={**entry.properties, "key_action": key_action})

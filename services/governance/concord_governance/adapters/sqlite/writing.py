@@ -27,9 +27,17 @@ class SqliteLedgerWrites(SqliteLedgerReads):
     def __init__(self, connection: sqlite3.Connection, space: str, clock: Clock) -> None:
         super().__init__(connection, space)
         self._clock = clock
+        self._now: int | None = None
         if not self._space:
             sql = "INSERT INTO space (name) VALUES (?) RETURNING id"
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
+
+    async def now(self) -> int:
+        """Return the transaction's one time."""
+        if self._now is None:
+            row = self._one("SELECT last_time FROM space WHERE id = ?", (self._space,))
+            self._now = max(self._clock(), row[0] if row else 0)
+        return self._now
 
     async def next_number(self) -> int:
         """Return the next proposal number."""
@@ -151,8 +159,7 @@ class SqliteLedgerWrites(SqliteLedgerReads):
         names = Frontier.edge_of(size)
         stored = await self.nodes(names)
         frontier = Frontier(size, [stored[name] for name in names])
-        row = self._one("SELECT last_time FROM space WHERE id = ?", (self._space,))
-        time = max(self._clock(), row[0] if row else 0)
+        time = await self.now()
         leaves, made = [], []
         for entry in entries:
             place = frontier.size
