@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import instant
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
@@ -56,6 +57,8 @@ def episodes(
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=100)] = 50,
     skip: Annotated[int, typer.Option(min=0, help="Leave out the newest.")] = 0,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -64,7 +67,11 @@ def episodes(
 
     session = Session.of(ctx, space, as_json)
     request = ListEpisodesRequest(
-        since=instant(since), session_id=session_id, page_size=limit, skip=skip
+        since=instant(since),
+        session_id=session_id,
+        page_size=limit,
+        skip=skip,
+        as_of=asked_time(as_of, known_at),
     )
     with session.client() as client:
         reply = client.memory.ListEpisodes(request)

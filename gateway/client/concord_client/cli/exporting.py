@@ -10,6 +10,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
@@ -21,17 +22,21 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write to this file.", show_default="stdout")
     ] = None,
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what holds in the space as JSON Lines."""
+    """Write what is in the space, with --as-of only what held then, as JSON Lines."""
     from concord.graph.v1.graph_pb2 import ExportSpaceRequest
     from google.protobuf.json_format import MessageToJson
 
     session = Session.of(ctx, space, as_json)
+    request = ExportSpaceRequest(as_of=asked_time(as_of, known_at))
     count = 0
     with session.client() as client, _output(out) as file:
-        for reply in client.graph.ExportSpace(ExportSpaceRequest(), timeout=TIMEOUT):
+        for reply in client.graph.ExportSpace(request, timeout=TIMEOUT):
             count += len(reply.lines)
             if session.as_json:
                 file.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")

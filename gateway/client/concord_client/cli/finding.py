@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Kind
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
@@ -38,6 +39,8 @@ def search(
         str | None, typer.Option(metavar="TOKEN", help="See at least the write with this token.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Every signal of the score.")] = False,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,6 +59,7 @@ def search(
         page_size=limit,
         min_score=min_score,
         consistency=Consistency(at_least_as_fresh=fresh) if fresh else None,
+        as_of=asked_time(as_of, known_at),
     )
     if domain or kind or tag:
         request.filter.domain = domain or ""

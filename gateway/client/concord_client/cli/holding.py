@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Weight
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
@@ -55,6 +56,8 @@ def working(
         bool, typer.Option("--clear", help="Remove all first; with --stale what was evicted too.")
     ] = False,
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,7 +65,9 @@ def working(
     from concord.graph.v1.layers_pb2 import ClearWorkingMemoryRequest, ListWorkingMemoryRequest
 
     session = Session.of(ctx, space, as_json)
-    request = ListWorkingMemoryRequest(stale=stale, session_id=session_id, page_size=200)
+    request = ListWorkingMemoryRequest(
+        stale=stale, session_id=session_id, page_size=200, as_of=asked_time(as_of, known_at)
+    )
     with session.client() as client:
         _remove(client, remove or ())
         if clear:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import instant
 from concord_client.cli.ends import END_HELP, edge_end, item_id
 from concord_client.cli.failing import CommandError
@@ -129,6 +130,9 @@ def properties(given: list[str] | None) -> "Struct | None":
 def lineage(
     ctx: typer.Context,
     item: Annotated[str, typer.Argument(metavar="ID", help="Any memory or edge of the chain.")],
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -140,7 +144,9 @@ def lineage(
 
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
-        reply = client.memory.GetLineage(GetLineageRequest(id=item_id(item) or item))
+        reply = client.memory.GetLineage(
+            GetLineageRequest(id=item_id(item) or item, as_of=asked_time(as_of, known_at))
+        )
     if session.as_json:
         session.reply(reply)
     if reply.status != LOOKUP_STATUS_FOUND:

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Kind, Weight, instant
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
     from concord.graph.v1.memory_pb2 import AddMemoryResponse
+    from concord.type.v1.type_pb2 import AsOf
 
     from concord_client.client import Client
 
@@ -122,13 +124,16 @@ def get(
     item: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
     ],
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show one item: a memory, else a node or an edge."""
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
-        near = _look_up(client, session, item)
+        near = _look_up(client, session, item, asked_time(as_of, known_at))
     if near is not None:
         meant = f" Spelt alike: {', '.join(near)}." if near else ""
         raise CommandError(
@@ -137,7 +142,7 @@ def get(
         )
 
 
-def _look_up(client: "Client", session: Session, item: str) -> list[str] | None:
+def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -> list[str] | None:
     """Shows the first of the things that `item` may name; else the names that are spelt alike."""
     from concord.graph.v1 import graph_pb2, memory_pb2
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
@@ -145,18 +150,21 @@ def _look_up(client: "Client", session: Session, item: str) -> list[str] | None:
     from concord_client.cli import item_page
     from concord_client.cli.page import show
 
-    memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item))
+    memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item, as_of=at))
     if memory.status == LOOKUP_STATUS_FOUND:
         session.reply(memory) if session.as_json else show(*item_page.of_memory(memory.memory))
         return None
     near = list(memory.near_names)
-    for named in (graph_pb2.GetNodeRequest(id=item), graph_pb2.GetNodeRequest(name=item)):
+    for named in (
+        graph_pb2.GetNodeRequest(id=item, as_of=at),
+        graph_pb2.GetNodeRequest(name=item, as_of=at),
+    ):
         node = client.graph.GetNode(named)
         near += node.near_names
         if node.status == LOOKUP_STATUS_FOUND:
             session.reply(node) if session.as_json else show(*item_page.of_node(node.node))
             return None
-    edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item))
+    edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item, as_of=at))
     if edge.status == LOOKUP_STATUS_FOUND:
         session.reply(edge) if session.as_json else show(*item_page.of_edge(edge.edge))
         return None

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import instant
 from concord_client.cli.remembering import STDIN
 from concord_client.cli.session import JsonOption, Session, SpaceOption
@@ -53,9 +54,8 @@ def dialogue(
     ctx: typer.Context,
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
     *,
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", help="What was said by this time (ISO 8601).")
-    ] = None,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
     page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
     space: SpaceOption = None,
@@ -63,12 +63,11 @@ def dialogue(
 ) -> None:
     """Show what was said in a session, in its order."""
     from concord.graph.v1.layers_pb2 import ListDialogueRequest
-    from concord.type.v1.type_pb2 import AsOf
 
     session = Session.of(ctx, space, as_json)
     request = ListDialogueRequest(
         session_id=session_id,
-        as_of=None if as_of is None else AsOf(valid_time=instant(as_of)),
+        as_of=asked_time(as_of, known_at),
         page_size=limit,
         page_token=page_token,
     )

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.choices import Way, instant
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.choices import Way
 from concord_client.cli.ends import END_HELP, edge_end
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
@@ -16,16 +17,12 @@ if TYPE_CHECKING:
         Path,
         QueryNeighborsResponse,
     )
-    from concord.type.v1.type_pb2 import AsOf
 
 RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")
 ]
 DirectionOption = Annotated[Way, typer.Option(case_sensitive=False)]
 AllOption = Annotated[bool, typer.Option("--all", help="Superseded edges too.")]
-AsOfOption = Annotated[
-    str | None, typer.Option("--as-of", help="What held at this time (ISO 8601).")
-]
 
 
 def neighbors(
@@ -38,6 +35,7 @@ def neighbors(
     limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
     everything: AllOption = False,
     as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -51,7 +49,7 @@ def neighbors(
         depth=depth,
         filter=_filter(relation),
         include_superseded=everything,
-        as_of=_as_of(as_of),
+        as_of=asked_time(as_of, known_at),
         page_size=limit,
     )
     with session.client() as client:
@@ -74,6 +72,7 @@ def path(
     max_paths: Annotated[int, typer.Option(min=1, max=100)] = 10,
     everything: AllOption = False,
     as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -89,7 +88,7 @@ def path(
         max_paths=max_paths,
         filter=_filter(relation),
         include_superseded=everything,
-        as_of=_as_of(as_of),
+        as_of=asked_time(as_of, known_at),
     )
     with session.client() as client:
         reply = client.graph.FindPath(request)
@@ -104,12 +103,6 @@ def _filter(relations: list[str] | None) -> "EdgeFilter | None":
     from concord.graph.v1.graph_pb2 import EdgeFilter
 
     return EdgeFilter(relations=relations) if relations else None
-
-
-def _as_of(given: str | None) -> "AsOf | None":
-    from concord.type.v1.type_pb2 import AsOf
-
-    return None if given is None else AsOf(valid_time=instant(given))
 
 
 def _demand_found(status: int, what: str, session: Session) -> None:
