@@ -5,7 +5,8 @@ import os
 import pty
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import graph_pb2
 from concord_client import keyfiles
 from concord_client.cli.testing import Commands
+from concord_client.reviewing import ReviewError, review
 from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
 
 PASSPHRASE = "correct horse battery"
@@ -346,3 +348,34 @@ def test_keys_on_two_machines_enrol_in_two_steps(governed: Spawned, tmp_path: Pa
     assert [each.principal for each in enrolled.slots] == ["helper", "ada"]
     again = two(*join, "--space", "demo")
     assert "ERROR_REASON_GENESIS_EXISTS" in again.stderr
+
+
+def test_a_proposal_that_is_not_what_its_bytes_say_is_not_signed(concord: Commands) -> None:
+    """V6 Whatever the server says beside the bytes, or puts into them, is held against the rest."""
+    made = proposal(concord, "propose", "set", "helper", "VALUES", "truth", "--constitutive")
+    lies: dict[str, Callable[[proposal_pb2.Proposal], object]] = {
+        "digest": lambda told: setattr(told, "digest", "0" * 64),
+        "canonical": lambda told: rewrite(told, told.canonical + b" "),
+        "action_digest": lambda told: rewrite(told, told.canonical.replace(b"truth", b"power")),
+        "number": lambda told: setattr(told, "number", told.number + 1),
+        "approval_level": lambda told: setattr(told, "approval_level", 1),
+        "kind": lambda told: setattr(told, "kind", proposal_pb2.PROPOSAL_KIND_UNDO),
+        "policy_digest": lambda told: setattr(told, "policy_digest", "0" * 64),
+        "affected": lambda told: told.ClearField("affected"),
+        "erased": lambda told: told.ClearField("canonical"),
+    }
+
+    assert review(made).document["action_digest"] == made.action_digest
+    for check, lie in lies.items():
+        told = proposal_pb2.Proposal()
+        told.CopyFrom(made)
+        lie(told)
+        with pytest.raises(ReviewError) as caught:
+            review(told)
+        assert caught.value.check == check
+
+
+def rewrite(told: proposal_pb2.Proposal, canonical: bytes) -> None:
+    """Puts other bytes into a proposal, with the digest that fits them."""
+    told.canonical = canonical
+    told.digest = sha256(canonical).hexdigest()
