@@ -94,8 +94,8 @@ def governed(server: Spawned) -> Iterator[Governed]:
 
 
 class _Presenting(
-    grpc.UnaryUnaryClientInterceptor,  # type: ignore[misc] # grpc's classes carry no types
-    grpc.UnaryStreamClientInterceptor,  # type: ignore[misc]
+    grpc.UnaryUnaryClientInterceptor,
+    grpc.UnaryStreamClientInterceptor,
 ):
     """Sends the API key with every call."""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
@@ -435,7 +436,7 @@ def _altered(it: Attack, genuine: Paper, wanted: Paper) -> Paper:
         case _:
             said = json.loads(base64.b64decode(theirs["payload"]))
             said |= {"proposal_id": wanted.proposal.id, "revision": wanted.proposal.revision}
-            theirs["payload"] = base64.b64encode(signing.rfc8785.dumps(said)).decode()
+            theirs["payload"] = base64.b64encode(rfc8785.dumps(said)).decode()
             mine = theirs
     return Paper(json.dumps(mine).encode(), HUMAN, wanted.proposal, is_genuine=False)
 
@@ -449,8 +450,8 @@ async def applies_directly(it: Attack) -> None:
         action, _ = await _draft(it, evil=True)
     else:
         action = proposal.action
-    papers = [paper for paper in it.papers if paper.slot == HUMAN] or [None]
-    human = it.chance.choice(papers)
+    papers: list[Paper | None] = [paper for paper in it.papers if paper.slot == HUMAN]
+    human = it.chance.choice(papers or [None])
     if human is not None and _carries(human, proposal, action):
         return  # what the human signed for is not an attack
     agent = it.party.consent(proposal, AGENT)

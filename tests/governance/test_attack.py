@@ -124,7 +124,7 @@ def attack(sequences: int) -> Stage:
         suppress_health_check=list(HealthCheck),
     )
     try:
-        run_state_machine_as_test(Machine, settings=chosen)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(Machine, settings=chosen)
     finally:
         stage.close()
         print(

@@ -392,6 +392,6 @@ def test_every_safeguard_is_a_constant() -> None:
 
     assert named == {"undo_retention_days", "approval_timeout_hours"}
     assert len(safeguards.SAFEGUARDS) == 4
-    assert list(safeguards.policy(safeguards.Settings())["safeguards"]) == list(  # type: ignore[call-overload, arg-type]
+    assert list(safeguards.policy(safeguards.Settings())["safeguards"]) == list(  # type: ignore[arg-type]
         safeguards.SAFEGUARDS
     )

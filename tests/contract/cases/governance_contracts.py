@@ -170,7 +170,7 @@ PROPOSAL = {
     "GetBriefing": Contract(
         request=lambda _: pb.GetBriefingRequest(),
         success=lambda reply, home: home.waiting_id in [p.proposal_id for p in reply.proposals],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),  # type: ignore[arg-type,return-value] # bytes
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
     ),
 }
@@ -179,7 +179,7 @@ PRINCIPAL = {
     "GetPrincipals": Contract(
         request=lambda _: principal_pb2.GetPrincipalsRequest(),
         success=lambda reply, _: [each.slot for each in reply.slots] == ["AGENT", "HUMAN"],
-        bad_input=(lambda _: NO_MESSAGE, invalid()),  # type: ignore[arg-type,return-value] # bytes
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
     ),
 }
@@ -199,7 +199,7 @@ AUDIT = {
     "GetCheckpoint": Contract(
         request=lambda _: audit_pb2.GetCheckpointRequest(),
         success=lambda reply, home: reply.checkpoint.startswith(f"concord.local/{home.space}\n"),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),  # type: ignore[arg-type,return-value] # bytes
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
     ),
     "GetInclusionProof": Contract(
@@ -223,7 +223,7 @@ AUDIT = {
     "ExportAuditLog": Contract(
         request=lambda _: audit_pb2.ExportAuditLogRequest(),
         success=lambda reply, home: f'"space":"{home.space}"'.encode() in reply.lines,
-        bad_input=(lambda _: NO_MESSAGE, invalid()),  # type: ignore[arg-type,return-value] # bytes
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
         replies=1,
     ),
