@@ -1,4 +1,4 @@
-"""The shapes of the three signed payloads. What they say is judged in `verify`."""
+"""The shapes of the signed payloads. What they say is judged in `verify`."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -44,6 +44,17 @@ class GenesisPayload(StrictModel):
     slots: SlotsPayload
     governance_key: _Text
     create_time: _Text
+
+
+class RestorePayload(StrictModel):
+    """What both slots sign to have an export of their space imported."""
+
+    version: _Version
+    space: _Name
+    genesis_digest: _Text
+    export_digest: _Text
+    nonce: _Text
+    expire_time: _Text
 
 
 class Decided(StrictModel):

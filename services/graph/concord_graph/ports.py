@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
-from concord_attestation.consent import GenesisRecord, Grant
+from concord_attestation.consent import GenesisRecord, Grant, RestoreGrant
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
@@ -49,6 +49,7 @@ class ChangeType(IntEnum):
     REFUSED = 7
     ERASED = 8
     ERASE_CONFIRMED = 9
+    IMPORTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +491,26 @@ class Reads(Protocol):
         """Return the space's genesis."""
         ...
 
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted; empty without one."""
+        ...
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked, with their record intervals."""
+        ...
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return what was ever read, by id, with an id greater than `after`."""
+        ...
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        """Return burnt nonces greater than `after`, ascending."""
+        ...
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        """Return when (µs), whom and why imports were refused while the space was unused."""
+        ...
+
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
     ) -> Sequence[State | None]:
@@ -521,9 +542,25 @@ class Writes(Reads, Protocol):
         """
         ...
 
+    def wind(self, seq: int, time: int) -> None:
+        """Set the sequence number and record time (µs) to those of an imported change."""
+        ...
+
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
-        a grant is open."""
+        a grant is open.
+
+        Raises:
+            ItemClash: another live item stands there.
+        """
+        ...
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read that was never read here."""
+        ...
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused at a time (µs), for the record that begins later."""
         ...
 
     async def append(self, change: Change) -> None:
@@ -555,7 +592,7 @@ class Writes(Reads, Protocol):
         """Burn nonces for ever; False (and nothing burnt) when one was burnt before."""
         ...
 
-    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
+    async def open_grant(self, grant: Grant | GenesisRecord | RestoreGrant) -> None:
         """Let this transaction through the store's own protection."""
         ...
 
@@ -644,3 +681,4 @@ ConceptExtractor = Callable[[str], Sequence[str]]
 Clock = Callable[[], int]
 GrantVerifier = Callable[..., Grant]
 GenesisVerifier = Callable[[bytes, str], GenesisRecord]
+RestoreVerifier = Callable[..., RestoreGrant]

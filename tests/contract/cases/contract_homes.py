@@ -17,6 +17,7 @@ from concord.graph.v1 import (
     memory_pb2,
     operation_pb2,
     relation_pb2,
+    transfer_pb2,
 )
 from concord.type.v1 import type_pb2
 from concord_client import signing
@@ -112,6 +113,8 @@ class Home:
     genesis: bytes = b""  # for the fresh space
     secret: str = ""  # for the fresh space
     grant: bytes = b""  # for `governed_action`
+    export: bytes = b""  # what the fresh space was in another store, genesis and all
+    restore_grant: bytes = b""  # for `export`
     token: str = ""  # as fresh as the home's last write
     page_tokens: Mapping[str, str] = field(default_factory=dict)  # by method
 
@@ -164,6 +167,8 @@ async def make_template(folder: Path) -> Template:
     shutil.copy(alone, both)
     async with graph_live(graph_app(both, enrolment=enrolment)) as live:
         b = await furnish(live, "b", secrets)
+    async with graph_live(graph_app(folder / "elsewhere.db", enrolment=enrolment)) as live:
+        a, b = await exported(live, a), await exported(live, b)
     return Template(alone, both, a, b, enrolment)
 
 
@@ -195,6 +200,29 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
         genesis=home.parties.genesis(home.fresh_space),
         grant=home.parties.grant(space, home.governed_action, {home.rock_id: home.rock_etag}),
     )
+
+
+async def exported(live: Live, home: Home) -> Home:
+    """Use a home's fresh space in another store, and add the export of that to the home."""
+    who = member(home.fresh_space)
+    enrol = governed_pb2.EnrolPrincipalsRequest(
+        request_id="genesis", enrolment_secret=home.secret, genesis=home.genesis
+    )
+    await live.tell(who, "EnrolPrincipals", enrol)
+    node = type_pb2.Node(name=f"Elsewhere ({home.space})")
+    await live.tell(who, "UpsertNode", graph_pb2.UpsertNodeRequest(request_id="node", node=node))
+    asked = graph_pb2.ExportSpaceRequest(form=transfer_pb2.EXPORT_FORM_FULL)
+    replies = (await live.ask(who, "ExportSpace", asked)).replies
+    export = "".join(f"{line}\n" for reply in replies for line in reply.lines).encode()
+    payload = signing.restore_payload(
+        space=home.fresh_space,
+        genesis_digest=signing.genesis_digest(home.genesis),
+        export_digest=sha256(export).hexdigest(),
+        expire_time=EXPIRE_TIME,
+    )
+    keys = [home.parties.agent.key, home.parties.human.key]
+    grant = signing.sign_envelope(signing.RESTORE_TYPE, payload, keys)
+    return replace(home, export=export, restore_grant=grant)
 
 
 def edge_said(relation: str, target: str, /, **fields_: Any) -> type_pb2.Edge:

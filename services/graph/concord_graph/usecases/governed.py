@@ -6,13 +6,24 @@ import hashlib
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, Grant, GrantInvalid
+from concord_attestation.consent import (
+    REQUIRED_SLOTS,
+    GenesisRecord,
+    Grant,
+    GrantInvalid,
+    RestoreInvalid,
+)
 
-from concord_graph.domain.exceptions import EnrolmentSecretInvalid, GenesisExists, GenesisMissing
+from concord_graph.domain.exceptions import (
+    ConstitutiveProtected,
+    EnrolmentSecretInvalid,
+    GenesisExists,
+    GenesisMissing,
+)
 from concord_graph.domain.items import Edge, EdgeType, End, Item, ItemKind, Node, etag
-from concord_graph.ports import GenesisVerifier, GrantVerifier, Reads, Ref
+from concord_graph.ports import GenesisVerifier, GrantVerifier, Reads, Ref, RestoreVerifier
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.writer import Writer, ref
 
@@ -20,6 +31,16 @@ SPACE_NODE = "concord:space"
 GOVERNANCE_NODE = "concord:governance"
 PRINCIPAL_RELATION = "concord:principal"
 GOVERNANCE_RELATION = "concord:governance_key"
+RESTORED = "restore:"
+"""Begins a burnt nonce that let an import in; no other nonce has a colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """What an importer shows for an export with a genesis: the grant, and the space's secret."""
+
+    grant: bytes = b""
+    secret: str = ""
 
 
 class GovernedChanges:
@@ -33,20 +54,19 @@ class GovernedChanges:
         verify_genesis: GenesisVerifier,
         verify_grant: GrantVerifier,
         enrolment: Mapping[str, str],
+        verify_restore: RestoreVerifier,
     ) -> None:
         self._verify_genesis = verify_genesis
         self._verify_grant = verify_grant
         self._enrolment = enrolment
+        self._verify_restore = verify_restore
 
     async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> tuple[Ref, ...]:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
-        space = writer.tx.space
         if await writer.tx.genesis() is not None:
             raise GenesisExists
-        given = hashlib.sha256(secret.encode()).hexdigest()
-        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
-            raise EnrolmentSecretInvalid
-        record = self._verify_genesis(envelope, space)
+        self._demand_secret(writer.tx.space, secret)
+        record = self._verify_genesis(envelope, writer.tx.space)
         await writer.tx.open_grant(record)
         await writer.tx.put_genesis(record, envelope)
         return await _write_principals(writer.with_grant(record), record)
@@ -71,6 +91,37 @@ class GovernedChanges:
             raise GrantInvalid("nonce")
         await tx.open_grant(grant)
         return await work(writer.with_grant(grant))
+
+    async def restore(
+        self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
+    ) -> Writer:
+        """Return a writer that may bring in what the parties of an imported genesis agreed to.
+
+        Both of them have signed for this very export and space; the nonce is burnt. The enrolment
+        secret is demanded as of any genesis: whoever makes up parties can sign for them as well.
+        """
+        tx = writer.tx
+        if not restore.grant:
+            raise ConstitutiveProtected("", "this would bring in what both parties agreed to")
+        genesis = self._verify_genesis(envelope, tx.space)
+        grant = self._verify_restore(
+            restore.grant,
+            genesis=genesis,
+            space=tx.space,
+            export_digest=export_digest,
+            now_us=writer.now,
+        )
+        self._demand_secret(tx.space, restore.secret)
+        if not await tx.burn([RESTORED + grant.nonce]):
+            raise RestoreInvalid("nonce")
+        await tx.open_grant(grant)
+        await tx.put_genesis(genesis, envelope)
+        return writer.with_grant(grant)
+
+    def _demand_secret(self, space: str, secret: str) -> None:
+        given = hashlib.sha256(secret.encode()).hexdigest()
+        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
+            raise EnrolmentSecretInvalid
 
 
 async def _demand_etags(tx: Reads, grant: Grant) -> None:
