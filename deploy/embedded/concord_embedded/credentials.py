@@ -27,6 +27,7 @@ SCOPES = frozenset(
         "memory:read",
         "memory:write",
         "governed:write",
+        "space:write",
         "search:read",
         "search:admin",
     ]

@@ -71,11 +71,11 @@ class GraphApp:
         enrolment: Mapping[str, str],
         verify: GrantVerifier = verify_grant,
         *,
-        believe: RestoreVerifier = verify_restore,
+        restore: RestoreVerifier = verify_restore,
         working_capacity: int = DEFAULT_CAPACITY,
         confirmers: Sequence[str] = CONFIRMERS,
     ) -> None:
-        """`verify` and `believe` are replaced only where a test proves what they are for."""
+        """`verify` and `restore` are replaced only where a test proves what they are for."""
         self._store = store
         self._closed = False
         self._touches = Touches(store, clock)
@@ -87,7 +87,7 @@ class GraphApp:
         actions = Actions(
             Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
         )
-        governed = GovernedChanges(verify_genesis, verify, enrolment, believe)
+        governed = GovernedChanges(verify_genesis, verify, enrolment, restore)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],

@@ -23,6 +23,7 @@ from concord.type.v1 import type_pb2
 from concord_client import signing
 from contract_live import NOW, Live, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 EXPIRE_TIME = datetime.fromtimestamp(NOW // 1_000_000, UTC) + timedelta(days=1)
@@ -169,6 +170,9 @@ async def make_template(folder: Path) -> Template:
         b = await furnish(live, "b", secrets)
     async with graph_live(graph_app(folder / "elsewhere.db", enrolment=enrolment)) as live:
         a, b = await exported(live, a), await exported(live, b)
+    async with graph_live(graph_app(both, enrolment=enrolment)) as live:
+        refusal = await live.ask(member(b.fresh_space), "ImportSpace", [*importing(b, grant=b"")])
+        assert refusal.reason == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     return Template(alone, both, a, b, enrolment)
 
 
@@ -223,6 +227,19 @@ async def exported(live: Live, home: Home) -> Home:
     keys = [home.parties.agent.key, home.parties.human.key]
     grant = signing.sign_envelope(signing.RESTORE_TYPE, payload, keys)
     return replace(home, export=export, restore_grant=grant)
+
+
+def importing(home: Home, *, grant: bytes | None = None, export: bytes = b"") -> list[Message]:
+    """Return the requests that import a home's export, or another, into its fresh space."""
+    header = transfer_pb2.ImportHeader(
+        request_id="r",
+        restore_grant=home.restore_grant if grant is None else grant,
+        enrolment_secret=home.secret,
+    )
+    return [
+        transfer_pb2.ImportSpaceRequest(header=header),
+        transfer_pb2.ImportSpaceRequest(piece=export or home.export),
+    ]
 
 
 def edge_said(relation: str, target: str, /, **fields_: Any) -> type_pb2.Edge:

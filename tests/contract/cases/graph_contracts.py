@@ -1,10 +1,10 @@
 """The contract cases of GraphService."""
 
 from concord.graph.v1 import graph_pb2 as pb
-from concord.graph.v1 import operation_pb2, transfer_pb2
+from concord.graph.v1 import operation_pb2
 from concord.type.v1 import type_pb2
-from contract_homes import Home
-from contract_live import Request, member
+from contract_homes import Home, importing
+from contract_live import member
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
 from grpc import StatusCode
@@ -41,16 +41,6 @@ def _path(home: Home) -> pb.FindPathRequest:
     return pb.FindPathRequest(
         start=EdgeEnd(id=home.node_id), end=EdgeEnd(name="Zeta"), include_superseded=True
     )
-
-
-def _import(home: Home, more: bytes = b"") -> Request:
-    header = transfer_pb2.ImportHeader(
-        request_id="r", restore_grant=home.restore_grant, enrolment_secret=home.secret
-    )
-    return [
-        transfer_pb2.ImportSpaceRequest(header=header),
-        transfer_pb2.ImportSpaceRequest(piece=home.export + more),
-    ]
 
 
 GRAPH = {
@@ -208,11 +198,11 @@ GRAPH = {
         other_space=Answered(lambda reply: "(b)" not in "".join(reply.lines)),
     ),
     "ImportSpace": Contract(
-        request=_import,
+        request=lambda home: [*importing(home)],
         success=lambda reply, home: reply.line_count == home.export.count(b"\n") and reply.token,
-        bad_input=(lambda home: _import(home)[1:], invalid("part")),  # type: ignore[index] # a stream's
+        bad_input=(lambda home: [*importing(home)[1:]], invalid("part")),
         other_space=Refused(StatusCode.FAILED_PRECONDITION, "GENESIS_INVALID"),
-        other=lambda home: _import(home, b"\n"),
+        other=lambda home: [*importing(home, export=home.export + b"\n")],
         caller=lambda home: member(home.fresh_space),
     ),
 }

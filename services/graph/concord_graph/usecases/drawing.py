@@ -44,8 +44,8 @@ async def draw_lineage(tx: Reads, at: Instant) -> list[str]:
 
 def _look(item_id: str, view: View | None, at: Instant) -> str:
     if view is None:
-        return f'label={_label(item_id)}, style="rounded,dotted"'
-    look = [f"label={_label(_words(view))}"]
+        return f'label={quoted_label(item_id)}, style="rounded,dotted"'
+    look = [f"label={quoted_label(_words(view))}"]
     if isinstance(view.item, Edge):
         look.append("shape=ellipse, style=filled")
     if view.item.deleted:
@@ -59,7 +59,7 @@ def _look(item_id: str, view: View | None, at: Instant) -> str:
 
 def _arrow(edge: Edge) -> Iterator[str]:
     tooltip = edge.properties.get("context", "")
-    told = f", tooltip={_label(str(tooltip))}" if tooltip else ""
+    told = f", tooltip={quoted_label(str(tooltip))}" if tooltip else ""
     yield (
         f"{_quoted(edge.source.id)} -> {_quoted(edge.target.id)}"
         f" [label={_quoted(edge.relation)}, {_STYLES[edge.relation]}{told}];"
@@ -76,7 +76,7 @@ def _words(view: View) -> str:
     return f"{source} {item.relation} {target}"
 
 
-def _label(words: str) -> str:
+def quoted_label(words: str) -> str:
     """Return words as a label: on one line, cut, and with no escape that Graphviz would expand."""
     line = _UNDRAWN.sub(" ", words).strip()
     cut = line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"

@@ -20,7 +20,7 @@ from concord_graph.domain.items import (
     digest,
     is_erased,
 )
-from concord_graph.ports import Change, ChangeType, Reads
+from concord_graph.ports import Change, ChangeType, Writes
 
 
 class Sequence:
@@ -79,7 +79,7 @@ def is_receipt(erasure: Erasure, change: Change) -> bool:
     return told == (erasure.memory_id, erasure.time, erasure.principal, erasure.digest)
 
 
-async def missing(tx: Reads, item: Record) -> str:
+async def missing(tx: Writes, item: Record) -> str:
     """Return what an item names that is not there; a memory may be a ghost, for an edge."""
     if isinstance(item, Edge) and not await _has_ends(tx, item):
         return "belongs to an edge with an end that is not there"
@@ -106,8 +106,11 @@ def _is_bare(item: Record) -> bool:
     return replace(bare, deleted=item.deleted) == item
 
 
-async def _has_ends(tx: Reads, edge: Edge) -> bool:
-    kinds = await tx.kinds([edge.source.id, edge.target.id])
+async def _has_ends(tx: Writes, edge: Edge) -> bool:
+    ends = [edge.source.id, edge.target.id]
+    for end_id in ends:
+        tx.fresh(end_id)  # what this transaction has not put, a ghost, is not in the store either
+    kinds = await tx.kinds(ends)
     for end in (edge.source, edge.target):
         if is_erased(edge) and end.id == edge.id:
             continue  # a ghost that only an erased memory named
@@ -117,7 +120,7 @@ async def _has_ends(tx: Reads, edge: Edge) -> bool:
     return True
 
 
-async def _is_sound(tx: Reads, entry: Entry) -> bool:
+async def _is_sound(tx: Writes, entry: Entry) -> bool:
     body = entry.body
     if entry.kind == ItemKind.WORKING_MEMORY:
         return isinstance(body.get("content"), str)

@@ -88,6 +88,7 @@ class FullImport:
         line = await self._record(line, lines, header, erasing)
         line = await self._accesses(line, lines)
         line = await self._nonces(line, lines)
+        await self._settle()
         self._end(line, header)
         await self._sign(header, granted=granted)
         return ()
@@ -180,6 +181,7 @@ class FullImport:
     async def _before(self, item: Record) -> Record | None:
         tx, number = self._writer.tx, item.revision.number
         if number == 1:
+            tx.fresh(item.id)  # the space was unused: only this transaction can know it
             if await tx.kinds([item.id]):
                 raise self._wrong("begins an item whose id is taken")
             return None
@@ -221,6 +223,13 @@ class FullImport:
         if self._upload.file.read(1):
             self._number += 1
             raise self._wrong("comes after the last")
+
+    async def _settle(self) -> None:
+        """Ask something, so that a store that writes late tells of what clashes while it can."""
+        try:
+            await self._writer.tx.nonces("", 1)
+        except ItemClash as clash:
+            raise self._wrong(str(clash)) from clash
 
     async def _sign(self, header: Header, *, granted: bool) -> None:
         """Put on record that all this was imported, from where, and by whom."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.items import Access
 from concord_graph.ports import Author, ReadCounts
 
@@ -29,14 +30,8 @@ class TransferReads:
             "SELECT id, last_time, count FROM access WHERE space = ? AND id > ? ORDER BY id LIMIT ?"
         )
         rows = self._db.execute(sql, (self._space, after, limit)).fetchall()
-        found = {item_id: Access(last, count) for item_id, last, count in rows}
-        for counts in self._pending:
-            for (space, item_id), (count, last) in counts.items():
-                in_page = len(rows) < limit or item_id <= rows[-1][0]
-                if space == self._space_name and item_id > after and in_page:
-                    known = found.get(item_id, Access(last, 0))
-                    found[item_id] = Access(max(known.last_time, last), known.count + count)
-        return sorted(found.items())[:limit]
+        stored = [(item_id, Access(last, count)) for item_id, last, count in rows]
+        return page_of_accesses(stored, self._pending, self._space_name, after, limit)
 
     async def nonces(self, after: str, limit: int) -> Sequence[str]:
         """Return burnt nonces, ascending."""
