@@ -29,7 +29,7 @@ IMPORTED = feed_pb2.CHANGE_TYPE_IMPORTED
 REFUSED = feed_pb2.CHANGE_TYPE_REFUSED
 
 
-def without_token(message: feed_pb2.Change) -> bytes:
+def as_bytes(message: feed_pb2.Change) -> bytes:
     """Return a change as bytes."""
     return message.SerializeToString(deterministic=True)
 
@@ -43,26 +43,25 @@ async def operations(calls: Calls) -> list[operation_pb2.Operation]:
 async def test_all_lines_come_back_byte_for_byte(tmp_path: Path) -> None:
     """G15 Into another store, under another name: every line but the first is the same again."""
     clock = Clock()
-    async with (
-        world(tmp_path / "a.db", clock=clock) as here,
-        world(tmp_path / "b.db", clock=clock) as there,
-    ):
-        home, away = here.calls("home"), there.calls("elsewhere")
+    async with world(tmp_path / "a.db", clock=clock) as here:
+        home = here.calls("home")
         await furnish(home, clock)
-        lines = await export_of(home)
+        lines, state = await export_of(home), await home.export()
+        changes = [as_bytes(change) for change in await home.changes()]
+    async with world(tmp_path / "b.db", clock=clock) as there:
+        away = there.calls("elsewhere")
         reply = await import_into(away, lines)
         again = await export_of(away)
 
         assert lines[1:] == again[1:]
         assert reply.line_count == len(lines)
         assert reply.export_digest == sha256(file_of(lines)).hexdigest()
-        assert await home.export() == await away.export()
-        first, second = json.loads(lines[0]), json.loads(again[0])
-        assert first["counts"] == second["counts"]
-        assert (first["space"], second["space"]) == ("home", "elsewhere")
-        assert first["epoch"] != second["epoch"]
-        changes = [without_token(change) for change in await home.changes()]
-        assert changes == [without_token(change) for change in await away.changes()][:-1]
+        assert state == await away.export()
+        assert changes == [as_bytes(change) for change in await away.changes()][:-1]
+    first, second = json.loads(lines[0]), json.loads(again[0])
+    assert first["counts"] == second["counts"]
+    assert (first["space"], second["space"]) == ("home", "elsewhere")
+    assert first["epoch"] != second["epoch"]
 
 
 async def test_every_kind_of_record_is_in_it(home: Calls, live: World) -> None:
@@ -97,7 +96,7 @@ async def test_what_was_believed_at_any_time_is_the_same(tmp_path: Path) -> None
         times = [change.record_time for change in await home.changes()]
         await import_into(copy, await export_of(home))
 
-        for time in times:
+        for time in times[::6]:
             for valid in (None, stamp(clock() - 5 * DAY)):
                 as_of = type_pb2.AsOf(record_time=time, valid_time=valid)
                 request = graph_pb2.ExportSpaceRequest(as_of=as_of)
@@ -140,17 +139,15 @@ async def test_only_an_unused_space_is_imported_into(home: Calls, live: World) -
 async def test_what_defines_the_agent_comes_with_both_signatures(tmp_path: Path) -> None:
     """G15 V5 A space with a genesis moves to another store and is governed there as before."""
     clock = Clock()
-    async with (
-        world(tmp_path / "a.db", clock=clock) as here,
-        world(tmp_path / "b.db", clock=clock) as there,
-    ):
-        home, away = here.calls(), there.calls()
-        parties = here.parties()
+    async with world(tmp_path / "a.db", clock=clock) as here:
+        home, parties = here.calls(), here.parties()
         await parties.enrol(home)
         edge = await parties.constitutive_edge(home)
         creed = await parties.constitutive_memory(home)
         await furnish(home, clock)
         lines = await export_of(home)
+    async with world(tmp_path / "b.db", clock=clock) as there:
+        away = there.calls()
         assert await reason(import_into(away, lines)) == PROTECTED
         await restored(away, lines, parties)
 
@@ -164,21 +161,19 @@ async def test_what_defines_the_agent_comes_with_both_signatures(tmp_path: Path)
 async def test_an_import_is_on_record(tmp_path: Path) -> None:
     """G15 A1 Who imported what, and the attempts that were refused before."""
     clock = Clock()
-    async with (
-        world(tmp_path / "a.db", clock=clock) as here,
-        world(tmp_path / "b.db", clock=clock) as there,
-    ):
-        home, away = here.calls(), there.calls(principal="owner")
-        parties = here.parties()
+    async with world(tmp_path / "a.db", clock=clock) as here:
+        home, parties = here.calls(), here.parties()
         await parties.enrol(home)
-        lines = await export_of(home)
+        lines, before = await export_of(home), await operations(home)
+    async with world(tmp_path / "b.db", clock=clock) as there:
+        away = there.calls(principal="owner")
         grant = restore_grant(parties, lines)
         assert await reason(import_into(away, lines)) == PROTECTED
         wrong = import_into(away, lines, grant=grant, secret="guessed")
         assert await reason(wrong) == "ERROR_REASON_ENROLMENT_SECRET_INVALID"
         assert await away.changes() == []
         await import_into(away, lines, grant=grant, secret=SECRET)
-        imported, *attempts = (await operations(away))[len(await operations(home)) :]
+        imported, *attempts = (await operations(away))[len(before) :]
 
         assert (imported.type, imported.principal) == (IMPORTED, "owner")
         assert imported.method == "ImportSpace"

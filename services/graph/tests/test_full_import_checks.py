@@ -103,32 +103,27 @@ async def _governed(live: World) -> tuple[Parties, list[str]]:
 async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
     """G15 Both slots of this very genesis, for this export and space, in time: or refused."""
     clock = Clock()
-    async with (
-        world(tmp_path / "a.db", clock=clock) as here,
-        world(tmp_path / "b.db", clock=clock) as there,
-    ):
+    async with world(tmp_path / "a.db", clock=clock) as here:
         parties, lines = await _governed(here)
-        stranger = signing.generate_key()
+    bent: list[tuple[str, dict[str, Any]]] = [
+        ("envelope", {"kind": signing.GENESIS_TYPE}),
+        ("envelope", {"keys": [parties.agent.key]}),
+        ("envelope", {"keys": [parties.agent.key, parties.agent.key]}),
+        ("signature", {"keys": [parties.agent.key, signing.generate_key()]}),
+        ("signature", {"keys": [parties.agent.key, parties.governance]}),
+        ("space", {"space": "other"}),
+        ("genesis", {"genesis_digest": "0" * 64}),
+        ("export", {"export_digest": "0" * 64}),
+        ("expiry", {"expire_time": datetime(2027, 1, 15, 8, tzinfo=UTC)}),
+        ("nonce", {"nonce": b"short"}),
+    ]
+    async with world(tmp_path / "b.db", clock=clock) as there:
         away = there.calls()
-        bent: list[tuple[str, dict[str, Any]]] = [
-            ("envelope", {"kind": signing.GENESIS_TYPE}),
-            ("envelope", {"keys": [parties.agent.key]}),
-            ("envelope", {"keys": [parties.agent.key, parties.agent.key]}),
-            ("signature", {"keys": [parties.agent.key, stranger]}),
-            ("signature", {"keys": [parties.agent.key, parties.governance]}),
-            ("space", {"space": "other"}),
-            ("genesis", {"genesis_digest": "0" * 64}),
-            ("export", {"export_digest": "0" * 64}),
-            ("expiry", {"expire_time": datetime(2027, 1, 15, 8, tzinfo=UTC)}),
-            ("nonce", {"nonce": b"short"}),
-        ]
         for check, other in bent:
             grant = restore_grant(parties, lines, **other)
             failure = await refused(import_into(away, lines, grant=grant, secret=SECRET))
-            assert (failure.reason, failure.metadata) == (
-                "ERROR_REASON_RESTORE_INVALID",
-                {"check": check},
-            )
+            assert failure.reason == "ERROR_REASON_RESTORE_INVALID"
+            assert failure.metadata == {"check": check}
         junk = import_into(away, lines, grant=b"{}", secret=SECRET)
         assert (await refused(junk)).metadata == {"check": "envelope"}
         secret = import_into(away, lines, grant=restore_grant(parties, lines), secret="x")
@@ -136,25 +131,22 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
         await restored(away, lines, parties)
 
 
-async def test_a_genesis_is_its_own_space_s(tmp_path: Path) -> None:
+async def test_a_genesis_is_its_own_space_s(live: World) -> None:
     """G15 V5 The parties of one space are not made those of another, whoever signs."""
-    async with world(tmp_path / "graph.db") as live:
-        parties, lines = await _governed(live)
-        grant = restore_grant(parties, lines, space="other")
-        calls = live.calls("other")
-        failure = await refused(import_into(calls, lines, grant=grant, secret=SECRET))
+    parties, lines = await _governed(live)
+    grant = restore_grant(parties, lines, space="other")
+    calls = live.calls("other")
+    failure = await refused(import_into(calls, lines, grant=grant, secret=SECRET))
 
-        assert (failure.reason, failure.metadata) == (GENESIS_INVALID, {"check": "space"})
+    assert (failure.reason, failure.metadata) == (GENESIS_INVALID, {"check": "space"})
 
 
 async def test_parties_that_somebody_made_up_do_not_come_in(tmp_path: Path) -> None:
     """G15 V5 Who forges a history signs for it as well: the enrolment secret keeps him out."""
     clock = Clock()
-    async with (
-        world(tmp_path / "a.db", clock=clock) as here,
-        world(tmp_path / "b.db", clock=clock, spaces=()) as there,
-    ):
+    async with world(tmp_path / "a.db", clock=clock) as here:
         parties, lines = await _governed(here)
+    async with world(tmp_path / "b.db", clock=clock, spaces=()) as there:
         grant = restore_grant(parties, lines)
         attempt = import_into(there.calls(), lines, grant=grant, secret=SECRET)
 
@@ -163,17 +155,14 @@ async def test_parties_that_somebody_made_up_do_not_come_in(tmp_path: Path) -> N
 
 async def test_a_restore_nonce_is_burnt_for_ever(tmp_path: Path) -> None:
     """G15 A grant that let an import in lets in none of what was exported after it."""
-    clock = Clock()
-    async with (
-        world(tmp_path / "a.db", clock=clock) as here,
-        world(tmp_path / "b.db", clock=clock) as there,
-        world(tmp_path / "c.db", clock=clock) as beyond,
-    ):
+    clock, nonce = Clock(), b"n" * 32
+    async with world(tmp_path / "a.db", clock=clock) as here:
         parties, lines = await _governed(here)
-        nonce = b"n" * 32
+    async with world(tmp_path / "b.db", clock=clock) as there:
         grant = restore_grant(parties, lines, nonce=nonce)
         await import_into(there.calls(), lines, grant=grant, secret=SECRET)
         later = await export_of(there.calls())
+    async with world(tmp_path / "c.db", clock=clock) as beyond:
         again = restore_grant(parties, later, nonce=nonce)
         attempt = import_into(beyond.calls(), later, grant=again, secret=SECRET)
 

@@ -74,6 +74,13 @@ class FullImport:
         """
         if await self._writer.tx.head_seq() != 0:
             raise SpaceNotEmpty
+        try:
+            await self._read(governed, erasing)
+        except ItemClash as clash:
+            raise self._wrong(str(clash)) from clash
+        return ()
+
+    async def _read(self, governed: GovernedChanges, erasing: Erasing) -> None:
         lines = self._lines()
         header = self._header(next(lines))
         await self._writer.tx.burn(header.burnt)
@@ -88,10 +95,9 @@ class FullImport:
         line = await self._record(line, lines, header, erasing)
         line = await self._accesses(line, lines)
         line = await self._nonces(line, lines)
-        await self._settle()
         self._end(line, header)
         await self._sign(header, granted=granted)
-        return ()
+        await self._writer.tx.nonces("", 1)  # a store that writes late tells now of what clashes
 
     def _lines(self) -> Iterator[bytes]:
         """Yield the lines with their line feeds; refuse to go beyond the last."""
@@ -173,10 +179,7 @@ class FullImport:
             raise self._wrong(wrong)
         if item.revision.record_until != FOREVER:
             self._closing[item.id] = item.revision.record_until
-        try:
-            await self._writer.replay(as_put(item), change)
-        except ItemClash as clash:
-            raise self._wrong(str(clash)) from clash
+        await self._writer.replay(as_put(item), change)
 
     async def _before(self, item: Record) -> Record | None:
         tx, number = self._writer.tx, item.revision.number
@@ -223,13 +226,6 @@ class FullImport:
         if self._upload.file.read(1):
             self._number += 1
             raise self._wrong("comes after the last")
-
-    async def _settle(self) -> None:
-        """Ask something, so that a store that writes late tells of what clashes while it can."""
-        try:
-            await self._writer.tx.nonces("", 1)
-        except ItemClash as clash:
-            raise self._wrong(str(clash)) from clash
 
     async def _sign(self, header: Header, *, granted: bool) -> None:
         """Put on record that all this was imported, from where, and by whom."""
