@@ -642,7 +642,7 @@ class GraphStore(Protocol):
         ...
 
     async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space."""
+        """Return every space in which something was recorded."""
         ...
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
