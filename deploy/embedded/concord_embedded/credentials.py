@@ -28,6 +28,7 @@ SCOPES = frozenset(
         "memory:write",
         "governed:read",
         "governed:write",
+        "space:write",
         "search:read",
         "search:admin",
         "governance:read",

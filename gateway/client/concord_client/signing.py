@@ -24,6 +24,7 @@ REVOCATION_TYPE = "application/vnd.concord.revocation.v1+json"
 KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
+RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
 
 AGENT = "AGENT"
 HUMAN = "HUMAN"
@@ -255,6 +256,31 @@ def sign_grant(
         "expire_time": format_time(expire_time),
     }
     return sign_envelope(GRANT_TYPE, rfc8785.dumps(payload), [governance])
+
+
+def restore_payload(
+    *,
+    space: str,
+    genesis_digest: str,
+    export_digest: str,
+    expire_time: datetime,
+    nonce: bytes | None = None,
+) -> bytes:
+    """Return the bytes that both slots sign to have an export of their space imported.
+
+    `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis.
+    Each side signs with `sign_envelope` under RESTORE_TYPE; `join_signatures` joins the two.
+    """
+    return rfc8785.dumps(
+        {
+            "version": 1,
+            "space": space,
+            "genesis_digest": genesis_digest,
+            "export_digest": export_digest,
+            "nonce": _nonce(nonce),
+            "expire_time": format_time(expire_time),
+        }
+    )
 
 
 def action_digest(action: Message) -> str:

@@ -4,7 +4,8 @@ ConsentError
 ├── GenesisInvalid   the genesis record does not verify
 ├── KeyInvalid       a new key does not prove itself
 ├── GrantInvalid     the grant does not verify, whatever the consents say
-└── ConsentInvalid   a required slot's consent is missing or does not verify
+├── ConsentInvalid   a required slot's consent is missing or does not verify
+└── RestoreInvalid   the restore grant does not verify
 
 Each names the first check that failed and nothing else: neither what was expected nor what came.
 """
@@ -21,6 +22,7 @@ REVOCATION_TYPE = "application/vnd.concord.revocation.v1+json"
 KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
+RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
 
 GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
 KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
@@ -31,6 +33,7 @@ CONSENT_CHECKS = (
     *("missing", "envelope", "signature", "principal", "space", "proposal", "action_digest"),
     *("etags", "policy_digest", "expiry", "nonce", "distinct"),
 )
+RESTORE_CHECKS = ("envelope", "signature", "space", "genesis", "export", "expiry", "nonce")
 
 
 class ConsentError(Exception):
@@ -71,6 +74,17 @@ class ConsentInvalid(ConsentError):
     def __init__(self, slot: str, check: str) -> None:
         super().__init__(f"the consent of {slot} failed the check {check!r}")
         self.slot = slot
+        self.check = check
+
+
+class RestoreInvalid(ConsentError):
+    """The restore grant failed `check`, one of RESTORE_CHECKS.
+
+    "nonce" is also for the caller, who alone knows whether it was burnt before.
+    """
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the restore grant failed the check {check!r}")
         self.check = check
 
 
@@ -165,3 +179,18 @@ class Grant:
     def nonces(self) -> tuple[str, ...]:
         """Every nonce that the change burns: the grant's own, then the consents'."""
         return (self.nonce, *self.consent_nonces)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreGrant:
+    """Both slots' verified permission to import one export into one space, once."""
+
+    space: str
+    export_digest: str
+    nonce: str
+    """As signed; to be burnt with the effect."""
+
+    @property
+    def action_digest(self) -> str:
+        """What is permitted, by its digest."""
+        return self.export_digest

@@ -1,4 +1,4 @@
-"""The shapes of the three signed payloads. What they say is judged in `verify`."""
+"""The shapes of the signed payloads. What they say is judged in `verify`."""
 
 from typing import Annotated, TypeVar
 
@@ -53,6 +53,17 @@ class KeyPayload(StrictModel):
     slot: _Text
     principal: _Text
     public_key: _Text
+
+
+class RestorePayload(StrictModel):
+    """What both slots sign to have an export of their space imported."""
+
+    version: _Version
+    space: _Name
+    genesis_digest: _Text
+    export_digest: _Text
+    nonce: _Text
+    expire_time: _Text
 
 
 class Decided(StrictModel):

@@ -20,6 +20,7 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
+from concord_attestation.restore import verify_restore
 from concord_attestation.verify import (
     verify_genesis,
     verify_grant,
@@ -35,7 +36,7 @@ from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import BUSY_SECONDS, open_store
 from concord_graph.config import Neo4jConfig, SqliteConfig
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock, GrantVerifier, GraphStore
+from concord_graph.ports import Clock, GrantVerifier, GraphStore, RestoreVerifier
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
@@ -76,10 +77,11 @@ class GraphApp:
         enrolment: Mapping[str, str],
         verify: GrantVerifier = verify_grant,
         *,
+        restore: RestoreVerifier = verify_restore,
         working_capacity: int = DEFAULT_CAPACITY,
         confirmers: Sequence[str] = CONFIRMERS,
     ) -> None:
-        """`verify` is replaced only where a test proves what it is for."""
+        """`verify` and `restore` are replaced only where a test proves what they are for."""
         self._store = store
         self._closed = False
         self._touches = Touches(store, clock)
@@ -95,6 +97,7 @@ class GraphApp:
             verify_genesis,
             verify,
             enrolment,
+            verify_restore=restore,
             verify_revocation=verify_revocation,
             verify_key=verify_new_key,
         )
@@ -103,7 +106,7 @@ class GraphApp:
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
                 graph_pb2_grpc.add_GraphServiceServicer_to_server,
-                GraphServicer(commands, queries, actions),
+                GraphServicer(commands, queries, actions, governed, erased),
             ),
             Registration(
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
-from concord_attestation.consent import Answer, GenesisRecord, Grant, SlotKey
+from concord_attestation.consent import Answer, GenesisRecord, Grant, RestoreGrant, SlotKey
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
@@ -49,6 +49,7 @@ class ChangeType(IntEnum):
     REFUSED = 7
     ERASED = 8
     ERASE_CONFIRMED = 9
+    IMPORTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,6 +499,22 @@ class Reads(Protocol):
         """Return the space's genesis."""
         ...
 
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked, with their record intervals."""
+        ...
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return what was ever read, by id, with an id greater than `after`."""
+        ...
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        """Return burnt nonces greater than `after`, ascending."""
+        ...
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        """Return when (µs), whom and why imports were refused while the space was unused."""
+        ...
+
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
     ) -> Sequence[State | None]:
@@ -529,9 +546,25 @@ class Writes(Reads, Protocol):
         """
         ...
 
+    def wind(self, seq: int, time: int) -> None:
+        """Set the sequence number and record time (µs) to those of an imported change."""
+        ...
+
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
-        a grant is open."""
+        a grant is open.
+
+        Raises:
+            ItemClash: another live item stands there.
+        """
+        ...
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read that was never read here."""
+        ...
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused at a time (µs), for the record that begins later."""
         ...
 
     async def append(self, change: Change) -> None:
@@ -613,7 +646,7 @@ class GraphStore(Protocol):
         ...
 
     async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space."""
+        """Return every space in which something was recorded."""
         ...
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
@@ -654,3 +687,4 @@ GrantVerifier = Callable[..., Grant]
 GenesisVerifier = Callable[[bytes, str], GenesisRecord]
 RevocationVerifier = Callable[[bytes, GenesisRecord], Answer]
 KeyVerifier = Callable[[bytes, GenesisRecord], tuple[str, SlotKey]]
+RestoreVerifier = Callable[..., RestoreGrant]

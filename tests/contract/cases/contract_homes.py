@@ -18,12 +18,14 @@ from concord.graph.v1 import (
     memory_pb2,
     operation_pb2,
     relation_pb2,
+    transfer_pb2,
 )
 from concord.type.v1 import type_pb2
 from concord_client import signing
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
-from contract_live import NOW, Live, member
+from contract_live import NOW, Live, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 EXPIRE_TIME = datetime.fromtimestamp(NOW // 1_000_000, UTC) + timedelta(days=1)
@@ -121,6 +123,8 @@ class Home:
     genesis: bytes = b""  # for the fresh space
     secret: str = ""  # for the fresh space
     grant: bytes = b""  # for `governed_action`
+    export: bytes = b""  # what the fresh space was in another store, genesis and all
+    restore_grant: bytes = b""  # for `export`
     token: str = ""  # as fresh as the home's last write
     page_tokens: Mapping[str, str] = field(default_factory=dict)  # by method
 
@@ -178,6 +182,11 @@ async def make_template(folder: Path) -> Template:
     async with governed_live(both, enrolment) as live:
         b = await furnish(live, "b", secrets)
         await followed(live, ledger_of(both))
+    async with graph_live(graph_app(folder / "elsewhere.db", enrolment=enrolment)) as live:
+        a, b = await exported(live, a), await exported(live, b)
+    async with graph_live(graph_app(both, enrolment=enrolment)) as live:
+        refusal = await live.ask(member(b.fresh_space), "ImportSpace", [*importing(b, grant=b"")])
+        assert refusal.reason == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     return Template(alone, both, a, b, enrolment)
 
 
@@ -209,6 +218,42 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
         genesis=home.parties.genesis(home.fresh_space),
         grant=home.parties.grant(space, home.governed_action, {home.rock_id: home.rock_etag}),
     )
+
+
+async def exported(live: Live, home: Home) -> Home:
+    """Use a home's fresh space in another store, and add the export of that to the home."""
+    who = member(home.fresh_space)
+    enrol = governed_pb2.EnrolPrincipalsRequest(
+        request_id="genesis", enrolment_secret=home.secret, genesis=home.genesis
+    )
+    await live.tell(who, "EnrolPrincipals", enrol)
+    node = type_pb2.Node(name=f"Elsewhere ({home.space})")
+    await live.tell(who, "UpsertNode", graph_pb2.UpsertNodeRequest(request_id="node", node=node))
+    asked = graph_pb2.ExportSpaceRequest(form=transfer_pb2.EXPORT_FORM_FULL)
+    replies = (await live.ask(who, "ExportSpace", asked)).replies
+    export = "".join(f"{line}\n" for reply in replies for line in reply.lines).encode()
+    payload = signing.restore_payload(
+        space=home.fresh_space,
+        genesis_digest=signing.genesis_digest(home.genesis),
+        export_digest=sha256(export).hexdigest(),
+        expire_time=EXPIRE_TIME,
+    )
+    keys = [home.parties.agent.key, home.parties.human.key]
+    grant = signing.sign_envelope(signing.RESTORE_TYPE, payload, keys)
+    return replace(home, export=export, restore_grant=grant)
+
+
+def importing(home: Home, *, grant: bytes | None = None, export: bytes = b"") -> list[Message]:
+    """Return the requests that import a home's export, or another, into its fresh space."""
+    header = transfer_pb2.ImportHeader(
+        request_id="r",
+        restore_grant=home.restore_grant if grant is None else grant,
+        enrolment_secret=home.secret,
+    )
+    return [
+        transfer_pb2.ImportSpaceRequest(header=header),
+        transfer_pb2.ImportSpaceRequest(piece=export or home.export),
+    ]
 
 
 def edge_said(relation: str, target: str, /, **fields_: Any) -> type_pb2.Edge:

@@ -20,6 +20,9 @@ GraphError
 ├── UndoConflict             items were changed since
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
+├── SpaceNotEmpty            something was recorded in it already
+├── ExportInvalid            the lines are no whole full export
+├── ItemClash                two live items would stand at one name, key or place
 ├── Overloaded               the store is busy for too long
 ├── StoreUnavailable         the store cannot be read or written at the moment
 └── StoreCorrupt             the store holds what it cannot
@@ -185,6 +188,32 @@ class EnrolmentSecretInvalid(GraphError):
 
     def __init__(self) -> None:
         super().__init__("the enrolment secret is not this space's, or was used")
+
+
+class SpaceNotEmpty(GraphError):
+    """Something was recorded in the space already."""
+
+    def __init__(self) -> None:
+        super().__init__("the space was used already: import into one that never was")
+
+
+class ExportInvalid(GraphError):
+    """The lines are no whole full export; `line` is the number of the first wrong one, from 1."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+        self.line = line
+
+
+class ItemClash(GraphError):
+    """The store has another live item at this name, key, place or revision.
+
+    Use cases look before they write: only an import that contradicts itself comes to this.
+    """
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("another live item has this name, key or place")
+        self.item_id = item_id
 
 
 class Overloaded(GraphError):

@@ -20,7 +20,7 @@ class Actions:
     def __init__(self, memories: Memories, working: WorkingMemory, erasing: Erasing) -> None:
         self.memories = memories
         self.working = working
-        self._erasing = erasing
+        self.erasing = erasing
 
     def upsert_node(self, request: graph_pb2.UpsertNodeRequest) -> Work:
         """Create a node or merge into it."""
@@ -73,11 +73,11 @@ class Actions:
 
     def erase_memory(self, request: erase_pb2.EraseMemoryRequest) -> Work:
         """Erase a memory."""
-        return lambda writer: self._erasing.erase(writer, request.id, request.etag, request.reason)
+        return lambda writer: self.erasing.erase(writer, request.id, request.etag, request.reason)
 
     def confirm_erase(self, request: erase_pb2.ConfirmEraseRequest) -> Work:
         """Confirm that a store holds nothing more of an erased memory."""
-        return lambda writer: self._erasing.confirm(writer, request.memory_id)
+        return lambda writer: self.erasing.confirm(writer, request.memory_id)
 
     def add_lineage(self, request: memory_pb2.AddLineageRequest) -> Work:
         """State lineage."""

@@ -6,16 +6,22 @@ import hashlib
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
     ConsentInvalid,
     GenesisRecord,
     GrantInvalid,
+    RestoreInvalid,
 )
 
-from concord_graph.domain.exceptions import EnrolmentSecretInvalid, GenesisExists, GenesisMissing
+from concord_graph.domain.exceptions import (
+    ConstitutiveProtected,
+    EnrolmentSecretInvalid,
+    GenesisExists,
+    GenesisMissing,
+)
 from concord_graph.domain.items import Edge, EdgeType, End, Item, ItemKind, Node, etag
 from concord_graph.ports import (
     GenesisVerifier,
@@ -23,6 +29,7 @@ from concord_graph.ports import (
     KeyVerifier,
     Reads,
     Ref,
+    RestoreVerifier,
     RevocationVerifier,
 )
 from concord_graph.usecases.commands import Work
@@ -34,6 +41,16 @@ PRINCIPAL_RELATION = "concord:principal"
 GOVERNANCE_RELATION = "concord:governance_key"
 EFFECT = "from "
 """Begins the outcome of a reference to an effect; the revision before follows."""
+RESTORED = "restore:"
+"""Begins a burnt nonce that let an import in; no other nonce has a colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """What an importer shows for an export with a genesis: the grant, and the space's secret."""
+
+    grant: bytes = b""
+    secret: str = ""
 
 
 class GovernedChanges:
@@ -48,6 +65,7 @@ class GovernedChanges:
         verify_grant: GrantVerifier,
         enrolment: Mapping[str, str],
         *,
+        verify_restore: RestoreVerifier,
         verify_revocation: RevocationVerifier,
         verify_key: KeyVerifier,
     ) -> None:
@@ -56,16 +74,14 @@ class GovernedChanges:
         self._enrolment = enrolment
         self._verify_revocation = verify_revocation
         self._verify_key = verify_key
+        self._verify_restore = verify_restore
 
     async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> tuple[Ref, ...]:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
-        space = writer.tx.space
         if await writer.tx.genesis() is not None:
             raise GenesisExists
-        given = hashlib.sha256(secret.encode()).hexdigest()
-        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
-            raise EnrolmentSecretInvalid
-        record = self._verify_genesis(envelope, space)
+        self._demand_secret(writer.tx.space, secret)
+        record = self._verify_genesis(envelope, writer.tx.space)
         await writer.tx.open_grant(record.digest)
         await writer.tx.put_genesis(record, envelope)
         return await _write_principals(writer.with_grant(record), record)
@@ -112,6 +128,37 @@ class GovernedChanges:
                 properties = {**edge.properties, "key": _text(holder.public_key)}
                 return (ref(await writer.put(edge, replace(edge, properties=properties))),)
         raise GenesisMissing
+
+    async def restore(
+        self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
+    ) -> Writer:
+        """Return a writer that may bring in what the parties of an imported genesis agreed to.
+
+        Both of them have signed for this very export and space; the nonce is burnt. The enrolment
+        secret is demanded as of any genesis: whoever makes up parties can sign for them as well.
+        """
+        tx = writer.tx
+        if not restore.grant:
+            raise ConstitutiveProtected("", "this would bring in what both parties agreed to")
+        genesis = self._verify_genesis(envelope, tx.space)
+        grant = self._verify_restore(
+            restore.grant,
+            genesis=genesis,
+            space=tx.space,
+            export_digest=export_digest,
+            now_us=writer.now,
+        )
+        self._demand_secret(tx.space, restore.secret)
+        if not await tx.burn([RESTORED + grant.nonce]):
+            raise RestoreInvalid("nonce")
+        await tx.open_grant(export_digest)
+        await tx.put_genesis(genesis, envelope)
+        return writer.with_grant(grant)
+
+    def _demand_secret(self, space: str, secret: str) -> None:
+        given = hashlib.sha256(secret.encode()).hexdigest()
+        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
+            raise EnrolmentSecretInvalid
 
 
 async def keys_now(tx: Reads) -> GenesisRecord:

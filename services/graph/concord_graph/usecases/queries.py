@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from concord_attestation.consent import GenesisRecord
 
@@ -35,7 +35,9 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.attesting import Attested, attested_edges, attested_memories
 from concord_graph.usecases.chains import Chain, chain_of
+from concord_graph.usecases.drawing import draw_lineage
 from concord_graph.usecases.export import export_state
+from concord_graph.usecases.full_export import FullExport, put_down
 from concord_graph.usecases.governed import keys_now
 from concord_graph.usecases.near_names import near_names
 from concord_graph.usecases.neighbors import (
@@ -316,6 +318,14 @@ class Queries:
     async def state(self, space: str, as_of: AsOf) -> list[str]:
         """Return the lines of the state export."""
         return await self.read(space, lambda tx, now: export_state(tx, as_of.at(now)))
+
+    async def full(self, space: str, file: BinaryIO) -> FullExport:
+        """Put the whole history down in a file; the lines stay readable as long as it is open."""
+        return await self.read(space, lambda tx, _: put_down(tx, file))
+
+    async def drawing(self, space: str, as_of: AsOf) -> list[str]:
+        """Return the lines of a drawing of all lineage."""
+        return await self.read(space, lambda tx, now: draw_lineage(tx, as_of.at(now)))
 
     async def genesis_digest(self, space: str) -> str:
         """Return the digest of the space's genesis; empty without one."""

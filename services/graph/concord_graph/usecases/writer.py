@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid
+from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, RestoreGrant
 
 from concord_graph.domain import protection
 from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch
@@ -46,6 +46,7 @@ class Rules:
     """The guards of every write. Tests switch one off to prove that it is the one that holds."""
 
     breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
+    agreed: Callable[[Item], str | None] = protection.agreed
     etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
     same_request: Callable[[str, str], bool] = str.__eq__
 
@@ -78,7 +79,7 @@ class Writer:
         author: Author,
         rules: Rules,
         now: int,
-        grant: Grant | GenesisRecord | Rehearsal | None = None,
+        grant: Grant | GenesisRecord | RestoreGrant | Rehearsal | None = None,
     ) -> None:
         self.tx = tx
         self.now = now
@@ -89,7 +90,7 @@ class Writer:
         self._consented: set[str] = set()  # what protection had a say in, without being written
         self._effects: dict[str, Effect] = {}
 
-    def with_grant(self, grant: Grant | GenesisRecord | Rehearsal) -> Writer:
+    def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | Rehearsal) -> Writer:
         """Return a writer that this verified grant lets through protection."""
         return Writer(self.tx, self.author, self._rules, self.now, grant)
 
@@ -141,6 +142,19 @@ class Writer:
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
         """Write an entry: nothing constitutive is one or hangs on one, and no standing changes."""
         return await self._record(before, after)
+
+    async def replay(self, item: Record | None, change: Change) -> None:
+        """Write a change, and the revision that it made, as another store recorded them."""
+        if isinstance(item, (Node, Edge, Memory)) and not self.is_granted:
+            why = self._rules.agreed(item)
+            if why is not None:
+                raise ConstitutiveProtected("", why)
+        self.tx.wind(change.seq, change.record_time)
+        if item is not None:
+            await self.tx.put(item)
+            if isinstance(item, (Edge, Memory)) and item.erase_time:
+                await self.tx.erase(item)
+        await self.tx.append(change)
 
     async def _record(
         self, before: RecordT | None, after: RecordT, *, needs_consent: bool = False

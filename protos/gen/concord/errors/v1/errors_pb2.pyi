@@ -154,6 +154,19 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
     "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
     """
+    ERROR_REASON_SPACE_NOT_EMPTY: _ErrorReason.ValueType  # 90
+    """Something was recorded in the space already: only one that was never used can be imported into.
+    FAILED_PRECONDITION.
+    """
+    ERROR_REASON_EXPORT_INVALID: _ErrorReason.ValueType  # 91
+    """The lines are no whole full export: cut short, changed, of a newer format, or at odds with
+    themselves. INVALID_ARGUMENT. Metadata: "line", its number from 1.
+    Example: a file whose last line is missing.
+    """
+    ERROR_REASON_RESTORE_INVALID: _ErrorReason.ValueType  # 92
+    """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "signature", "space", "genesis", "export", "expiry", "nonce".
+    """
     ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 68
     """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
     "space", "principal", "key", "distinct", "signature".
@@ -334,6 +347,19 @@ ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
 """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
 "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
+"""
+ERROR_REASON_SPACE_NOT_EMPTY: ErrorReason.ValueType  # 90
+"""Something was recorded in the space already: only one that was never used can be imported into.
+FAILED_PRECONDITION.
+"""
+ERROR_REASON_EXPORT_INVALID: ErrorReason.ValueType  # 91
+"""The lines are no whole full export: cut short, changed, of a newer format, or at odds with
+themselves. INVALID_ARGUMENT. Metadata: "line", its number from 1.
+Example: a file whose last line is missing.
+"""
+ERROR_REASON_RESTORE_INVALID: ErrorReason.ValueType  # 92
+"""The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"signature", "space", "genesis", "export", "expiry", "nonce".
 """
 ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 68
 """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",

@@ -47,6 +47,8 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """What it said was erased, in every version: the index drops all of it."""
     CHANGE_TYPE_ERASE_CONFIRMED: _ChangeType.ValueType  # 9
     """A service has confirmed that it holds nothing more of an erased memory."""
+    CHANGE_TYPE_IMPORTED: _ChangeType.ValueType  # 10
+    """All that comes before it was imported at this moment. Of no item."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -71,6 +73,8 @@ CHANGE_TYPE_ERASED: ChangeType.ValueType  # 8
 """What it said was erased, in every version: the index drops all of it."""
 CHANGE_TYPE_ERASE_CONFIRMED: ChangeType.ValueType  # 9
 """A service has confirmed that it holds nothing more of an erased memory."""
+CHANGE_TYPE_IMPORTED: ChangeType.ValueType  # 10
+"""All that comes before it was imported at this moment. Of no item."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final

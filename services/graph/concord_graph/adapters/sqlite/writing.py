@@ -12,9 +12,10 @@ from concord_attestation.consent import GenesisRecord
 from concord_graph.adapters.sqlite import erasing, rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.exceptions import ConstitutiveProtected
+from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
 from concord_graph.domain.items import (
     FOREVER,
+    Access,
     DeclaredRelation,
     Edge,
     Entry,
@@ -60,6 +61,10 @@ class SqliteWrites(SqliteReads):
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Nothing to do: asking the file costs little."""
 
+    def wind(self, seq: int, time: int) -> None:
+        """Set the counters to those of an imported change."""
+        self._seq, self._last_time = seq, time
+
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
         table = rows.table(item.kind)
@@ -77,6 +82,8 @@ class SqliteWrites(SqliteReads):
                 raise ConstitutiveProtected(
                     item.id, "the store keeps what defines the agent"
                 ) from error
+            if error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise ItemClash(item.id) from error
             raise
         if isinstance(item, Edge):
             self._join(item)
@@ -128,6 +135,25 @@ class SqliteWrites(SqliteReads):
                 "reason": change.reason,
                 "needs_consent": int(change.needs_consent),
                 "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
+            },
+        )
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read."""
+        values = {"id": item_id, "last_time": access.last_time, "count": access.count}
+        self._insert("access", {"space": self._space, **values, "unannounced": 0})
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused."""
+        self._insert(
+            "early_refusal",
+            {
+                "space": self._space,
+                "time": time,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "reason": why,
             },
         )
 
