@@ -5,6 +5,7 @@ Every paper in the log is verified anew, with the keys as they stood at its plac
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -186,7 +187,7 @@ class Replay:
 
     def _on_approve(self, leaf: dict[str, Any]) -> None:
         told = self._known(leaf, OPEN)
-        paper = rfc8785.dumps(leaf["properties"]["consent"])
+        paper = json.dumps(leaf["properties"]["consent"]).encode()
         now = parse_time(leaf["time"])
         given = verify_consent(paper, genesis=self._keys(), terms=told.terms, now_us=now)
         if now >= told.expire_time:
@@ -215,7 +216,7 @@ class Replay:
 
     def _answer(self, leaf: dict[str, Any], told: Told, payload_type: str) -> Answer:
         answer = verify_answer(
-            rfc8785.dumps(leaf["properties"]["paper"]),
+            json.dumps(leaf["properties"]["paper"]).encode(),
             payload_type,
             genesis=self._keys(),
             space=self._log.space,
