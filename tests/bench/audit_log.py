@@ -7,12 +7,13 @@ the same run; appending against SQLite's own synced batches of as many rows of a
 import json
 import sqlite3
 import time
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import rfc8785
@@ -24,6 +25,7 @@ from concord_client.audit.log import Pinned, read_log
 from concord_client.audit.replay import Replay
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.proposals import Json
 from concord_governance.ports import LedgerWrites
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -86,14 +88,14 @@ def bare(lines: Sequence[bytes]) -> None:
         hashes = joined + hashes[len(hashes) & ~1 :]
 
 
-def _check(paper: dict[str, object], keys: dict[str, Ed25519PublicKey]) -> None:
+def _check(paper: dict[str, Any], keys: dict[str, Ed25519PublicKey]) -> None:
     payload = b64decode(str(paper["payload"]))
     said = json.loads(payload)
     if rfc8785.dumps(said) != payload:
         raise ValueError("not canonical")
     kind = str(paper["payloadType"]).encode()
     signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
-    (signature,) = paper["signatures"]  # type: ignore[misc] # one by construction
+    (signature,) = paper["signatures"]
     keys[said["slot"]].verify(b64decode(signature["sig"]), signed)
 
 
@@ -119,9 +121,14 @@ class _Writer:
         digest = sha256(b"%d" % number).hexdigest()
         item, decision = f"item-{number}", f"decision-{number}"
         etags = {item: "", f"{item}-source": "e" * 32, f"{item}-target": ""}
-        terms = {"action_digest": digest, "etags": etags, "policy_digest": digest}
+        terms: dict[str, Any] = {"action_digest": digest, "etags": etags, "policy_digest": digest}
         until = format_time(START + 10**12)
-        told = {"kind": "ADD", "level": "BILATERAL", "undo_of": "", "expire_time": until}
+        told: dict[str, Any] = {
+            "kind": "ADD",
+            "level": "BILATERAL",
+            "undo_of": "",
+            "expire_time": until,
+        }
         self._add(number, Action.SMF_PROPOSE, Actor.AGENT, "agent", **terms, **told)
         for slot, signer in (("AGENT", self.agent), ("HUMAN", self.human)):
             consent = signing.sign_consent(
@@ -131,7 +138,7 @@ class _Writer:
                 proposal_id=f"proposal-{number}",
                 revision=1,
                 expire_time=datetime.fromtimestamp((START + 10**12) // 10**6, UTC),
-                **terms,  # type: ignore[arg-type] # each of its own type
+                **terms,
             )
             paper = json.loads(consent)
             self._add(number, Action.SMF_APPROVE, Actor[slot], signer.principal, consent=paper)
@@ -141,11 +148,11 @@ class _Writer:
         written = {"request_id": decision, "digest": digest, "before_digest": ""}
         self._add(number, Action.WRITE_SUCCESS, Actor.SYSTEM, "", item=item, **written)
         effects = [{"id": item, "kind": 2, "before": 0, "after": 1}]
-        executed = {"effects": effects, "undo_until": until, **made}
+        executed: dict[str, Any] = {"effects": effects, "undo_until": until, **made}
         self._add(number, Action.SMF_EXECUTE, Actor.SYSTEM, "", **executed)
 
     def _add(
-        self, number: int, action: Action, actor: Actor, who: str, item: str = "", **told: object
+        self, number: int, action: Action, actor: Actor, who: str, item: str = "", **told: Any
     ) -> None:
         entry = Entry(
             action=action,
@@ -154,7 +161,7 @@ class _Writer:
             item_id=item,
             proposal_id=f"proposal-{number}",
             revision=1,
-            properties=told,  # type: ignore[arg-type] # JSON by every caller
+            properties=told,
         )
         leaf = entry.leaf("bench", len(self.lines), format_time(START))
         self.lines.append(rfc8785.dumps(leaf))
@@ -175,7 +182,7 @@ class _Writer:
             "version": 1,
             "space": "bench",
             "log_origin": ORIGIN,
-            "log_key": signing.b64encode(signing.public_bytes(self.log_key)).decode(),
+            "log_key": b64encode(signing.public_bytes(self.log_key)).decode(),
             "checkpoint": sign_checkpoint(checkpoint, self.log_key),
             "genesis": json.loads(genesis),
         }
@@ -214,7 +221,12 @@ async def appending(run: Run) -> Row:
 
 def _entry(place: int) -> Entry:
     digest = sha256(b"%d" % place).hexdigest()
-    evidence = {"graph_seq": place, "method": "UpsertEdge", "request_id": "r", "digest": digest}
+    evidence: dict[str, Json] = {
+        "graph_seq": place,
+        "method": "UpsertEdge",
+        "request_id": "r",
+        "digest": digest,
+    }
     return Entry(
         Action.WRITE_ATTEMPT, Actor.AGENT, "agent", f"item-{place}", 2, properties=evidence
     )

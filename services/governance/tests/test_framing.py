@@ -65,4 +65,4 @@ def test_the_template_passes_its_own_check(
 def test_both_languages_say_the_same_things() -> None:
     """V3 No action and no trigger is without words in a language."""
     for table in (framing._KINDS, framing._TRIGGERS, framing._WORDS):
-        assert table["en"].keys() == table["de"].keys()  # type: ignore[attr-defined]
+        assert table["en"].keys() == table["de"].keys()
