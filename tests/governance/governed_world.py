@@ -331,7 +331,12 @@ async def world(
     """Run graph and governance over the stores in a folder."""
     known, now = keys or Keys(), clock or Clock()
     secret = sha256(SECRET.encode()).hexdigest()
-    graph_app = build_graph(folder / "graph.db", enrolment=dict.fromkeys(spaces, secret), clock=now)
+    graph_app = build_graph(
+        folder / "graph.db",
+        enrolment=dict.fromkeys(spaces, secret),
+        clock=now,
+        confirmers=("governance",),
+    )
     settings_file = None
     if settings is not None:
         settings_file = folder / "settings.json"

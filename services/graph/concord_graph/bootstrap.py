@@ -55,7 +55,7 @@ from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
 
-CONFIRMERS = ("search", "governance")
+CONFIRMERS = ("search",)
 """The services that keep something derived from memories, as they are configured by default."""
 
 
