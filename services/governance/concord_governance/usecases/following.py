@@ -67,7 +67,8 @@ class Following:
         while erased and not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
             await asyncio.sleep(_RETRY_SECONDS)
         for memory_id in erased:
-            await self._graph.confirm_erased(space, memory_id)
+            with contextlib.suppress(GraphRefused):  # graph does not wait for this ledger
+                await self._graph.confirm_erased(space, memory_id)
             await self._ledger.write(space, lambda tx, m=memory_id: tx.confirmed(m))  # type: ignore[misc] # the default binds the loop's value
 
 
