@@ -239,7 +239,7 @@ FORGERIES = {
     "signed by another governance": Forgery(
         "GRANT_INVALID",
         "governance_signature",
-        lambda h: _granted(h, replace(h.parties, governance=new_parties().governance)),
+        lambda h: _granted(h, replace(h.parties, governance=signing.generate_key())),
     ),
     "for another space": Forgery(
         "GRANT_INVALID",

@@ -164,7 +164,9 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             lambda writer: (
                 self._governed.apply(writer, digest, request.grant, work)
                 if request.grant
-                else self._governed.apply_ungranted(writer, request.etags, work)
+                else self._governed.apply_ungranted(
+                    writer, {each.id: each.etag for each in request.etags}, work
+                )
             ),
         )
         if request.action.WhichOneof("action") == "erase_memory":

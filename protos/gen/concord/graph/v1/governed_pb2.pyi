@@ -191,26 +191,6 @@ class ApplyGovernedChangeRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class EtagsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
     GRANT_FIELD_NUMBER: _builtins.int
@@ -228,8 +208,8 @@ class ApplyGovernedChangeRequest(_message.Message):
         """
 
     @_builtins.property
-    def etags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Without a grant: item id to the etag that it must have; empty for one that must not be there."""
+    def etags(self) -> _containers.RepeatedCompositeFieldContainer[Global___ItemEtag]:
+        """Without a grant: how the items must be."""
 
     def __init__(
         self,
@@ -237,7 +217,7 @@ class ApplyGovernedChangeRequest(_message.Message):
         request_id: _builtins.str = ...,
         action: Global___GovernedAction | None = ...,
         grant: _builtins.bytes = ...,
-        etags: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        etags: _abc.Iterable[Global___ItemEtag] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -246,6 +226,32 @@ class ApplyGovernedChangeRequest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApplyGovernedChangeRequest: _TypeAlias = ApplyGovernedChangeRequest  # noqa: Y015
+
+@_typing.final
+class ItemEtag(_message.Message):
+    """How an item must be."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The item."""
+    etag: _builtins.str
+    """Its etag; empty when it must not be there."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        etag: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ItemEtag: _TypeAlias = ItemEtag  # noqa: Y015
 
 @_typing.final
 class RevertItemsRequest(_message.Message):

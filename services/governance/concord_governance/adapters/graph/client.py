@@ -84,7 +84,9 @@ class GraphClient:
     ) -> Done:
         """Do an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id, action=_message(action), etags=etags
+            request_id=decision_id,
+            action=_message(action),
+            etags=[governed_pb2.ItemEtag(id=i, etag=etag) for i, etag in etags.items()],
         )
         return await self._applied(space, request)
 
