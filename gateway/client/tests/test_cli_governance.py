@@ -143,7 +143,7 @@ def typed(environ: dict[str, str], words: list[str], *arguments: str) -> tuple[i
         try:
             while piece := os.read(ours, 65_536):
                 screen += piece
-                if words and screen.rstrip().endswith(b":"):
+                if words and screen.rstrip(b" ").endswith(b":"):  # not after the line was ended
                     os.write(ours, words.pop(0).encode() + b"\n")
         except OSError:  # how Linux says that the other side has closed
             pass
