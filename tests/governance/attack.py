@@ -499,7 +499,7 @@ async def applies_without_grant(it: Attack) -> None:
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=request_id(),
             action=proposal.action,
-            etags={item.id: item.etag for item in proposal.affected},
+            etags=[governed_pb2.ItemEtag(id=item.id, etag=item.etag) for item in proposal.affected],
         )
         await it.ask(it.party.governed.ApplyGovernedChange, request)
 
