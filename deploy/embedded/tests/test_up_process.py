@@ -83,7 +83,9 @@ def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
     with spawned(tmp_path / "data") as system:
         sockets = Path((system.data / "runtime").read_text("utf-8"))
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
-        assert {path.name for path in sockets.iterdir()} == {"graph.sock", "search.sock"}
+        assert {path.name for path in sockets.iterdir()} == {
+            *("graph.sock", "governance.sock", "search.sock")
+        }
         assert system.stop() == 0
 
     assert not sockets.exists()
