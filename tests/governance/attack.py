@@ -414,7 +414,7 @@ async def forges(it: Attack) -> None:
     paper = Paper(
         it.party.consent(proposal, HUMAN, signer=forger), HUMAN, proposal, is_genuine=False
     )
-    seen = [each for each in it.papers if each.slot == HUMAN]
+    seen = [each for each in it.papers if each.slot == HUMAN and each.is_genuine]
     if seen and it.chance.random() < 0.6:
         paper = _altered(it, it.chance.choice(seen), paper)
     assert human.key is not forger.key
