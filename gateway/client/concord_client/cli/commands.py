@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 from concord_client.cli import (
     demonstration,
+    erasing,
     experiencing,
     exporting,
     finding,
@@ -98,6 +99,9 @@ app.command("episode")(experiencing.episode)
 app.command("episodes")(experiencing.episodes)
 app.command("hold")(holding.hold)
 app.command("working")(holding.working)
+app.command("history")(erasing.history)
+app.command("erase")(erasing.erase)
+app.command("receipt")(erasing.receipt)
 app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
 app.command("demo")(demonstration.demo)
