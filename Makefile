@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DISTRIBUTIONS := protos services/chassis services/concepts services/attestation services/graph \
-                 services/search gateway gateway/client deploy/embedded deploy/neo4j
+                 services/search services/governance gateway gateway/client deploy/embedded deploy/neo4j
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests

@@ -10,7 +10,17 @@ from pathlib import Path
 
 import uvloop
 
-from tests.bench import add, gateway_hop, ingest, neighbors, residence, retrieval, rpc, searching
+from tests.bench import (
+    add,
+    audit_log,
+    gateway_hop,
+    ingest,
+    neighbors,
+    residence,
+    retrieval,
+    rpc,
+    searching,
+)
 from tests.bench.run import Bench, Run
 from tests.bench.table import HEAD, Row, line, summary
 from tests.bench.timing import caller
@@ -24,6 +34,7 @@ BENCHES: Mapping[str, Bench] = {
     "residence": residence.bench,
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
+    "audit": audit_log.bench,
 }
 DATA_SETTING = "CONCORD_EVALUATION_DATA"
 DATA_DEFAULT = Path(__file__).parents[3] / "shared" / "data"

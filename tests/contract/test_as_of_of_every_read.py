@@ -9,6 +9,9 @@ from contract_live import Live, member
 from google.protobuf.message import Message
 
 TIMELESS = {
+    "PreviewChange": "asks what a change would touch now",
+    "GetGenesis": "tells whose keys count now",
+    "GetConstitutiveDigests": "is compared with the newest entries of the audit log",
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
     "GetIndexStatus": "tells how the index is",

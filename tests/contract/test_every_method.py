@@ -14,8 +14,9 @@ from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS, SERVED
 from contract_descriptors import METHODS, carries_request_id, permission, services
+from contract_governance import governed_live, ledger_of
 from contract_homes import Template
-from contract_live import FOLLOWER, Answer, Live, graph_app, graph_live
+from contract_live import FOLLOWER, Answer, Live
 from contract_registry import Answered, Contract, Refused
 from google.protobuf.message import Message
 
@@ -118,19 +119,20 @@ async def test_replay(method: str, template: Template, kept: Live, tmp_path: Pat
 
 
 def methods_on_record(store: Path) -> set[str]:
-    """G14: return through which methods the cases' request id wrote, by the store's own record."""
-    with closing(sqlite3.connect(store)) as db:
-        found = db.execute("SELECT DISTINCT method FROM change WHERE request_id = 'r'")
-        return {method for (method,) in found.fetchall()}
+    """G14: return through which methods the cases' request id wrote, by the stores' own records."""
+    found = set()
+    for path, table in ((store, "change"), (store, "request"), (ledger_of(store), "request")):
+        with closing(sqlite3.connect(path)) as db:
+            sql = f"SELECT DISTINCT method FROM {table} WHERE request_id = 'r'"
+            found |= {method for (method,) in db.execute(sql).fetchall()}
+    return found
 
 
 @asynccontextmanager
 async def serving(method: str, template: Template, kept: Live, folder: Path) -> AsyncIterator[Live]:
     """Serve a fresh copy of both homes to a write, and the kept one to a read."""
     if method in WRITES:
-        async with graph_live(
-            graph_app(template.copy(folder), enrolment=template.enrolment)
-        ) as live:
+        async with governed_live(template.copy(folder), template.enrolment) as live:
             yield live
     else:
         yield kept

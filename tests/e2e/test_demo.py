@@ -11,7 +11,7 @@ from concord_embedded.testing import COMMAND, clean_environ, spawned
 
 STEPS = (
     *("import", "search", "history", "lineage", "neighbors"),
-    *("genesis", "consent", "protection", "one-sided"),
+    *("genesis", "consent", "protection", "one-sided", "both", "audit", "undo"),
 )
 
 
@@ -28,7 +28,7 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_holds_and_is_told_in_words() -> None:
-    """T4 T5 S4 G4 V5 V6 Successor, history, lineage, neighbors, and what nobody forgets alone."""
+    """T4 T5 S4 G4 V5 V6 V8 A2 History, lineage, neighbors, what nobody changes alone."""
     told = demo()
 
     assert told.returncode == 0, told.stderr
@@ -36,7 +36,9 @@ def test_the_demo_holds_and_is_told_in_words() -> None:
     assert "Why: vector " in told.stdout
     assert "●  pep-566  head: this holds" in told.stdout
     assert "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED" in told.stdout
-    assert "ERROR_REASON_CONSENT_INVALID" in told.stdout
+    assert "The agent signed. Nothing happens: it waits for the person." in told.stdout
+    assert "hashes, signatures, order and rules hold, and the store agrees." in told.stdout
+    assert "The state export is what it was, byte for byte" in told.stdout
     assert told.stdout.rstrip().endswith('concord search "where is the office"')
 
 

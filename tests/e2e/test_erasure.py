@@ -159,7 +159,9 @@ def test_no_byte_of_what_was_erased_is_left(tmp_path: Path) -> None:
         erase(client)
         receipt = completed(client)
         nothing_is_left(data)
-        assert [each.confirmer for each in receipt.confirmations] == ["graph", "search"]
+        assert [each.confirmer for each in receipt.confirmations] == [
+            *("graph", "search", "governance")
+        ]
         left = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id="doomed"))
         assert left.status == type_pb2.LOOKUP_STATUS_ERASED
         request = search_pb2.SearchRequest(query="where does Zorblax live")

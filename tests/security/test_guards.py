@@ -33,6 +33,7 @@ from guard_switches import (
     deployed,
     drop_triggers,
     permissive,
+    restoring,
     tampered,
     triggers,
     without_etags,
@@ -44,6 +45,12 @@ from held_probes import (
     a_text_is_said,
     an_edge_goes_behind_its_text,
     held_attempt,
+)
+from import_probes import (
+    BROUGHT_IN,
+    RESTORED,
+    principals_come_without_a_genesis,
+    strangers_sign_for_a_restore,
 )
 from index_probes import an_old_event_comes_late
 
@@ -262,6 +269,19 @@ GUARDS = {
         "a change was made to what nobody consented to",
         off=Setting(believe=without_etags),
     ),
+    "restore grant": Guard(strangers_sign_for_a_restore, RESTORED, off=Setting(restore=restoring)),
+    "agreement in an import: use cases": Guard(
+        principals_come_without_a_genesis,
+        BROUGHT_IN,
+        off=Setting(rules=Rules(agreed=lambda _: None), without_triggers=True),
+        on=Setting(without_triggers=True),
+    ),
+    "agreement in an import: store": Guard(
+        principals_come_without_a_genesis,
+        BROUGHT_IN,
+        off=Setting(rules=Rules(agreed=lambda _: None), without_triggers=True),
+        on=Setting(rules=Rules(agreed=lambda _: None)),
+    ),
     "page token": Guard(
         a_page_of_another_query,
         "a query went on where another one stopped",
@@ -380,6 +400,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "edge_erased_for_good": _next_revision("edge", "erase_time <> 0", "erase_time = 0"),
     "memory_protected_erase": _next_revision("memory", "edge_type = 2", "erase_time = 9"),
     "edge_protected_erase": _next_revision("edge", "edge_type = 2", "erase_time = 9"),
+    "early_refusal_written_once": ("UPDATE early_refusal SET reason = 'x'",),
     "erasure_written_once": ("UPDATE erasure SET reason = 'x'",),
     "erase_confirmed_once": (
         "UPDATE erase_confirmation SET time = 9",
@@ -389,7 +410,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
         f"{table}_kept": (f"DELETE FROM {table}",)
         for table in (
             *("node", "edge", "memory", "entry", "change", "genesis", "nonce"),
-            *("relation", "erasure", "erase_confirmation"),
+            *("relation", "erasure", "erase_confirmation", "early_refusal"),
         )
     },
 }

@@ -16,6 +16,7 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
+from contract_governance import governed_live, ledger_of
 from contract_homes import Home, Template, edge_said, nowhere, paged
 from contract_live import (
     SERVICE_SCOPES,
@@ -23,15 +24,13 @@ from contract_live import (
     Live,
     Request,
     full_name,
-    graph_app,
-    graph_live,
     member,
 )
 from contract_search import whole_live
 from google.protobuf.json_format import MessageToJson, ParseDict
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
-from haunting import haunt
+from haunting import haunt, haunt_ledger
 
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in SERVICE_SCOPES]
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
@@ -182,6 +181,7 @@ async def haunted(
     """Every service over A's home and its twin, which has the very same ids."""
     store = template.copy(tmp_path_factory.mktemp("haunted"), both=False)
     haunt(store)
+    haunt_ledger(ledger_of(store))
     async with whole_live(store, template.enrolment) as live:
         yield live
 
@@ -205,7 +205,7 @@ async def test_a_write_ends_the_same_without_the_other_space(
     """G13, G4: neither B's things nor B's open grant change what A may write."""
 
     async def written(path: Path) -> list[str]:
-        async with graph_live(graph_app(path, enrolment=template.enrolment)) as live:
+        async with governed_live(path, template.enrolment) as live:
             contract = CONTRACTS[method]
             who = contract.caller(template.a)
             requests = [contract.request(template.a), *more_writes(method, template.a)]
@@ -217,6 +217,7 @@ async def test_a_write_ends_the_same_without_the_other_space(
     beside = await written(template.copy(tmp_path))
     store = template.copy(tmp_path, both=False)
     haunt(store)
+    haunt_ledger(ledger_of(store))
 
     assert alone == beside
     assert alone == await written(store)
@@ -239,7 +240,7 @@ async def test_an_id_of_the_other_space_is_like_one_that_never_was(
         if method in READS:
             return await tried_on(kept, home)
         store = template.copy(tmp_path)
-        async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+        async with governed_live(store, template.enrolment) as live:
             return await tried_on(live, home)
 
     theirs, random = await tried(template.b), await tried(lost)
@@ -273,7 +274,7 @@ async def test_an_etag_of_the_other_space_opens_nothing(
     if request == CONTRACTS[method].request(a):
         return  # the method takes no etag
     store = template.copy(tmp_path)
-    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+    async with governed_live(store, template.enrolment) as live:
         answer = await live.ask(member("a"), method, request)
 
     assert answer.code in {grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION}
@@ -287,7 +288,7 @@ async def test_a_request_id_is_used_in_one_space(
     """M5, G13: the same id by a principal of the same name in B is another request."""
     contract, a, b = CONTRACTS[method], template.a, template.b
     store = template.copy(tmp_path)
-    async with graph_live(graph_app(store, enrolment=template.enrolment)) as live:
+    async with governed_live(store, template.enrolment) as live:
         before = await whole(live, "b")
         first = await live.ask(contract.caller(a), method, contract.request(a))
 
@@ -318,6 +319,8 @@ async def whole(live: Live, space: str) -> str:
 
 
 _ETAG = re.compile(r'("(?:etag|token|next_page_token)": )"[^"]*"')
+# what a proposal signs names ids, and an undo draws its own salt
+_SIGNED = re.compile(r'("canonical": |"request_id": )"[^"]{20,}"')
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -327,7 +330,7 @@ def masked(answer: Answer) -> str:
     if answer.refusal is not None:
         return f"{answer.refusal} {answer.refusal.metadata}\n"
     replies = [MessageToJson(r, preserving_proto_field_name=True) for r in answer.replies]
-    return _ETAG.sub(r'\1"*"', "\n".join(replies))
+    return _SIGNED.sub(r'\1"*"', _ETAG.sub(r'\1"*"', "\n".join(replies)))
 
 
 def masked_ids(text: str, home: Home) -> list[str]:

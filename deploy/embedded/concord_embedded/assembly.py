@@ -1,4 +1,4 @@
-"""The three parts, put together on Unix sockets: who starts when, and who stops before whom."""
+"""The four parts, put together on Unix sockets: who starts when, and who stops before whom."""
 
 import asyncio
 import time
@@ -11,11 +11,14 @@ from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.server import BindError
+from concord_chassis.sqlite_file import FileUnusable
 from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
 from concord_gateway.addresses import PortInUse
 from concord_gateway.bootstrap import Gateway
 from concord_gateway.tls import TlsRefused
+from concord_governance import bootstrap as governance_parts
+from concord_governance import config as governance_config
 from concord_graph import bootstrap as graph_parts
 from concord_graph.config import Limits, Neo4jConfig, SqliteConfig, read_enrolment, read_store
 from concord_graph.domain.exceptions import StoreUnusable
@@ -30,11 +33,12 @@ from concord_embedded.service import App, Service
 
 GATEWAY_ISSUER = "gateway"
 SEARCH_ISSUER = "search"
+GOVERNANCE_ISSUER = "governance"
 LOOPBACK = "127.0.0.1"
 
 
 class Assembly:
-    """Graph, search and the gateway. Stop it also when `start` failed."""
+    """Graph, search, governance and the gateway. Stop it also when `start` failed."""
 
     def __init__(
         self, data: DataDirectory, sockets: Path, log: TextIO, environ: Mapping[str, str]
@@ -43,6 +47,7 @@ class Assembly:
         self._gateway_key = data.keys / "gateway.pem"
         gateway = service_keys.ensure(self._gateway_key)
         self._search_key = service_keys.ensure(data.keys / "search.pem")
+        self._governance_key = service_keys.ensure(data.keys / "governance.pem")
         self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
@@ -65,7 +70,10 @@ class Assembly:
             self._gateway = await self._start_gateway(port)
             # Both are waited for, also when one fails: an abandoned one would hold its files.
             outcomes = await asyncio.gather(
-                self._start_graph(store), self._start_search(), return_exceptions=True
+                self._start_graph(store),
+                self._start_search(),
+                self._start_governance(),
+                return_exceptions=True,
             )
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):
@@ -83,7 +91,7 @@ class Assembly:
         until = time.monotonic() + grace
         if self._gateway is not None:
             await self._gateway.stop(grace)
-        for name in ("search", "graph"):
+        for name in ("search", "governance", "graph"):
             if name in self._services:
                 await self._services[name].stop(max(0.1, until - time.monotonic()))
 
@@ -93,7 +101,8 @@ class Assembly:
             "GATEWAY_GRPC_LISTEN": f"{LOOPBACK}:{port}",
             "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:{port + 1 if port else 0}",
             "GATEWAY_UPSTREAMS": f"concord.graph={self._at('graph')},"
-            f"concord.search={self._at('search')}",
+            f"concord.search={self._at('search')},"
+            f"concord.governance={self._at('governance')}",
             "GATEWAY_KEYS_FILE": str(credentials.keys_file(self._data)),
             "GATEWAY_ISSUER_KEY_FILE": str(self._gateway_key),
             "GATEWAY_ISSUER_NAME": GATEWAY_ISSUER,
@@ -116,9 +125,16 @@ class Assembly:
         enrolment = read_enrolment(credentials.enrolment_file(self._data))
         limits = load(Limits, self._environ, "GRAPH_")
         app = await graph_parts.build_on(
-            store, enrolment=enrolment, working_capacity=limits.working_memory_capacity
+            store,
+            enrolment=enrolment,
+            working_capacity=limits.working_memory_capacity,
+            confirmers=(SEARCH_ISSUER, GOVERNANCE_ISSUER),
         )
-        issuers = {**self._of_callers, SEARCH_ISSUER: self._search_key.public_key()}
+        issuers = {
+            **self._of_callers,
+            SEARCH_ISSUER: self._search_key.public_key(),
+            GOVERNANCE_ISSUER: self._governance_key.public_key(),
+        }
         await self._serve("graph", app, TokenVerifier(issuers))
 
     async def _start_search(self) -> None:
@@ -133,6 +149,21 @@ class Assembly:
             log=json_lines("search", stream=self._log),
         )
         await self._serve("search", app, TokenVerifier(self._of_callers))
+
+    async def _start_governance(self) -> None:
+        settings = {
+            **self._environ,
+            "GOVERNANCE_GRAPH_ADDRESS": self._at("graph"),
+            "GOVERNANCE_LEDGER_PATH": str(self._data.ledger),
+        }
+        app = governance_parts.build(
+            load(governance_config.LedgerConfig, settings, governance_config.PREFIX),
+            TokenIssuer(self._governance_key, GOVERNANCE_ISSUER),
+            service_keys.ensure(self._data.keys / "grants.pem"),
+            service_keys.ensure(self._data.keys / "audit-log.pem"),
+            log=json_lines("governance", stream=self._log),
+        )
+        await self._serve("governance", app, TokenVerifier(self._of_callers))
 
     async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:
         service = Service(name, app, socket=self._socket(name), verifier=verifier, log=self._log)
@@ -151,7 +182,7 @@ def _told_by_parts() -> Iterator[None]:
     """What a part says when it cannot start is written for whoever starts it."""
     try:
         yield
-    except (BindError, ConfigError, SearchError, StoreUnusable) as error:
+    except (BindError, ConfigError, FileUnusable, SearchError, StoreUnusable) as error:
         raise StartError(str(error)) from error
 
 

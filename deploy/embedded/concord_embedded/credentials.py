@@ -26,9 +26,15 @@ SCOPES = frozenset(
         "graph:write",
         "memory:read",
         "memory:write",
+        "governed:read",
         "governed:write",
+        "space:write",
         "search:read",
         "search:admin",
+        "governance:read",
+        "proposals:write",
+        "decisions:write",
+        "audit:read",
     ]
 )
 SECRET_BYTES = 32

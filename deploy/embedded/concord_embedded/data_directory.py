@@ -37,6 +37,11 @@ class DataDirectory:
         return self.root / "graph" / "graph.db"
 
     @property
+    def ledger(self) -> Path:
+        """Governance's SQLite file: proposals, consents, the audit log."""
+        return self.root / "governance" / "ledger.db"
+
+    @property
     def index(self) -> Path:
         """Search's folder: derived, and made anew from the graph when it is gone."""
         return self.root / "index"
@@ -61,7 +66,14 @@ def opened(root: Path) -> Iterator[DataDirectory]:
     root = root.expanduser().absolute()
     data = DataDirectory(root)
     try:
-        for folder in (root, data.keys, data.graph_store.parent, data.index, data.log.parent):
+        for folder in (
+            root,
+            data.keys,
+            data.graph_store.parent,
+            data.ledger.parent,
+            data.index,
+            data.log.parent,
+        ):
             _make(folder)
         descriptor = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -6,6 +6,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import grpc
+from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
+from concord.governance.v1.principal_pb2_grpc import PrincipalServiceStub
+from concord.governance.v1.proposal_pb2_grpc import ProposalServiceStub
 from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceStub
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
@@ -19,6 +22,9 @@ from concord_client.credentials import Target
 from concord_client.terms import DEFAULT_TIMEOUT, Terms, address, options
 
 if TYPE_CHECKING:  # these names exist for type checkers only
+    from concord.governance.v1.audit_pb2_grpc import AuditServiceAsyncStub
+    from concord.governance.v1.principal_pb2_grpc import PrincipalServiceAsyncStub
+    from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
     from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceAsyncStub
     from concord.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
     from concord.graph.v1.memory_pb2_grpc import MemoryServiceAsyncStub
@@ -93,6 +99,21 @@ class Client:
         return GovernedChangeServiceStub(self._channel)
 
     @cached_property
+    def proposals(self) -> ProposalServiceStub:
+        """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
+        return ProposalServiceStub(self._channel)
+
+    @cached_property
+    def principals(self) -> PrincipalServiceStub:
+        """`concord.governance.v1.PrincipalService`: whose consent counts."""
+        return PrincipalServiceStub(self._channel)
+
+    @cached_property
+    def audit(self) -> AuditServiceStub:
+        """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
+        return AuditServiceStub(self._channel)
+
+    @cached_property
     def search(self) -> SearchServiceStub:
         """`concord.search.v1.SearchService`: finding memories, and saying why."""
         return SearchServiceStub(self._channel)
@@ -155,6 +176,21 @@ class AsyncClient:
     def governed(self) -> "GovernedChangeServiceAsyncStub":
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
         return GovernedChangeServiceStub(self._channel)
+
+    @cached_property
+    def proposals(self) -> "ProposalServiceAsyncStub":
+        """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
+        return ProposalServiceStub(self._channel)
+
+    @cached_property
+    def principals(self) -> "PrincipalServiceAsyncStub":
+        """`concord.governance.v1.PrincipalService`: whose consent counts."""
+        return PrincipalServiceStub(self._channel)
+
+    @cached_property
+    def audit(self) -> "AuditServiceAsyncStub":
+        """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
+        return AuditServiceStub(self._channel)
 
     @cached_property
     def search(self) -> "SearchServiceAsyncStub":

@@ -19,8 +19,12 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
+REJECTION_TYPE = "application/vnd.concord.rejection.v1+json"
+REVOCATION_TYPE = "application/vnd.concord.revocation.v1+json"
+KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
+RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
 
 AGENT = "AGENT"
 HUMAN = "HUMAN"
@@ -120,6 +124,93 @@ def sign_consent(
     must not exist; the digests are hex SHA-256. A nonce of 32 random bytes is made when none
     is given.
     """
+    payload = consent_payload(
+        slot=slot,
+        principal=signer.principal,
+        space=space,
+        proposal_id=proposal_id,
+        revision=revision,
+        action_digest=action_digest,
+        etags=etags,
+        policy_digest=policy_digest,
+        expire_time=expire_time,
+        nonce=nonce,
+    )
+    return sign_envelope(CONSENT_TYPE, payload, [signer.key])
+
+
+def consent_payload(
+    *,
+    slot: str,
+    principal: str,
+    space: str,
+    proposal_id: str,
+    revision: int,
+    action_digest: str,
+    etags: Mapping[str, str],
+    policy_digest: str,
+    expire_time: datetime,
+    nonce: bytes | None = None,
+) -> bytes:
+    """Return exactly the bytes that a consent signs, for whoever shows them first."""
+    return rfc8785.dumps(
+        {
+            "version": 1,
+            "space": space,
+            "slot": slot,
+            "principal": principal,
+            "proposal_id": proposal_id,
+            "revision": revision,
+            "action_digest": action_digest,
+            "etags": dict(etags),
+            "policy_digest": policy_digest,
+            "nonce": _nonce(nonce),
+            "expire_time": format_time(expire_time),
+        }
+    )
+
+
+def sign_rejection(
+    *,
+    slot: str,
+    signer: Signer,
+    space: str,
+    proposal_id: str,
+    revision: int,
+    reason: str,
+    nonce: bytes | None = None,
+) -> bytes:
+    """Return `signer`'s rejection (JSON) of a proposal's revision; `reason` has 1 to 1,000
+    characters."""
+    about = (slot, signer, space, proposal_id, revision)
+    return _sign_answer(REJECTION_TYPE, about, reason, _nonce(nonce))
+
+
+def sign_revocation(
+    *, slot: str, signer: Signer, space: str, proposal_id: str, revision: int, consent: bytes
+) -> bytes:
+    """Return what takes a consent of `signer`'s back: it names the consent's nonce."""
+    nonce = json.loads(_payload_of(consent))["nonce"]
+    about = (slot, signer, space, proposal_id, revision)
+    return _sign_answer(REVOCATION_TYPE, about, "", nonce)
+
+
+def sign_new_key(*, slot: str, principal: str, space: str, key: Ed25519PrivateKey) -> bytes:
+    """Return the proof (JSON) that a principal's new key is in its hands."""
+    payload: dict[str, Json] = {
+        "version": 1,
+        "space": space,
+        "slot": slot,
+        "principal": principal,
+        "public_key": _base64url(public_bytes(key)),
+    }
+    return sign_envelope(KEY_TYPE, rfc8785.dumps(payload), [key])
+
+
+def _sign_answer(
+    payload_type: str, about: tuple[str, Signer, str, str, int], reason: str, nonce: str
+) -> bytes:
+    slot, signer, space, proposal_id, revision = about
     payload: dict[str, Json] = {
         "version": 1,
         "space": space,
@@ -127,13 +218,10 @@ def sign_consent(
         "principal": signer.principal,
         "proposal_id": proposal_id,
         "revision": revision,
-        "action_digest": action_digest,
-        "etags": dict(etags),
-        "policy_digest": policy_digest,
-        "nonce": _nonce(nonce),
-        "expire_time": format_time(expire_time),
+        "reason": reason,
+        "nonce": nonce,
     }
-    return sign_envelope(CONSENT_TYPE, rfc8785.dumps(payload), [signer.key])
+    return sign_envelope(payload_type, rfc8785.dumps(payload), [signer.key])
 
 
 def sign_grant(
@@ -168,6 +256,31 @@ def sign_grant(
         "expire_time": format_time(expire_time),
     }
     return sign_envelope(GRANT_TYPE, rfc8785.dumps(payload), [governance])
+
+
+def restore_payload(
+    *,
+    space: str,
+    genesis_digest: str,
+    export_digest: str,
+    expire_time: datetime,
+    nonce: bytes | None = None,
+) -> bytes:
+    """Return the bytes that both slots sign to have an export of their space imported.
+
+    `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis.
+    Each side signs with `sign_envelope` under RESTORE_TYPE; `join_signatures` joins the two.
+    """
+    return rfc8785.dumps(
+        {
+            "version": 1,
+            "space": space,
+            "genesis_digest": genesis_digest,
+            "export_digest": export_digest,
+            "nonce": _nonce(nonce),
+            "expire_time": format_time(expire_time),
+        }
+    )
 
 
 def action_digest(action: Message) -> str:

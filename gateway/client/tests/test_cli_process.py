@@ -22,6 +22,10 @@ COMMANDS = (
     *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
     *("say", "dialogue", "episode", "episodes", "hold", "working"),
     *("lineage", "operations", "export", "demo"),
+    *("principal create", "principal enrol", "principal show", "principal rotate"),
+    *("propose set", "propose add", "propose", "proposals", "review", "approve", "reject"),
+    *("withdraw", "revoke", "undo", "briefing"),
+    *("audit log", "audit export", "audit verify", "audit proof"),
 )
 
 
@@ -77,7 +81,7 @@ def test_help_loads_no_grpc() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_json(command: str) -> None:
     """W4 `--json` is everywhere."""
-    told = concord(clean_environ(), command, "--help")
+    told = concord(clean_environ(), *command.split(), "--help")
 
     assert (told.returncode, told.stderr) == (0, "")
     assert "--json" in told.stdout

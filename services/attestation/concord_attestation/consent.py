@@ -2,8 +2,10 @@
 
 ConsentError
 ├── GenesisInvalid   the genesis record does not verify
+├── KeyInvalid       a new key does not prove itself
 ├── GrantInvalid     the grant does not verify, whatever the consents say
-└── ConsentInvalid   a required slot's consent is missing or does not verify
+├── ConsentInvalid   a required slot's consent is missing or does not verify
+└── RestoreInvalid   the restore grant does not verify
 
 Each names the first check that failed and nothing else: neither what was expected nor what came.
 """
@@ -15,10 +17,15 @@ REQUIRED_SLOTS = ("AGENT", "HUMAN")
 """Who must consent: one principal and key each. A constant in code, no configuration (V2)."""
 
 CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
+REJECTION_TYPE = "application/vnd.concord.rejection.v1+json"
+REVOCATION_TYPE = "application/vnd.concord.revocation.v1+json"
+KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
+RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
 
 GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
+KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
 GRANT_CHECKS = (
     *("envelope", "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"),
 )
@@ -26,6 +33,7 @@ CONSENT_CHECKS = (
     *("missing", "envelope", "signature", "principal", "space", "proposal", "action_digest"),
     *("etags", "policy_digest", "expiry", "nonce", "distinct"),
 )
+RESTORE_CHECKS = ("envelope", "signature", "space", "genesis", "export", "expiry", "nonce")
 
 
 class ConsentError(Exception):
@@ -37,6 +45,14 @@ class GenesisInvalid(ConsentError):
 
     def __init__(self, check: str) -> None:
         super().__init__(f"the genesis record failed the check {check!r}")
+        self.check = check
+
+
+class KeyInvalid(ConsentError):
+    """A new key's proof failed `check`, one of KEY_CHECKS."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the new key failed the check {check!r}")
         self.check = check
 
 
@@ -58,6 +74,17 @@ class ConsentInvalid(ConsentError):
     def __init__(self, slot: str, check: str) -> None:
         super().__init__(f"the consent of {slot} failed the check {check!r}")
         self.slot = slot
+        self.check = check
+
+
+class RestoreInvalid(ConsentError):
+    """The restore grant failed `check`, one of RESTORE_CHECKS.
+
+    "nonce" is also for the caller, who alone knows whether it was burnt before.
+    """
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the restore grant failed the check {check!r}")
         self.check = check
 
 
@@ -98,6 +125,31 @@ class Consent:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What a consent must be a consent to: exactly this revision under exactly these rules."""
+
+    space: str
+    proposal_id: str
+    revision: int
+    action_digest: str
+    etags: Mapping[str, str]
+    policy_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One slot's verified rejection of a proposal's revision, or revocation of its consent.
+
+    `nonce` is the paper's own for a rejection, the consent's for a revocation.
+    """
+
+    slot: str
+    principal: str
+    reason: str
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
 class Grant:
     """A verified single-use permission for one change, with the consents that carry it.
 
@@ -127,3 +179,18 @@ class Grant:
     def nonces(self) -> tuple[str, ...]:
         """Every nonce that the change burns: the grant's own, then the consents'."""
         return (self.nonce, *self.consent_nonces)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreGrant:
+    """Both slots' verified permission to import one export into one space, once."""
+
+    space: str
+    export_digest: str
+    nonce: str
+    """As signed; to be burnt with the effect."""
+
+    @property
+    def action_digest(self) -> str:
+        """What is permitted, by its digest."""
+        return self.export_digest

@@ -1,5 +1,6 @@
 """Which Ed25519 public keys may stand for somebody."""
 
+from functools import lru_cache
 from hashlib import sha256
 
 _P = 2**255 - 19
@@ -13,6 +14,7 @@ def key_id(public_key: bytes) -> str:
     return sha256(public_key).hexdigest()
 
 
+@lru_cache(maxsize=1024)
 def is_sound(public_key: bytes) -> bool:
     """Tell whether the bytes are the one encoding of a curve point that only its owner signs for.
 

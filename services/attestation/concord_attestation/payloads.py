@@ -1,7 +1,5 @@
-"""The shapes of the three signed payloads. What they say is judged in `verify`."""
+"""The shapes of the signed payloads. What they say is judged in `verify`."""
 
-import re
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, TypeVar
 
 from pydantic import Field, StringConstraints, ValidationError
@@ -18,6 +16,7 @@ _Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 _Text = Annotated[str, StringConstraints(max_length=128)]
 _ItemId = Annotated[str, StringConstraints(min_length=1, max_length=1200)]
 _Etags = Annotated[dict[_ItemId, _Text], Field(max_length=1000)]
+_Reason = Annotated[str, StringConstraints(max_length=1000)]
 _Version = Annotated[int, Field(ge=1, le=1)]
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -46,6 +45,27 @@ class GenesisPayload(StrictModel):
     create_time: _Text
 
 
+class KeyPayload(StrictModel):
+    """What a new key signs to show that its owner holds it."""
+
+    version: _Version
+    space: _Name
+    slot: _Text
+    principal: _Text
+    public_key: _Text
+
+
+class RestorePayload(StrictModel):
+    """What both slots sign to have an export of their space imported."""
+
+    version: _Version
+    space: _Name
+    genesis_digest: _Text
+    export_digest: _Text
+    nonce: _Text
+    expire_time: _Text
+
+
 class Decided(StrictModel):
     """What a grant and its consents must say alike."""
 
@@ -67,6 +87,19 @@ class ConsentPayload(Decided):
     principal: _Text
 
 
+class AnswerPayload(StrictModel):
+    """What a principal signs to reject a revision, or to take its consent back."""
+
+    version: _Version
+    space: _Name
+    slot: _Text
+    principal: _Text
+    proposal_id: _Name
+    revision: _Revision
+    reason: _Reason
+    nonce: _Text
+
+
 class GrantPayload(Decided):
     """What governance signs once the consents are there; it carries them by slot."""
 
@@ -83,14 +116,3 @@ def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
         return shape.model_validate(parse_payload(envelope))
     except ValidationError:
         raise EnvelopeMalformed from None
-
-
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def parse_time(text: str) -> int:
-    """Read an RFC 3339 time in UTC with six decimals as microseconds since 1970; ValueError."""
-    if not _TIME.fullmatch(text):
-        raise ValueError("not a time")
-    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)

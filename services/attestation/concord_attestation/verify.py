@@ -11,14 +11,19 @@ from concord_attestation.consent import (
     CONSENT_TYPE,
     GENESIS_TYPE,
     GRANT_TYPE,
+    KEY_TYPE,
     REQUIRED_SLOTS,
+    REVOCATION_TYPE,
+    Answer,
     Consent,
     ConsentInvalid,
     GenesisInvalid,
     GenesisRecord,
     Grant,
     GrantInvalid,
+    KeyInvalid,
     SlotKey,
+    Terms,
 )
 from concord_attestation.envelope import (
     EnvelopeForm,
@@ -26,15 +31,19 @@ from concord_attestation.envelope import (
     from_base64url,
     open_envelope,
     parse_envelope,
+    parse_json,
+    parse_payload,
 )
+from concord_attestation.instants import parse_time
 from concord_attestation.keys import is_sound
 from concord_attestation.payloads import (
+    AnswerPayload,
     ConsentPayload,
     Decided,
     GenesisPayload,
     GrantPayload,
+    KeyPayload,
     SlotPayload,
-    parse_time,
     read_payload,
 )
 
@@ -98,6 +107,33 @@ def _check_genesis(record: GenesisRecord, space: str) -> None:
         raise GenesisInvalid("distinct")
 
 
+def verify_new_key(proof_json: bytes, genesis: GenesisRecord) -> tuple[str, SlotKey]:
+    """Return the slot and the key that its principal is to have, else raise KeyInvalid.
+
+    `genesis` holds the keys as they stand now: the new one must differ from all of them.
+    """
+    try:
+        envelope = parse_envelope(proof_json, KEY_TYPE, signers=1, max_bytes=MAX_GENESIS_BYTES)
+        payload = read_payload(envelope, KeyPayload)
+        public_key = from_base64url(payload.public_key)
+    except ValueError:
+        raise KeyInvalid("envelope") from None
+    if payload.space != genesis.space:
+        raise KeyInvalid("space")
+    if payload.slot not in REQUIRED_SLOTS:
+        raise KeyInvalid("principal")
+    if payload.principal != genesis.slot(payload.slot).principal:
+        raise KeyInvalid("principal")
+    if not is_sound(public_key):
+        raise KeyInvalid("key")
+    known = [genesis.slot(name).public_key for name in REQUIRED_SLOTS]
+    if public_key in (*known, genesis.governance_key):
+        raise KeyInvalid("distinct")
+    if not envelope.signed_by(public_key):
+        raise KeyInvalid("signature")
+    return payload.slot, SlotKey(payload.principal, public_key)
+
+
 def verify_grant(
     grant_json: bytes, *, genesis: GenesisRecord, space: str, action_digest: str, now_us: int
 ) -> Grant:
@@ -131,6 +167,89 @@ def verify_grant(
         expire_time=parse_time(payload.expire_time),
         consents=consents,
     )
+
+
+def verify_consent(
+    consent_json: bytes, *, genesis: GenesisRecord, terms: Terms, now_us: int
+) -> Consent:
+    """Return one slot's consent to exactly these terms, else raise ConsentInvalid.
+
+    `genesis` holds the keys as they stand now, `now_us` is microseconds since 1970.
+    """
+    form, slot = _claimed(consent_json)
+    holder = genesis.slot(slot)
+    payload = _read_consent(form, slot, holder)
+    _check_same_decision(payload, terms, slot)
+    if _expired(payload, now_us):
+        raise ConsentInvalid(slot, "expiry")
+    if not _is_nonce(payload.nonce):
+        raise ConsentInvalid(slot, "nonce")
+    return Consent(slot, holder.principal, payload.nonce, parse_time(payload.expire_time))
+
+
+def verify_answer(
+    answer_json: bytes,
+    payload_type: str,
+    *,
+    genesis: GenesisRecord,
+    space: str,
+    proposal_id: str,
+    revision: int,
+) -> Answer:
+    """Return a slot's rejection or revocation (by `payload_type`), else raise ConsentInvalid."""
+    form, slot = _claimed(answer_json)
+    payload = _read_answer(form, payload_type, slot, genesis)
+    if payload.space != space:
+        raise ConsentInvalid(slot, "space")
+    if (payload.proposal_id, payload.revision) != (proposal_id, revision):
+        raise ConsentInvalid(slot, "proposal")
+    return Answer(slot, payload.principal, payload.reason, payload.nonce)
+
+
+def verify_revocation(revocation_json: bytes, genesis: GenesisRecord) -> Answer:
+    """Return a slot's revocation of its consent, of whichever proposal it names.
+
+    Raises:
+        ConsentInvalid: it is not one of the space's slots', or not signed by its key.
+    """
+    form, slot = _claimed(revocation_json)
+    payload = _read_answer(form, REVOCATION_TYPE, slot, genesis)
+    return Answer(slot, payload.principal, payload.reason, payload.nonce)
+
+
+def _read_answer(
+    form: EnvelopeForm, payload_type: str, slot: str, genesis: GenesisRecord
+) -> AnswerPayload:
+    holder = genesis.slot(slot)
+    try:
+        envelope = open_envelope(form, payload_type, signers=1)
+        payload = read_payload(envelope, AnswerPayload)
+    except EnvelopeMalformed:
+        raise ConsentInvalid(slot, "envelope") from None
+    if not envelope.signed_by(holder.public_key):
+        raise ConsentInvalid(slot, "signature")
+    if payload.slot != slot or payload.principal != holder.principal:
+        raise ConsentInvalid(slot, "principal")
+    if payload.space != genesis.space:
+        raise ConsentInvalid(slot, "space")
+    if not _is_nonce(payload.nonce):
+        raise ConsentInvalid(slot, "nonce")
+    return payload
+
+
+def _claimed(paper_json: bytes) -> tuple[EnvelopeForm, str]:
+    """Return a paper and the slot that it claims to be of; nothing of it is believed yet."""
+    if len(paper_json) > MAX_GRANT_BYTES:
+        raise ConsentInvalid("", "envelope")
+    try:
+        form = EnvelopeForm.model_validate(parse_json(paper_json))
+        claim = parse_payload(open_envelope(form, form.payloadType, signers=1))
+    except ValueError:
+        raise ConsentInvalid("", "envelope") from None
+    slot = claim.get("slot") if isinstance(claim, dict) else None
+    if slot not in REQUIRED_SLOTS:
+        raise ConsentInvalid("", "principal")
+    return form, slot
 
 
 def _read_grant(grant_json: bytes, genesis: GenesisRecord) -> GrantPayload:
@@ -189,7 +308,7 @@ def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayl
     return payload
 
 
-def _check_same_decision(consent: ConsentPayload, grant: GrantPayload, slot: str) -> None:
+def _check_same_decision(consent: ConsentPayload, grant: GrantPayload | Terms, slot: str) -> None:
     proposal = (grant.proposal_id, grant.revision)
     if consent.space != grant.space:
         raise ConsentInvalid(slot, "space")

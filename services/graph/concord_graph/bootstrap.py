@@ -20,7 +20,13 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
-from concord_attestation.verify import verify_genesis, verify_grant
+from concord_attestation.restore import verify_restore
+from concord_attestation.verify import (
+    verify_genesis,
+    verify_grant,
+    verify_new_key,
+    verify_revocation,
+)
 from concord_chassis.failure import Translate
 from concord_chassis.server import Registration
 from concord_concepts import extract
@@ -30,7 +36,7 @@ from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import BUSY_SECONDS, open_store
 from concord_graph.config import Neo4jConfig, SqliteConfig
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock, GrantVerifier, GraphStore
+from concord_graph.ports import Clock, GrantVerifier, GraphStore, RestoreVerifier
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
@@ -43,6 +49,7 @@ from concord_graph.usecases.erasing import Erasing
 from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.rehearsing import Rehearsing
 from concord_graph.usecases.scrubbing import Scrubbing
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
@@ -70,10 +77,11 @@ class GraphApp:
         enrolment: Mapping[str, str],
         verify: GrantVerifier = verify_grant,
         *,
+        restore: RestoreVerifier = verify_restore,
         working_capacity: int = DEFAULT_CAPACITY,
         confirmers: Sequence[str] = CONFIRMERS,
     ) -> None:
-        """`verify` is replaced only where a test proves what it is for."""
+        """`verify` and `restore` are replaced only where a test proves what they are for."""
         self._store = store
         self._closed = False
         self._touches = Touches(store, clock)
@@ -85,12 +93,20 @@ class GraphApp:
         actions = Actions(
             Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
         )
-        governed = GovernedChanges(verify_genesis, verify, enrolment)
+        governed = GovernedChanges(
+            verify_genesis,
+            verify,
+            enrolment,
+            verify_restore=restore,
+            verify_revocation=verify_revocation,
+            verify_key=verify_new_key,
+        )
+        rehearsing = Rehearsing(store, clock, rules)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
                 graph_pb2_grpc.add_GraphServiceServicer_to_server,
-                GraphServicer(commands, queries, actions),
+                GraphServicer(commands, queries, actions, governed, erased),
             ),
             Registration(
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
@@ -105,6 +121,7 @@ class GraphApp:
                     queries,
                     actions,
                     governed,
+                    rehearsing=rehearsing,
                     action_digest=action_digest,
                     erased=erased,
                 ),

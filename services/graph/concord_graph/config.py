@@ -29,7 +29,7 @@ class GraphConfig(Limits):
     """Issuer name to the file of its Ed25519 public key (PEM)."""
     enrolment_file: Path | None = None
     """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
-    erase_confirmers: list[str] = ["search"]
+    erase_confirmers: list[str] = ["search", "governance"]
     """Names of the services that keep something derived from memories: an erasure is complete when
     each has confirmed it."""
     reflection: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
-from concord_attestation.consent import GenesisRecord, Grant
+from concord_attestation.consent import Answer, GenesisRecord, Grant, RestoreGrant, SlotKey
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
@@ -49,6 +49,7 @@ class ChangeType(IntEnum):
     REFUSED = 7
     ERASED = 8
     ERASE_CONFIRMED = 9
+    IMPORTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ class Change:
     before_digest: str = ""
     author: Author = Author("", "", "")
     reason: str = ""
+    needs_consent: bool = False
+    """Whether both parties must agree to such a change: what an audit shows."""
+    ends: Mapping[str, str] | None = None
+    """For an item that is constitutive afterwards: the digest of each end of an edge, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +483,10 @@ class Reads(Protocol):
         """Return salt, digest and receipt of an earlier request; None when there was none."""
         ...
 
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted; empty without one."""
+        ...
+
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
         """Return the edges, deleted ones too, that start or end at the item."""
         ...
@@ -488,6 +497,22 @@ class Reads(Protocol):
 
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
+        ...
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked, with their record intervals."""
+        ...
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return what was ever read, by id, with an id greater than `after`."""
+        ...
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        """Return burnt nonces greater than `after`, ascending."""
+        ...
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        """Return when (µs), whom and why imports were refused while the space was unused."""
         ...
 
     async def states(
@@ -521,9 +546,25 @@ class Writes(Reads, Protocol):
         """
         ...
 
+    def wind(self, seq: int, time: int) -> None:
+        """Set the sequence number and record time (µs) to those of an imported change."""
+        ...
+
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
-        a grant is open."""
+        a grant is open.
+
+        Raises:
+            ItemClash: another live item stands there.
+        """
+        ...
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read that was never read here."""
+        ...
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused at a time (µs), for the record that begins later."""
         ...
 
     async def append(self, change: Change) -> None:
@@ -555,8 +596,8 @@ class Writes(Reads, Protocol):
         """Burn nonces for ever; False (and nothing burnt) when one was burnt before."""
         ...
 
-    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
-        """Let this transaction through the store's own protection."""
+    async def open_grant(self, digest: str) -> None:
+        """Let this transaction through the store's own protection; `digest` says for what."""
         ...
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
@@ -605,7 +646,7 @@ class GraphStore(Protocol):
         ...
 
     async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space."""
+        """Return every space in which something was recorded."""
         ...
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
@@ -644,3 +685,6 @@ ConceptExtractor = Callable[[str], Sequence[str]]
 Clock = Callable[[], int]
 GrantVerifier = Callable[..., Grant]
 GenesisVerifier = Callable[[bytes, str], GenesisRecord]
+RevocationVerifier = Callable[[bytes, GenesisRecord], Answer]
+KeyVerifier = Callable[[bytes, GenesisRecord], tuple[str, SlotKey]]
+RestoreVerifier = Callable[..., RestoreGrant]

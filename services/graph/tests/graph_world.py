@@ -49,7 +49,7 @@ DAY = 86_400 * SECOND
 SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
-        *("governed:write", "feed:all", "confirm:write"),
+        *("governed:write", "space:write", "feed:all", "confirm:write"),
     }
 )
 SECRET = "one-time-secret"

@@ -5,12 +5,12 @@ import os
 
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
-from concord_chassis.key_files import read_public_key
+from concord_chassis.key_files import read_private_key, read_public_key
 from concord_chassis.metrics import Metrics
 from concord_chassis.server import Server, serve_until_signal
 
 from concord_search.bootstrap import build
-from concord_search.config import PREFIX, SearchConfig, read_private_key
+from concord_search.config import PREFIX, SearchConfig
 
 
 async def _main() -> None:

@@ -5,9 +5,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
-from concord_chassis.config import ConfigError
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from concord_search.domain.errors import SettingsInvalid
@@ -85,14 +82,3 @@ class SearchConfig(IndexConfig):
     """The name under which graph knows that key."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
-
-
-def read_private_key(path: Path) -> Ed25519PrivateKey:
-    """Return search's own key. Raises `ConfigError` naming the file."""
-    try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{path} is not readable as a private key") from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise ConfigError(f"{path} is not an Ed25519 private key")
-    return key

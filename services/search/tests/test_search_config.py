@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from concord_chassis.config import ConfigError, load
+from concord_chassis.key_files import read_private_key
 from concord_chassis.testing import new_issuer
 from concord_search import bootstrap
-from concord_search.config import PREFIX, IndexConfig, SearchConfig, read_private_key
+from concord_search.config import PREFIX, IndexConfig, SearchConfig
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

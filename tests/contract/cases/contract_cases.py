@@ -2,6 +2,7 @@
 
 from contract_registry import Contract
 from feed_contracts import FEED
+from governance_contracts import AUDIT, PRINCIPAL, PROPOSAL
 from governed_contracts import GOVERNED
 from graph_contracts import GRAPH
 from memory_contracts import MEMORY
@@ -14,6 +15,9 @@ SERVED = {
     "concord.graph.v1.RelationService": RELATION,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,
+    "concord.governance.v1.ProposalService": PROPOSAL,
+    "concord.governance.v1.PrincipalService": PRINCIPAL,
+    "concord.governance.v1.AuditService": AUDIT,
     "concord.search.v1.SearchService": SEARCH,
     "concord.search.v1.IndexService": INDEX,
 }

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any  # what the dynamic calls give back
 
+from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import (
     erase_pb2,
     governed_pb2,
@@ -17,11 +18,14 @@ from concord.graph.v1 import (
     memory_pb2,
     operation_pb2,
     relation_pb2,
+    transfer_pb2,
 )
 from concord.type.v1 import type_pb2
 from concord_client import signing
+from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
 from contract_live import NOW, Live, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 EXPIRE_TIME = datetime.fromtimestamp(NOW // 1_000_000, UTC) + timedelta(days=1)
@@ -76,7 +80,7 @@ def new_parties() -> Parties:
     return Parties(
         signing.Signer("agent-1", signing.generate_key()),
         signing.Signer("anna@example.org", signing.generate_key()),
-        signing.generate_key(),
+        GRANT_KEY,
     )
 
 
@@ -108,10 +112,19 @@ class Home:
     turn_ids: tuple[str, ...] = ()  # of the session "talk"
     episode_id: str = ""  # the older one
     entry_id: str = ""  # in working memory, the older one
+    waiting: Any = None  # a proposal: weakens the rock, unanswered
+    waiting_id: str = ""
+    answered: Any = None  # the same with the agent's consent
+    answered_id: str = ""
+    small: Any = None  # a proposal that needs the agent alone
+    small_id: str = ""
+    executed_id: str = ""  # a proposal that took effect
     fresh_space: str = ""  # a space of the same owner that has no genesis yet
     genesis: bytes = b""  # for the fresh space
     secret: str = ""  # for the fresh space
     grant: bytes = b""  # for `governed_action`
+    export: bytes = b""  # what the fresh space was in another store, genesis and all
+    restore_grant: bytes = b""  # for `export`
     token: str = ""  # as fresh as the home's last write
     page_tokens: Mapping[str, str] = field(default_factory=dict)  # by method
 
@@ -151,7 +164,9 @@ class Template:
 
     def copy(self, into: Path, *, both: bool = True) -> Path:
         """Return a fresh copy of a store file."""
-        return Path(shutil.copy(self.both if both else self.alone, into / "graph.db"))
+        kept, copy = self.both if both else self.alone, into / "graph.db"
+        shutil.copy(ledger_of(kept), ledger_of(copy))
+        return Path(shutil.copy(kept, copy))
 
 
 async def make_template(folder: Path) -> Template:
@@ -159,11 +174,19 @@ async def make_template(folder: Path) -> Template:
     secrets = {space: f"secret of {space}" for space in ("a", "b", "a-fresh", "b-fresh")}
     enrolment = {space: sha256(text.encode()).hexdigest() for space, text in secrets.items()}
     alone, both = folder / "alone.db", folder / "both.db"
-    async with graph_live(graph_app(alone, enrolment=enrolment)) as live:
+    async with governed_live(alone, enrolment) as live:
         a = await furnish(live, "a", secrets)
+        await followed(live, ledger_of(alone))
     shutil.copy(alone, both)
-    async with graph_live(graph_app(both, enrolment=enrolment)) as live:
+    shutil.copy(ledger_of(alone), ledger_of(both))
+    async with governed_live(both, enrolment) as live:
         b = await furnish(live, "b", secrets)
+        await followed(live, ledger_of(both))
+    async with graph_live(graph_app(folder / "elsewhere.db", enrolment=enrolment)) as live:
+        a, b = await exported(live, a), await exported(live, b)
+    async with graph_live(graph_app(both, enrolment=enrolment)) as live:
+        refusal = await live.ask(member(b.fresh_space), "ImportSpace", [*importing(b, grant=b"")])
+        assert refusal.reason == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     return Template(alone, both, a, b, enrolment)
 
 
@@ -185,7 +208,7 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     for furnisher in (
         _with_relations,
         *(_with_nodes_and_edges, _with_memories, _with_layers),
-        *(_with_what_defines, _with_pages),
+        *(_with_what_defines, _with_proposals, _with_pages),
     ):
         home = await furnisher(live, home)
     await live.tell(who, "GetEdge", graph_pb2.GetEdgeRequest(id=home.edge_id))
@@ -195,6 +218,42 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
         genesis=home.parties.genesis(home.fresh_space),
         grant=home.parties.grant(space, home.governed_action, {home.rock_id: home.rock_etag}),
     )
+
+
+async def exported(live: Live, home: Home) -> Home:
+    """Use a home's fresh space in another store, and add the export of that to the home."""
+    who = member(home.fresh_space)
+    enrol = governed_pb2.EnrolPrincipalsRequest(
+        request_id="genesis", enrolment_secret=home.secret, genesis=home.genesis
+    )
+    await live.tell(who, "EnrolPrincipals", enrol)
+    node = type_pb2.Node(name=f"Elsewhere ({home.space})")
+    await live.tell(who, "UpsertNode", graph_pb2.UpsertNodeRequest(request_id="node", node=node))
+    asked = graph_pb2.ExportSpaceRequest(form=transfer_pb2.EXPORT_FORM_FULL)
+    replies = (await live.ask(who, "ExportSpace", asked)).replies
+    export = "".join(f"{line}\n" for reply in replies for line in reply.lines).encode()
+    payload = signing.restore_payload(
+        space=home.fresh_space,
+        genesis_digest=signing.genesis_digest(home.genesis),
+        export_digest=sha256(export).hexdigest(),
+        expire_time=EXPIRE_TIME,
+    )
+    keys = [home.parties.agent.key, home.parties.human.key]
+    grant = signing.sign_envelope(signing.RESTORE_TYPE, payload, keys)
+    return replace(home, export=export, restore_grant=grant)
+
+
+def importing(home: Home, *, grant: bytes | None = None, export: bytes = b"") -> list[Message]:
+    """Return the requests that import a home's export, or another, into its fresh space."""
+    header = transfer_pb2.ImportHeader(
+        request_id="r",
+        restore_grant=home.restore_grant if grant is None else grant,
+        enrolment_secret=home.secret,
+    )
+    return [
+        transfer_pb2.ImportSpaceRequest(header=header),
+        transfer_pb2.ImportSpaceRequest(piece=export or home.export),
+    ]
 
 
 def edge_said(relation: str, target: str, /, **fields_: Any) -> type_pb2.Edge:
@@ -327,6 +386,64 @@ async def _with_what_defines(live: Live, home: Home) -> Home:
     )
 
 
+async def _with_proposals(live: Live, home: Home) -> Home:
+    """Propose: one that waits, one that the agent answered, a small one, and one that is done."""
+    who = member(home.space)
+
+    async def propose(request_id: str, weight: float, edge_id: str, etag: str) -> Any:
+        edge = type_pb2.Edge(id=edge_id, etag=etag, weight=weight)
+        update = graph_pb2.UpdateEdgeRequest(
+            request_id=f"salt of {request_id}".ljust(22), edge=edge
+        )
+        update.update_mask.paths.append("weight")
+        action = governed_pb2.GovernedAction(update_edge=update)
+        request = proposal_pb2.CreateProposalRequest(request_id=request_id, action=action)
+        return (await live.tell(who, "CreateProposal", request)).proposal
+
+    async def approve(proposal: Any, nonce: bytes) -> None:
+        request = proposal_pb2.ApproveProposalRequest(
+            request_id=f"approve {proposal.number}",
+            proposal_id=proposal.id,
+            consent=consent_to(home, proposal, signing.AGENT, nonce),
+        )
+        await live.tell(who, "ApproveProposal", request)
+
+    waiting = await propose("p1", 0.6, home.rock_id, home.rock_etag)
+    answered = await propose("p2", 0.7, home.rock_id, home.rock_etag)
+    await approve(answered, b"answered" * 4)
+    small = await propose("p3", 0.4, home.edge_id, home.edge_etag)
+    later = (await live.tell(who, "GetEdge", graph_pb2.GetEdgeRequest(id=home.later_edge_id))).edge
+    executed = await propose("p4", 0.8, home.later_edge_id, later.etag)
+    await approve(executed, b"executed" * 4)
+    return replace(
+        home,
+        waiting=waiting,
+        waiting_id=waiting.id,
+        answered=answered,
+        answered_id=answered.id,
+        small=small,
+        small_id=small.id,
+        executed_id=executed.id,
+    )
+
+
+def consent_to(home: Home, proposal: Any, slot: str, nonce: bytes) -> bytes:
+    """Return a slot's consent to a proposal's first revision."""
+    signer = home.parties.agent if slot == signing.AGENT else home.parties.human
+    return signing.sign_consent(
+        slot=slot,
+        signer=signer,
+        space=home.space,
+        proposal_id=proposal.id,
+        revision=1,
+        action_digest=proposal.action_digest,
+        etags={item.id: item.etag for item in proposal.affected},
+        policy_digest=proposal.policy_digest,
+        expire_time=EXPIRE_TIME,
+        nonce=nonce,
+    )
+
+
 async def apply(
     live: Live, home: Home, action: governed_pb2.GovernedAction, etags: Mapping[str, str]
 ) -> Any:
@@ -357,6 +474,8 @@ def paged(home: Home) -> dict[str, Any]:
         "QueryNeighbors": graph_pb2.QueryNeighborsRequest(
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),
+        "ListProposals": proposal_pb2.ListProposalsRequest(page_size=1),
+        "ListAuditEntries": audit_pb2.ListAuditEntriesRequest(page_size=1),
         "ListRelations": relation_pb2.ListRelationsRequest(page_size=1),
         "ListMemories": memory_pb2.ListMemoriesRequest(page_size=1),
         "ListDialogue": layers_pb2.ListDialogueRequest(session_id="talk", page_size=1),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import grpc
+from concord_attestation.restore import verify_restore
 from concord_attestation.verify import verify_grant
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
@@ -16,7 +17,7 @@ from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_chassis.testing import Serving, new_issuer, serving
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.ports import GrantVerifier
+from concord_graph.ports import GrantVerifier, RestoreVerifier
 from concord_graph.usecases.writer import Rules
 from contract_descriptors import METHODS, scopes
 from google.protobuf.descriptor import MethodDescriptor
@@ -142,10 +143,11 @@ def graph_app(
     rules: Rules | None = None,
     store: SqliteStore | None = None,
     verify: GrantVerifier = verify_grant,
+    restore: RestoreVerifier = verify_restore,
 ) -> GraphApp:
     """Assemble graph over a store file, or over a store that a test has made itself."""
     kept = open_store(path, frozen_clock) if store is None else store
-    return GraphApp(kept, frozen_clock, rules or Rules(), enrolment or {}, verify)
+    return GraphApp(kept, frozen_clock, rules or Rules(), enrolment or {}, verify, restore=restore)
 
 
 Verifying = Callable[[TokenIssuer], TokenVerifier]

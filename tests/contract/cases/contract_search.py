@@ -15,7 +15,8 @@ from concord_chassis.testing import Serving, serving
 from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
 from concord_search.ports import EmbeddingModel, Vector, Vectors
-from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
+from contract_governance import governed_live
+from contract_live import FOLLOWER, Live, frozen_clock, member
 
 DIMENSION = 64
 SERVICES = ("concord.search.v1.SearchService", "concord.search.v1.IndexService")
@@ -58,8 +59,8 @@ def _vector(text: str) -> Vector:
 async def whole_live(store: Path, enrolment: Mapping[str, str]) -> AsyncIterator[Live]:
     """Serve a store file with every service."""
     async with (
-        graph_live(graph_app(store, enrolment=enrolment)) as graph,
-        with_search(graph) as all_,
+        governed_live(store, enrolment) as governed,
+        with_search(governed) as all_,
     ):
         yield all_
 

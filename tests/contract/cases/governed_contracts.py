@@ -1,9 +1,10 @@
 """The contract cases of GovernedChangeService."""
 
 from concord.graph.v1 import governed_pb2 as pb
-from contract_homes import Home, weaken
+from concord_client import signing
+from contract_homes import Home, consent_to, weaken
 from contract_live import member
-from contract_registry import Contract, Refused, invalid
+from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
 from grpc import StatusCode
 
 
@@ -25,7 +26,49 @@ def _apply(home: Home, weight: float = 0.9) -> pb.ApplyGovernedChangeRequest:
     )
 
 
+def _revoke(home: Home, revision: int = 1) -> pb.RevokeConsentRequest:
+    paper = signing.sign_revocation(
+        slot=signing.AGENT,
+        signer=home.parties.agent,
+        space=home.space,
+        proposal_id=home.waiting_id,
+        revision=revision,
+        consent=consent_to(home, home.waiting, signing.AGENT, b"n" * 32),
+    )
+    return pb.RevokeConsentRequest(request_id="r", revocation=paper)
+
+
 GOVERNED = {
+    "PreviewChange": Contract(
+        request=lambda home: pb.PreviewChangeRequest(action=weaken(home, 0.7)),
+        success=lambda reply, home: (
+            [(each.id, each.needs_consent) for each in reply.items] == [(home.rock_id, True)]
+        ),
+        bad_input=(lambda _: pb.PreviewChangeRequest(), invalid("action")),
+        other_space=NOT_FOUND,
+    ),
+    "RevokeConsent": Contract(
+        request=_revoke,
+        success=lambda reply, _: bool(reply.token),
+        bad_input=(lambda _: pb.RevokeConsentRequest(request_id="r"), invalid("revocation")),
+        other_space=Refused(StatusCode.FAILED_PRECONDITION, "CONSENT_INVALID"),
+        other=lambda home: _revoke(home, 2),
+    ),
+    "GetGenesis": Contract(
+        request=lambda _: pb.GetGenesisRequest(),
+        success=lambda reply, _: [each.slot for each in reply.slots] == ["AGENT", "HUMAN"],
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(),
+    ),
+    "GetConstitutiveDigests": Contract(
+        request=lambda _: pb.GetConstitutiveDigestsRequest(),
+        success=lambda reply, home: home.rock_id in [each.id for each in reply.items],
+        bad_input=(
+            lambda _: pb.GetConstitutiveDigestsRequest(page_size=201),
+            invalid("page_size"),
+        ),
+        other_space=Answered(),
+    ),
     "EnrolPrincipals": Contract(
         request=_enrol,
         success=lambda reply, _: len(reply.genesis_digest) == 64 and reply.token,

@@ -3,9 +3,11 @@
 from concord.graph.v1 import graph_pb2 as pb
 from concord.graph.v1 import operation_pb2
 from concord.type.v1 import type_pb2
-from contract_homes import Home
-from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
+from contract_homes import Home, importing
+from contract_live import member
+from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
+from grpc import StatusCode
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 Node, Edge, EdgeEnd = type_pb2.Node, type_pb2.Edge, type_pb2.EdgeEnd
@@ -194,5 +196,13 @@ GRAPH = {
         success=lambda reply, home: f"Ada likes tea ({home.space})" in "".join(reply.lines),
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(lambda reply: "(b)" not in "".join(reply.lines)),
+    ),
+    "ImportSpace": Contract(
+        request=lambda home: [*importing(home)],
+        success=lambda reply, home: reply.line_count == home.export.count(b"\n") and reply.token,
+        bad_input=(lambda home: [*importing(home)[1:]], invalid("part")),
+        other_space=Refused(StatusCode.FAILED_PRECONDITION, "GENESIS_INVALID"),
+        other=lambda home: [*importing(home, export=home.export + b"\n")],
+        caller=lambda home: member(home.fresh_space),
     ),
 }

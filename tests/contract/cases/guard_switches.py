@@ -14,9 +14,10 @@ from typing import Any, TypeVar, cast
 
 import jwt
 from concord.graph.v1 import graph_pb2
-from concord_attestation.consent import GRANT_TYPE, Grant
+from concord_attestation.consent import GRANT_TYPE, Grant, RestoreGrant
 from concord_attestation.envelope import parse_envelope
 from concord_attestation.payloads import GrantPayload, read_payload
+from concord_attestation.restore import verify_restore
 from concord_attestation.verify import MAX_GRANT_BYTES, verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
@@ -25,7 +26,7 @@ from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.ports import Author, GrantVerifier, Reads, Writes
+from concord_graph.ports import Author, GrantVerifier, Reads, RestoreVerifier, Writes
 from concord_graph.usecases.writer import Rules
 from contract_homes import Template
 from contract_live import Live, Verifying, frozen_clock, graph_app, graph_live, verifying
@@ -45,6 +46,7 @@ class Setting:
     rulebook: Callable[[], Rulebook] = Rulebook
     max_message_bytes: int = MAX_MESSAGE_BYTES
     believe: GrantVerifier = verify_grant
+    restore: RestoreVerifier = verify_restore
     rebind_pages: bool = False
 
 
@@ -67,6 +69,7 @@ async def deployed(template: Template, folder: Path, setting: Setting) -> AsyncI
         rules=setting.rules,
         store=store,
         verify=setting.believe,
+        restore=setting.restore,
     )
     async with graph_live(
         app,
@@ -222,6 +225,11 @@ def believing(grant_json: bytes, *, space: str, action_digest: str, **_: object)
         expire_time=0,
         consents=(),
     )
+
+
+def restoring(_grant_json: bytes, *, space: str, export_digest: str, **_: object) -> RestoreGrant:
+    """Take every paper for a restore grant."""
+    return RestoreGrant(space, export_digest, "nonce")
 
 
 class _EveryItem:

@@ -47,6 +47,14 @@ _OTHERWISE = {
     "genesis": {"digest": "'elsewhere'"},
 }
 
+# The same of the ledger: there every proposal is rejected, and all that was logged is another's.
+_ELSEWHERE = {
+    "proposal": {"status": "4", "resolution": "'elsewhere'"},
+    "leaf": {"data": "x'00'"},
+    "tree": {"hash": "x'00'"},
+    "request": {"digest": "'elsewhere'"},
+}
+
 # There everything supersedes everything too, with consent.
 _SUPERSEDING = {
     "id": "'haunt ' || m.id || ' ' || n.id",
@@ -67,6 +75,25 @@ def haunt(path: Path) -> None:
             _haunt(db, other)
         for sql in kept.values():
             db.execute(sql)
+
+
+def haunt_ledger(path: Path) -> None:
+    """Give every row of the ledger's spaces a twin with the same ids in each of two more spaces."""
+    with closing(sqlite3.connect(path)) as db, db:
+        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+        for other in (BEFORE, AFTER):
+            db.execute(
+                "INSERT INTO space (id, name, last_number, log_size)"
+                " SELECT ?, ?, 99, max(log_size) FROM space",
+                (other, f"haunted {other}"),
+            )
+            for table in sorted(set(tables) - {"meta", "space"}):
+                otherwise = {"space": str(other)} | _ELSEWHERE.get(table, {})
+                names, said = _columns(db, table, otherwise)
+                haunted = f"space NOT IN ({BEFORE}, {AFTER})"
+                db.execute(
+                    f"INSERT INTO {table} ({names}) SELECT {said} FROM {table} WHERE {haunted}"
+                )
 
 
 def _haunt(db: sqlite3.Connection, other: int) -> None:

@@ -7,6 +7,8 @@ import typer
 from typer.core import TyperGroup
 
 from concord_client.cli import (
+    auditing,
+    deciding,
     demonstration,
     erasing,
     experiencing,
@@ -15,6 +17,8 @@ from concord_client.cli import (
     holding,
     importing,
     linking,
+    principals,
+    proposing,
     recording,
     remembering,
     running,
@@ -104,4 +108,15 @@ app.command("erase")(erasing.erase)
 app.command("receipt")(erasing.receipt)
 app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
+app.add_typer(principals.app, name="principal")
+app.add_typer(proposing.app, name="propose")
+app.command("proposals")(deciding.proposals)
+app.command("review")(deciding.review)
+app.command("approve")(deciding.approve)
+app.command("reject")(deciding.reject)
+app.command("withdraw")(deciding.withdraw)
+app.command("revoke")(deciding.revoke)
+app.command("undo")(deciding.undo)
+app.command("briefing")(deciding.briefing)
+app.add_typer(auditing.app, name="audit")
 app.command("demo")(demonstration.demo)

@@ -18,9 +18,14 @@ class CommandError(Exception):
 
 def told() -> tuple[type[Exception], ...]:
     """The exceptions that are told in a line. Evaluated only when something was raised."""
+    from concord_client.audit.log import LogInvalid
+    from concord_client.keyfiles import KeyFileError
     from concord_client.refusal import Refused
+    from concord_client.reviewing import ReviewError
+    from concord_client.witness import WitnessError
 
-    return (Refused, CredentialsError, CommandError)
+    papers = (KeyFileError, LogInvalid, ReviewError, WitnessError)
+    return (Refused, CredentialsError, CommandError, *papers)
 
 
 def complaint(error: Exception) -> str:

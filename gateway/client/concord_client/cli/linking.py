@@ -45,7 +45,7 @@ def link(
     if relation.upper() in LINEAGE:
         if weight is not None or valid_from or valid_until or prop:
             raise typer.BadParameter("lineage has no weight, time or properties of its own.")
-        _link_lineage(session, _lineage_request(source, relation.upper(), target, context))
+        _link_lineage(session, lineage_request(source, relation.upper(), target, context))
         return
     if context:
         raise typer.BadParameter(f"--context is for {', '.join(LINEAGE)}.")
@@ -59,7 +59,7 @@ def link(
         relation=relation,
         target=edge_end(target),
         weight=weight,
-        properties=_properties(prop),
+        properties=properties(prop),
         valid_from=instant(valid_from),
         valid_until=instant(valid_until),
     )
@@ -71,7 +71,8 @@ def link(
         _tell(reply.created, statement(reply.edge), reply.edge.id)
 
 
-def _lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
+def lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
+    """The request that states lineage between two items."""
     from concord.graph.v1.memory_pb2 import AddLineageRequest
     from concord.type.v1.type_pb2 import LineageRelation
 
@@ -108,7 +109,8 @@ def _tell(created: bool, what: str, edge_id: str) -> None:
     show(text(f"edge {edge_id}", "dim"))
 
 
-def _properties(given: list[str] | None) -> "Struct | None":
+def properties(given: list[str] | None) -> "Struct | None":
+    """NAME=VALUE pairs as a struct; None without one."""
     from google.protobuf.struct_pb2 import Struct
 
     if not given:

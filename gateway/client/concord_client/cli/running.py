@@ -25,6 +25,9 @@ SERVICES = (
     "concord.graph.v1.GovernedChangeService",
     "concord.search.v1.SearchService",
     "concord.search.v1.IndexService",
+    "concord.governance.v1.ProposalService",
+    "concord.governance.v1.PrincipalService",
+    "concord.governance.v1.AuditService",
 )
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from concord.governance.v1 import proposal_pb2
 from google.protobuf.message import Message
 
+from concord_client.audit.log import Pinned
 from concord_client.client import Client
 from concord_client.signing import Signer, generate_key
 
@@ -25,7 +26,12 @@ class Stage:
     """Whether people read along; else only the replies are printed."""
     agent: Signer = field(default_factory=lambda: Signer("demo-agent", generate_key()))
     human: Signer = field(default_factory=lambda: Signer("demo-human", generate_key()))
-    governance: Ed25519PrivateKey = field(default_factory=generate_key)
+    pinned: Pinned = field(default_factory=Pinned)
+    """The genesis and the log's key, once they are known."""
+    before: list[str] = field(default_factory=list)
+    """The state export before the change."""
+    proposal: proposal_pb2.Proposal = field(default_factory=proposal_pb2.Proposal)
+    """The change that both sign in turn."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Erasure:
     reason: str
     digest: str
     edge_count: int
-    confirmations: tuple[Confirmation, ...]
+    confirmations: tuple[Confirmation, ...] = ()
 
     @property
     def complete_time(self) -> int | None:

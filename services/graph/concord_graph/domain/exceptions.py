@@ -17,8 +17,12 @@ GraphError
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the standing of more items would change than one write may change
 ├── ConstitutiveProtected    needs both parties' consent
+├── UndoConflict             items were changed since
 ├── GenesisMissing / GenesisExists
 ├── EnrolmentSecretInvalid
+├── SpaceNotEmpty            something was recorded in it already
+├── ExportInvalid            the lines are no whole full export
+├── ItemClash                two live items would stand at one name, key or place
 ├── Overloaded               the store is busy for too long
 ├── StoreUnavailable         the store cannot be read or written at the moment
 └── StoreCorrupt             the store holds what it cannot
@@ -27,6 +31,8 @@ Consent, grants and genesis records have their own tree in `consent`; links in `
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class GraphError(Exception):
@@ -155,6 +161,14 @@ class ConstitutiveProtected(GraphError):
         self.item_id = item_id
 
 
+class UndoConflict(GraphError):
+    """Items are at another revision than the one that is to be undone."""
+
+    def __init__(self, item_ids: Sequence[str]) -> None:
+        super().__init__("items were changed since")
+        self.item_ids = tuple(item_ids)
+
+
 class GenesisMissing(GraphError):
     """Nothing constitutive can be written before the space's genesis."""
 
@@ -174,6 +188,32 @@ class EnrolmentSecretInvalid(GraphError):
 
     def __init__(self) -> None:
         super().__init__("the enrolment secret is not this space's, or was used")
+
+
+class SpaceNotEmpty(GraphError):
+    """Something was recorded in the space already."""
+
+    def __init__(self) -> None:
+        super().__init__("the space was used already: import into one that never was")
+
+
+class ExportInvalid(GraphError):
+    """The lines are no whole full export; `line` is the number of the first wrong one, from 1."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+        self.line = line
+
+
+class ItemClash(GraphError):
+    """The store has another live item at this name, key, place or revision.
+
+    Use cases look before they write: only an import that contradicts itself comes to this.
+    """
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__("another live item has this name, key or place")
+        self.item_id = item_id
 
 
 class Overloaded(GraphError):

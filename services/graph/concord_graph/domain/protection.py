@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from concord_graph.domain.items import HIDING, Edge, EdgeType, Item, Memory, is_erased, stated
+from concord_graph.domain.items import (
+    HIDING,
+    RESERVED_PREFIX,
+    Edge,
+    EdgeType,
+    Item,
+    Memory,
+    Node,
+    is_erased,
+    stated,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,18 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
         return "an edge that both parties agreed to says this already"
     if around.is_held and _says_otherwise(before, after):
         return "something that both parties agreed to rests on this"
+    return None
+
+
+def agreed(item: Item) -> str | None:
+    """Return why a revision from elsewhere can only have come about by both parties' consent."""
+    if isinstance(item, (Edge, Memory)) and item.edge_type == EdgeType.CONSTITUTIVE:
+        return "this would bring in something constitutive"
+    if isinstance(item, Edge) and item.governed:
+        return "this would bring in lineage that was made with consent"
+    name = item.name if isinstance(item, Node) else getattr(item, "relation", "")
+    if name.startswith(RESERVED_PREFIX):
+        return "this would bring in principals"
     return None
 
 

@@ -8,7 +8,9 @@ from concord_graph.servicer import incoming
 from concord_graph.usecases import edges, lineage, nodes, relations
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.erasing import Erasing
+from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
+from concord_graph.usecases.reverting import Reversion, revert_items
 from concord_graph.usecases.working_memory import WorkingMemory
 
 
@@ -18,7 +20,7 @@ class Actions:
     def __init__(self, memories: Memories, working: WorkingMemory, erasing: Erasing) -> None:
         self.memories = memories
         self.working = working
-        self._erasing = erasing
+        self.erasing = erasing
 
     def upsert_node(self, request: graph_pb2.UpsertNodeRequest) -> Work:
         """Create a node or merge into it."""
@@ -71,11 +73,11 @@ class Actions:
 
     def erase_memory(self, request: erase_pb2.EraseMemoryRequest) -> Work:
         """Erase a memory."""
-        return lambda writer: self._erasing.erase(writer, request.id, request.etag, request.reason)
+        return lambda writer: self.erasing.erase(writer, request.id, request.etag, request.reason)
 
     def confirm_erase(self, request: erase_pb2.ConfirmEraseRequest) -> Work:
         """Confirm that a store holds nothing more of an erased memory."""
-        return lambda writer: self._erasing.confirm(writer, request.memory_id)
+        return lambda writer: self.erasing.confirm(writer, request.memory_id)
 
     def add_lineage(self, request: memory_pb2.AddLineageRequest) -> Work:
         """State lineage."""
@@ -89,8 +91,17 @@ class Actions:
             writer, name, functional=request.functional, etag=request.etag
         )
 
-    def governed(self, action: governed_pb2.GovernedAction) -> Work:
+    def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Work:
+        """Bring earlier revisions back."""
+        wanted = [
+            Reversion(item.id, item.revision, item.expected_revision) for item in request.items
+        ]
+        return lambda writer: revert_items(writer, wanted)
+
+    def governed(self, action: governed_pb2.GovernedAction, changes: GovernedChanges) -> Work:
         """Return the work that a governed action wraps."""
         wanted = action.WhichOneof("action") or ""
+        if wanted == "change_key":
+            return lambda writer: changes.change_key(writer, action.change_key.proof)
         work: Work = getattr(self, wanted)(getattr(action, wanted))
         return work

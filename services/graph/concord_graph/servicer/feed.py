@@ -86,7 +86,9 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
 
 
 def _change(change: Change) -> feed_pb2.Change:
+    told = _attestation(change) if change.needs_consent else None
     return feed_pb2.Change(
+        attestation=told,
         seq=change.seq,
         record_time=outgoing.stamp(change.record_time),
         item_id=change.item_id,
@@ -94,6 +96,18 @@ def _change(change: Change) -> feed_pb2.Change:
         type=int(change.type),  # type: ignore[arg-type] # numbers are the contract's
         revision=change.revision,
         digest=change.digest,
+    )
+
+
+def _attestation(change: Change) -> feed_pb2.Attestation:
+    return feed_pb2.Attestation(
+        principal=change.author.principal,
+        method=change.author.method,
+        request_id=change.author.request_id,
+        before_digest=change.before_digest,
+        reason=change.reason,
+        constitutive=change.ends is not None,
+        ends=change.ends,
     )
 
 

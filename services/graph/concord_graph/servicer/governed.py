@@ -7,17 +7,24 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_attestation.consent import REQUIRED_SLOTS
 from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
 from concord_graph.domain.exceptions import FieldInvalid
 from concord_graph.domain.items import ItemKind
+from concord_graph.ports import Author, Ref
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
 from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.governed import GovernedChanges
+from concord_graph.usecases.governed import EFFECT, GovernedChanges
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.rehearsing import Rehearsing
+
+DIGESTS_PAGE = 200
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -32,6 +39,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         actions: Actions,
         governed: GovernedChanges,
         *,
+        rehearsing: Rehearsing,
         action_digest: Callable[[Message], str],
         erased: Callable[[], None],
     ) -> None:
@@ -41,6 +49,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         self._queries = queries
         self._actions = actions
         self._governed = governed
+        self._rehearsing = rehearsing
         self._action_digest = action_digest
 
     async def EnrolPrincipals(
@@ -58,6 +67,88 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             token=outgoing.done_token(space, done),
         )
 
+    async def PreviewChange(
+        self, request: governed_pb2.PreviewChangeRequest, context: Context
+    ) -> governed_pb2.PreviewChangeResponse:
+        """Say what an action would touch."""
+        who = caller()
+        touched = await self._rehearsing.touched(
+            who.space,
+            Author(who.principal, "PreviewChange", ""),
+            self._actions.governed(request.action, self._governed),
+        )
+        return governed_pb2.PreviewChangeResponse(
+            items=[
+                governed_pb2.PreviewedItem(
+                    id=item.id,
+                    kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
+                    etag=item.etag,
+                    needs_consent=item.needs_consent,
+                )
+                for item in touched
+            ]
+        )
+
+    async def RevokeConsent(
+        self, request: governed_pb2.RevokeConsentRequest, context: Context
+    ) -> governed_pb2.RevokeConsentResponse:
+        """Burn a consent's nonce."""
+        done = await execute(
+            self._commands,
+            request,
+            lambda writer: self._governed.revoke(writer, request.revocation),
+        )
+        return governed_pb2.RevokeConsentResponse(token=outgoing.done_token(caller().space, done))
+
+    async def GetGenesis(
+        self, request: governed_pb2.GetGenesisRequest, context: Context
+    ) -> governed_pb2.GetGenesisResponse:
+        """Read the genesis and whose keys count now."""
+        found = await self._queries.genesis(caller().space)
+        if found is None:
+            return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+        record, envelope = found
+        return governed_pb2.GetGenesisResponse(
+            status=type_pb2.LOOKUP_STATUS_FOUND,
+            genesis=envelope,
+            genesis_digest=record.digest,
+            governance_key=record.governance_key,
+            slots=[
+                governed_pb2.SlotKey(
+                    slot=name,
+                    principal=record.slot(name).principal,
+                    public_key=record.slot(name).public_key,
+                )
+                for name in REQUIRED_SLOTS
+            ],
+        )
+
+    async def GetConstitutiveDigests(
+        self, request: governed_pb2.GetConstitutiveDigestsRequest, context: Context
+    ) -> governed_pb2.GetConstitutiveDigestsResponse:
+        """Compute the digests of what is constitutive anew."""
+        size = request.page_size or DIGESTS_PAGE
+        kind, time, last = page_cursor(request, (int, int, str)) or (int(ItemKind.EDGE), 0, "")
+        cursor = (kind == ItemKind.MEMORY, int(time), str(last))
+        found = await self._queries.attested(caller().space, cursor, size + 1)
+        page, more = found[:size], len(found) > size
+        return governed_pb2.GetConstitutiveDigestsResponse(
+            items=[
+                governed_pb2.ConstitutiveItem(
+                    id=item.id,
+                    kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
+                    digest=item.digest,
+                    ends=item.ends,
+                )
+                for item in page
+            ],
+            next_page_token=page_token(
+                request, [int(page[-1].kind), page[-1].create_time, page[-1].id]
+            )
+            if more
+            else "",
+        )
+
     async def ApplyGovernedChange(
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
@@ -66,16 +157,21 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             digest = self._action_digest(request.action)
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
-        work = self._actions.governed(request.action)
+        work = self._actions.governed(request.action, self._governed)
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._governed.apply(writer, digest, request.grant, work),
+            lambda writer: (
+                self._governed.apply(writer, digest, request.grant, work)
+                if request.grant
+                else self._governed.apply_ungranted(writer, request.etags, work)
+            ),
         )
         if request.action.WhichOneof("action") == "erase_memory":
             self._erased()
         reply = governed_pb2.ApplyGovernedChangeResponse(
-            token=outgoing.done_token(caller().space, done)
+            token=outgoing.done_token(caller().space, done),
+            effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith(EFFECT)],
         )
         if outgoing.is_kind(done, ItemKind.NODE):
             reply.node.CopyFrom(outgoing.done_node(done))
@@ -84,3 +180,12 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
             reply.memory.CopyFrom(outgoing.done_memory(done))
         return reply
+
+
+def _effect(ref: Ref) -> governed_pb2.Effect:
+    return governed_pb2.Effect(
+        id=ref.id,
+        kind=int(ref.kind),  # type: ignore[arg-type] # numbers are the contract's
+        before_revision=int(ref.outcome.removeprefix(EFFECT)),
+        after_revision=ref.revision,
+    )

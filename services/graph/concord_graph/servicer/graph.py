@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import grpc
-from concord.graph.v1 import graph_pb2, graph_pb2_grpc, operation_pb2
+from concord.graph.v1 import graph_pb2, operation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import deadline
 from concord_chassis.identity import caller
@@ -16,7 +16,9 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
+from concord_graph.servicer.transfer import TransferServicer
 from concord_graph.usecases.commands import Commands
+from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.near_names import near_triple
 from concord_graph.usecases.queries import NeighborPage, Queries
 from concord_graph.usecases.shown import Shown
@@ -25,20 +27,29 @@ DEFAULT_LIST_PAGE = 50
 DEFAULT_NEIGHBOR_PAGE = 20
 DEFAULT_PATH_DEPTH = 5
 DEFAULT_PATHS = 10
-EXPORT_CHUNK_CHARACTERS = 500_000
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
+class GraphServicer(TransferServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+    def __init__(
+        self,
+        commands: Commands,
+        queries: Queries,
+        actions: Actions,
+        governed: GovernedChanges,
+        erased: Callable[[], None],
+    ) -> None:
+        """`erased` is called when what was erased may have to be confirmed."""
         self._commands = commands
         self._queries = queries
         self._actions = actions
+        self._governed = governed
+        self._erased = erased
 
     async def UpsertNode(
         self, request: graph_pb2.UpsertNodeRequest, context: Context
@@ -258,22 +269,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             operations=[outgoing.operation(change) for change in found[:size]],
             next_page_token=page_token(request, found[size - 1].seq) if more else "",
         )
-
-    async def ExportSpace(
-        self, request: graph_pb2.ExportSpaceRequest, context: Context
-    ) -> AsyncIterator[graph_pb2.ExportSpaceResponse]:
-        """Stream the state of the space."""
-        lines = await self._queries.state(caller().space, incoming.as_of(request))
-        chunk: list[str] = []
-        size = 0
-        for line in lines:
-            if chunk and size + len(line) > EXPORT_CHUNK_CHARACTERS:
-                yield graph_pb2.ExportSpaceResponse(lines=chunk)
-                chunk, size = [], 0
-            chunk.append(line)
-            size += len(line)
-        if chunk:
-            yield graph_pb2.ExportSpaceResponse(lines=chunk)
 
 
 def _fill_neighbors(reply: graph_pb2.QueryNeighborsResponse, page: NeighborPage) -> None:

@@ -101,9 +101,34 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.EnrolmentSecretInvalid: _plain(
         _Code.PERMISSION_DENIED, "ERROR_REASON_ENROLMENT_SECRET_INVALID"
     ),
+    exceptions.SpaceNotEmpty: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_SPACE_NOT_EMPTY"),
+    exceptions.ExportInvalid: lambda error: Failure(
+        _Code.INVALID_ARGUMENT,
+        "ERROR_REASON_EXPORT_INVALID",
+        str(error),
+        metadata={"line": str(error.line)},
+    ),
+    consent.RestoreInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_RESTORE_INVALID",
+        str(error),
+        metadata={"check": error.check},
+    ),
     consent.GenesisInvalid: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_GENESIS_INVALID",
+        str(error),
+        metadata={"check": error.check},
+    ),
+    exceptions.UndoConflict: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_UNDO_CONFLICT",
+        str(error),
+        metadata={"item_ids": ",".join(error.item_ids[:20])},
+    ),
+    consent.KeyInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_KEY_INVALID",
         str(error),
         metadata={"check": error.check},
     ),

@@ -27,11 +27,15 @@ from concord_graph.ports import (
     View,
     Writes,
 )
+from concord_graph.usecases.full_lines import rfc3339
 from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.writer import Rules, Writer
 
 _ON_RECORD = (ConstitutiveProtected, ConsentError, EnrolmentSecretInvalid)
+
+IMPORT = "ImportSpace"
+"""The method whose refusals do not begin a space's record: only an unused one is imported into."""
 
 Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
 
@@ -70,7 +74,7 @@ class Commands:
             receipt = await self._known(tx, author, request)
             if receipt is None:
                 writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time))
-                receipt = await self._first(tx, author, request, await work(writer))
+                receipt = await self._first(writer, request, work)
             return await self._done(tx, receipt, shown)
 
         try:
@@ -91,9 +95,12 @@ class Commands:
             raise RequestIdReused(author.request_id)
         return receipt
 
-    async def _first(
-        self, tx: Writes, author: Author, request: bytes, refs: tuple[Ref, ...]
-    ) -> Receipt:
+    async def _first(self, writer: Writer, request: bytes, work: Work) -> Receipt:
+        tx, author = writer.tx, writer.author
+        early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
+        refs = await work(writer)
+        for time, whose, why in early:
+            await _refused(tx, "", ItemKind.GHOST, whose, f"at {rfc3339(time)}: {why}")
         salt = secrets.token_bytes(16)
         receipt = Receipt(refs, await tx.head_seq())
         await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
@@ -127,22 +134,30 @@ class Commands:
         """Write down a refused attempt on something constitutive."""
 
         async def transaction(tx: Writes) -> None:
+            if author.method == IMPORT and await tx.head_seq() == 0:
+                await tx.keep_early_refusal(self._clock(), author, why)
+                return
             kind = (await tx.kinds([item_id])).get(item_id, ItemKind.GHOST)
-            seq, time = tx.tick()
-            await tx.append(
-                Change(
-                    seq=seq,
-                    record_time=time,
-                    item_id=item_id,
-                    item_kind=kind,
-                    type=ChangeType.REFUSED,
-                    revision=0,
-                    author=author,
-                    reason=why,
-                )
-            )
+            await _refused(tx, item_id, kind, author, why)
 
         await self._store.write(space, transaction)
+
+
+async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, why: str) -> None:
+    seq, time = tx.tick()
+    await tx.append(
+        Change(
+            seq=seq,
+            record_time=time,
+            item_id=item_id,
+            item_kind=kind,
+            type=ChangeType.REFUSED,
+            revision=0,
+            author=author,
+            reason=why,
+            needs_consent=True,
+        )
+    )
 
 
 def _refusals(error: Exception) -> list[Exception]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from concord_graph.domain.erasure import (
     STORE,
@@ -13,7 +14,7 @@ from concord_graph.domain.erasure import (
 )
 from concord_graph.domain.exceptions import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory, digest
-from concord_graph.ports import Change, ChangeType, Reads, Ref
+from concord_graph.ports import Change, ChangeType, Reads, Ref, Writes
 from concord_graph.usecases.writer import Writer, ref
 
 
@@ -49,10 +50,14 @@ class Erasing:
             reason=reason,
             digest=digest(stored),
             edge_count=len(edges),
-            confirmations=tuple(Confirmation(name) for name in self._confirmers),
         )
-        await writer.tx.put_erasure(erasure)
+        await self.open(writer.tx, erasure)
         return (ref(written, erasure.id),)
+
+    async def open(self, tx: Writes, erasure: Erasure) -> None:
+        """Keep a receipt that waits for everybody who may hold something here."""
+        waiting = tuple(Confirmation(name) for name in self._confirmers)
+        await tx.put_erasure(replace(erasure, confirmations=waiting))
 
     async def confirm(self, writer: Writer, memory_id: str) -> tuple[Ref, ...]:
         """Note that the author's own store holds nothing more of an erased memory."""

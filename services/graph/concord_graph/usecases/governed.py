@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from base64 import urlsafe_b64encode
-from collections.abc import Mapping
-from dataclasses import replace
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, Grant, GrantInvalid
+from concord_attestation.consent import (
+    REQUIRED_SLOTS,
+    ConsentInvalid,
+    GenesisRecord,
+    GrantInvalid,
+    RestoreInvalid,
+)
 
-from concord_graph.domain.exceptions import EnrolmentSecretInvalid, GenesisExists, GenesisMissing
+from concord_graph.domain.exceptions import (
+    ConstitutiveProtected,
+    EnrolmentSecretInvalid,
+    GenesisExists,
+    GenesisMissing,
+)
 from concord_graph.domain.items import Edge, EdgeType, End, Item, ItemKind, Node, etag
-from concord_graph.ports import GenesisVerifier, GrantVerifier, Reads, Ref
+from concord_graph.ports import (
+    GenesisVerifier,
+    GrantVerifier,
+    KeyVerifier,
+    Reads,
+    Ref,
+    RestoreVerifier,
+    RevocationVerifier,
+)
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.writer import Writer, ref
 
@@ -20,6 +39,18 @@ SPACE_NODE = "concord:space"
 GOVERNANCE_NODE = "concord:governance"
 PRINCIPAL_RELATION = "concord:principal"
 GOVERNANCE_RELATION = "concord:governance_key"
+EFFECT = "from "
+"""Begins the outcome of a reference to an effect; the revision before follows."""
+RESTORED = "restore:"
+"""Begins a burnt nonce that let an import in; no other nonce has a colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """What an importer shows for an export with a genesis: the grant, and the space's secret."""
+
+    grant: bytes = b""
+    secret: str = ""
 
 
 class GovernedChanges:
@@ -33,21 +64,25 @@ class GovernedChanges:
         verify_genesis: GenesisVerifier,
         verify_grant: GrantVerifier,
         enrolment: Mapping[str, str],
+        *,
+        verify_restore: RestoreVerifier,
+        verify_revocation: RevocationVerifier,
+        verify_key: KeyVerifier,
     ) -> None:
         self._verify_genesis = verify_genesis
         self._verify_grant = verify_grant
         self._enrolment = enrolment
+        self._verify_revocation = verify_revocation
+        self._verify_key = verify_key
+        self._verify_restore = verify_restore
 
     async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> tuple[Ref, ...]:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
-        space = writer.tx.space
         if await writer.tx.genesis() is not None:
             raise GenesisExists
-        given = hashlib.sha256(secret.encode()).hexdigest()
-        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
-            raise EnrolmentSecretInvalid
-        record = self._verify_genesis(envelope, space)
-        await writer.tx.open_grant(record)
+        self._demand_secret(writer.tx.space, secret)
+        record = self._verify_genesis(envelope, writer.tx.space)
+        await writer.tx.open_grant(record.digest)
         await writer.tx.put_genesis(record, envelope)
         return await _write_principals(writer.with_grant(record), record)
 
@@ -56,9 +91,7 @@ class GovernedChanges:
     ) -> tuple[Ref, ...]:
         """Do one change under a grant: verified, its nonces burnt, in this very transaction."""
         tx = writer.tx
-        genesis = await tx.genesis()
-        if genesis is None:
-            raise GenesisMissing
+        genesis = await keys_now(tx)
         grant = self._verify_grant(
             envelope,
             genesis=genesis,
@@ -66,16 +99,103 @@ class GovernedChanges:
             action_digest=action_digest,
             now_us=writer.now,
         )
-        await _demand_etags(tx, grant)
+        await _demand_etags(tx, grant.etags)
         if not await tx.burn(grant.nonces):
             raise GrantInvalid("nonce")
-        await tx.open_grant(grant)
-        return await work(writer.with_grant(grant))
+        await tx.open_grant(grant.action_digest)
+        return await _with_effects(writer.with_grant(grant), work)
+
+    async def apply_ungranted(
+        self, writer: Writer, etags: Mapping[str, str], work: Work
+    ) -> tuple[Ref, ...]:
+        """Do one change that needs no consent, on items that are as they were when proposed."""
+        await _demand_etags(writer.tx, etags)
+        return await _with_effects(writer, work)
+
+    async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
+        """Burn a consent's nonce, on its principal's signature alone."""
+        answer = self._verify_revocation(envelope, await keys_now(writer.tx))
+        if not await writer.tx.burn([answer.nonce]):
+            raise ConsentInvalid(answer.slot, "nonce")
+        return ()
+
+    async def change_key(self, writer: Writer, proof: bytes) -> tuple[Ref, ...]:
+        """Give a principal another key: a change of what stands for it, so never ungranted."""
+        tx = writer.tx
+        slot, holder = self._verify_key(proof, await keys_now(tx))
+        for edge in await _principal_edges(tx):
+            if edge.properties.get("slot") == slot:
+                properties = {**edge.properties, "key": _text(holder.public_key)}
+                return (ref(await writer.put(edge, replace(edge, properties=properties))),)
+        raise GenesisMissing
+
+    async def restore(
+        self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
+    ) -> Writer:
+        """Return a writer that may bring in what the parties of an imported genesis agreed to.
+
+        Both of them have signed for this very export and space; the nonce is burnt. The enrolment
+        secret is demanded as of any genesis: whoever makes up parties can sign for them as well.
+        """
+        tx = writer.tx
+        if not restore.grant:
+            raise ConstitutiveProtected("", "this would bring in what both parties agreed to")
+        genesis = self._verify_genesis(envelope, tx.space)
+        grant = self._verify_restore(
+            restore.grant,
+            genesis=genesis,
+            space=tx.space,
+            export_digest=export_digest,
+            now_us=writer.now,
+        )
+        self._demand_secret(tx.space, restore.secret)
+        if not await tx.burn([RESTORED + grant.nonce]):
+            raise RestoreInvalid("nonce")
+        await tx.open_grant(export_digest)
+        await tx.put_genesis(genesis, envelope)
+        return writer.with_grant(grant)
+
+    def _demand_secret(self, space: str, secret: str) -> None:
+        given = hashlib.sha256(secret.encode()).hexdigest()
+        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
+            raise EnrolmentSecretInvalid
 
 
-async def _demand_etags(tx: Reads, grant: Grant) -> None:
+async def keys_now(tx: Reads) -> GenesisRecord:
+    """Return the genesis with the keys as they stand now.
+
+    Raises:
+        GenesisMissing: the space has none.
+    """
+    genesis = await tx.genesis()
+    if genesis is None:
+        raise GenesisMissing
+    holders = {}
+    for edge in await _principal_edges(tx):
+        slot = str(edge.properties["slot"])
+        holders[slot] = replace(genesis.slot(slot), public_key=_key(str(edge.properties["key"])))
+    return replace(genesis, agent=holders["AGENT"], human=holders["HUMAN"])
+
+
+async def _principal_edges(tx: Reads) -> Sequence[Edge]:
+    space = await tx.live_node_named(SPACE_NODE)
+    found = [await tx.edge(each) for each in await tx.live_edge_ids_at(space.id)] if space else []
+    return [edge for edge in found if edge is not None and edge.relation == PRINCIPAL_RELATION]
+
+
+async def _with_effects(writer: Writer, work: Work) -> tuple[Ref, ...]:
+    """Do the work; the references of its reply, then one for each effect."""
+    refs = await work(writer)
+    effects = [
+        Ref(effect.kind, effect.id, effect.after, f"{EFFECT}{effect.before}")
+        for effect in writer.effects
+    ]
+    return (*refs[:1], *effects) if refs else tuple(effects)
+
+
+async def _demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
     """Demand that every item is as it was when both parties consented; "" = there is none."""
-    for item_id, consented in grant.etags.items():
+    for item_id, consented in etags.items():
         item: Item | None = (
             await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
         )
@@ -115,6 +235,10 @@ async def _reserved_edge(
         edge_type=EdgeType.CONSTITUTIVE,
     )
     return await writer.put(None, edge)
+
+
+def _key(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def _text(key: bytes) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
+
+from concord_attestation.consent import GenesisRecord
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
@@ -31,8 +33,12 @@ from concord_graph.ports import (
     State,
     Walk,
 )
+from concord_graph.usecases.attesting import Attested, attested_edges, attested_memories
 from concord_graph.usecases.chains import Chain, chain_of
+from concord_graph.usecases.drawing import draw_lineage
 from concord_graph.usecases.export import export_state
+from concord_graph.usecases.full_export import FullExport, put_down
+from concord_graph.usecases.governed import keys_now
 from concord_graph.usecases.near_names import near_names
 from concord_graph.usecases.neighbors import (
     Neighborhood,
@@ -313,12 +319,46 @@ class Queries:
         """Return the lines of the state export."""
         return await self.read(space, lambda tx, now: export_state(tx, as_of.at(now)))
 
+    async def full(self, space: str, file: BinaryIO) -> FullExport:
+        """Put the whole history down in a file; the lines stay readable as long as it is open."""
+        return await self.read(space, lambda tx, _: put_down(tx, file))
+
+    async def drawing(self, space: str, as_of: AsOf) -> list[str]:
+        """Return the lines of a drawing of all lineage."""
+        return await self.read(space, lambda tx, now: draw_lineage(tx, as_of.at(now)))
+
     async def genesis_digest(self, space: str) -> str:
         """Return the digest of the space's genesis; empty without one."""
 
         async def work(tx: Reads, _: int) -> str:
             record = await tx.genesis()
             return record.digest if record else ""
+
+        return await self.read(space, work)
+
+    async def genesis(self, space: str) -> tuple[GenesisRecord, bytes] | None:
+        """Return the genesis with the keys as they stand now, and the record as accepted."""
+
+        async def work(tx: Reads, _: int) -> tuple[GenesisRecord, bytes] | None:
+            if await tx.genesis() is None:
+                return None
+            return await keys_now(tx), await tx.genesis_envelope()
+
+        return await self.read(space, work)
+
+    async def attested(
+        self, space: str, cursor: tuple[bool, int, str], limit: int
+    ) -> Sequence[Attested]:
+        """Return live constitutive items by digests: edges by id, then memories, newest first.
+
+        `cursor`: whether it is at the memories, and what the last item's creation and id were.
+        """
+
+        async def work(tx: Reads, now: int) -> Sequence[Attested]:
+            at_memories, time, last = cursor
+            edges = [] if at_memories else await attested_edges(tx, now, last, limit)
+            before = (time, last) if at_memories else None
+            return [*edges, *await attested_memories(tx, now, before, limit - len(edges))]
 
         return await self.read(space, work)
 

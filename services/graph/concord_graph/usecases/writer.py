@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid
+from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, RestoreGrant
 
 from concord_graph.domain import protection
 from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch
@@ -34,6 +34,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
 from concord_graph.usecases import affected
+from concord_graph.usecases.attesting import digests_of_ends
 from concord_graph.usecases.identifiers import new_id
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
@@ -45,8 +46,28 @@ class Rules:
     """The guards of every write. Tests switch one off to prove that it is the one that holds."""
 
     breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
+    agreed: Callable[[Item], str | None] = protection.agreed
     etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
     same_request: Callable[[str, str], bool] = str.__eq__
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What was done to an item: from which revision (0 = it was not there) to which.
+
+    `etag` is that of the revision before; `needs_consent` says that protection had a say.
+    """
+
+    kind: ItemKind
+    id: str
+    before: int
+    after: int
+    etag: str
+    needs_consent: bool
+
+
+class Rehearsal:
+    """Stands for a grant where nothing is kept: lets a change through to see what it touches."""
 
 
 class Writer:
@@ -58,7 +79,7 @@ class Writer:
         author: Author,
         rules: Rules,
         now: int,
-        grant: Grant | GenesisRecord | None = None,
+        grant: Grant | GenesisRecord | RestoreGrant | Rehearsal | None = None,
     ) -> None:
         self.tx = tx
         self.now = now
@@ -66,8 +87,10 @@ class Writer:
         self._rules = rules
         self._grant = grant
         self._made: set[str] = set()  # what this grant made itself: its digest covers the words
+        self._consented: set[str] = set()  # what protection had a say in, without being written
+        self._effects: dict[str, Effect] = {}
 
-    def with_grant(self, grant: Grant | GenesisRecord) -> Writer:
+    def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | Rehearsal) -> Writer:
         """Return a writer that this verified grant lets through protection."""
         return Writer(self.tx, self.author, self._rules, self.now, grant)
 
@@ -75,6 +98,16 @@ class Writer:
     def is_granted(self) -> bool:
         """Whether a verified grant lets this writer through protection."""
         return self._grant is not None
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What this writer has done, one for each item, in order of its first write."""
+        return tuple(self._effects.values())
+
+    @property
+    def consented(self) -> frozenset[str]:
+        """The items whose version the parties consent to, whether they are written or not."""
+        return frozenset(self._consented)
 
     def new_id(self) -> str:
         """Return a fresh id."""
@@ -89,7 +122,9 @@ class Writer:
 
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item."""
-        item = await self._record(before, await self._protected(before, after))
+        after, needs_consent = await self._protected(before, after)
+        item = await self._record(before, after, needs_consent=needs_consent)
+        self._note(before, item, needs_consent=needs_consent)
         for item_id, kind in (await affected.by_item(self.tx, before, item)).items():
             await self._announce(item_id, kind)
         return item
@@ -99,6 +134,7 @@ class Writer:
     ) -> DeclaredRelation:
         """Write what is declared about a relation: it hides nothing constitutive."""
         declared = await self._record(before, after)
+        self._note(before, declared, needs_consent=False)
         for item_id, kind in (await affected.by_declaration(self.tx, before, declared)).items():
             await self._announce(item_id, kind)
         return declared
@@ -107,7 +143,22 @@ class Writer:
         """Write an entry: nothing constitutive is one or hangs on one, and no standing changes."""
         return await self._record(before, after)
 
-    async def _record(self, before: RecordT | None, after: RecordT) -> RecordT:
+    async def replay(self, item: Record | None, change: Change) -> None:
+        """Write a change, and the revision that it made, as another store recorded them."""
+        if isinstance(item, (Node, Edge, Memory)) and not self.is_granted:
+            why = self._rules.agreed(item)
+            if why is not None:
+                raise ConstitutiveProtected("", why)
+        self.tx.wind(change.seq, change.record_time)
+        if item is not None:
+            await self.tx.put(item)
+            if isinstance(item, (Edge, Memory)) and item.erase_time:
+                await self.tx.erase(item)
+        await self.tx.append(change)
+
+    async def _record(
+        self, before: RecordT | None, after: RecordT, *, needs_consent: bool = False
+    ) -> RecordT:
         """Make the revision, write it, and write the outbox row."""
         seq, time = self.tx.tick()
         item = replace(
@@ -140,24 +191,37 @@ class Writer:
                 digest=digest(item),
                 before_digest=digest(before) if before else "",
                 author=self.author,
+                needs_consent=needs_consent,
+                ends=await digests_of_ends(self.tx, item),
             )
         )
         return item
 
-    async def _protected(self, before: ItemT | None, after: ItemT) -> ItemT:
+    def _note(self, before: Record | None, after: Record, *, needs_consent: bool) -> None:
+        first = self._effects.get(after.id)
+        self._effects[after.id] = Effect(
+            kind=after.kind,
+            id=after.id,
+            before=first.before if first else before.revision.number if before else 0,
+            after=after.revision.number,
+            etag=first.etag if first else etag(before) if before else "",
+            needs_consent=needs_consent or (first is not None and first.needs_consent),
+        )
+
+    async def _protected(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
         around = await self._surroundings(before, after)
         why = self._rules.breach(before, after, around)
         if why is None:
-            return after
+            return after, False
         if self._grant is None:
             raise ConstitutiveProtected(_protected_id(before, after, around), why)
-        if isinstance(self._grant, Grant):
-            touched = set(_touched(before, after, around)) - self._made
-            if not touched <= self._grant.etags.keys():
-                raise GrantInvalid("etags")
+        touched = set(_touched(before, after, around)) - self._made
+        self._consented |= touched
+        if isinstance(self._grant, Grant) and not touched <= self._grant.etags.keys():
+            raise GrantInvalid("etags")
         if isinstance(after, Edge) and after.relation in HIDING:
-            return replace(after, governed=True)
-        return after
+            return replace(after, governed=True), True
+        return after, True
 
     async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
         held = await self.tx.is_held(item.id)

@@ -154,6 +154,53 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
     "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
     """
+    ERROR_REASON_SPACE_NOT_EMPTY: _ErrorReason.ValueType  # 90
+    """Something was recorded in the space already: only one that was never used can be imported into.
+    FAILED_PRECONDITION.
+    """
+    ERROR_REASON_EXPORT_INVALID: _ErrorReason.ValueType  # 91
+    """The lines are no whole full export: cut short, changed, of a newer format, or at odds with
+    themselves. INVALID_ARGUMENT. Metadata: "line", its number from 1.
+    Example: a file whose last line is missing.
+    """
+    ERROR_REASON_RESTORE_INVALID: _ErrorReason.ValueType  # 92
+    """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "signature", "space", "genesis", "export", "expiry", "nonce".
+    """
+    ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 68
+    """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "space", "principal", "key", "distinct", "signature".
+    """
+    ERROR_REASON_UNDO_CONFLICT: _ErrorReason.ValueType  # 57
+    """Items were changed since the modification that was to be undone; nothing was changed now.
+    FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
+    """
+    ERROR_REASON_PROPOSAL_STATE: _ErrorReason.ValueType  # 58
+    """The proposal is not in a state for this. FAILED_PRECONDITION. Metadata: "status".
+    Example: approving what was withdrawn, or what nobody answered in time.
+    """
+    ERROR_REASON_REVISION_STALE: _ErrorReason.ValueType  # 59
+    """Another revision of the proposal is the newest, or somebody else wrote it meanwhile. ABORTED."""
+    ERROR_REASON_NOT_PROPOSER: _ErrorReason.ValueType  # 60
+    """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
+    ERROR_REASON_FRAMING_VIOLATION: _ErrorReason.ValueType  # 61
+    """A proposal's words urge, judge, feel or prefer. INVALID_ARGUMENT. Metadata: "words", by comma.
+    Example: "we should delete this immediately".
+    """
+    ERROR_REASON_SAFEGUARD_VIOLATION: _ErrorReason.ValueType  # 62
+    """An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which."""
+    ERROR_REASON_SLOT_NOT_REQUIRED: _ErrorReason.ValueType  # 63
+    """The slot has no say in this proposal. FAILED_PRECONDITION."""
+    ERROR_REASON_UNDO_IMPOSSIBLE: _ErrorReason.ValueType  # 64
+    """There is nothing to undo. FAILED_PRECONDITION.
+    Example: a proposal that was never executed, or whose words were erased.
+    """
+    ERROR_REASON_RETENTION_EXPIRED: _ErrorReason.ValueType  # 65
+    """The time to undo it is over; nothing was changed. FAILED_PRECONDITION."""
+    ERROR_REASON_BULK_FORBIDDEN: _ErrorReason.ValueType  # 66
+    """What is constitutive is never approved in bulk. FAILED_PRECONDITION."""
+    ERROR_REASON_PROOF_IMPOSSIBLE: _ErrorReason.ValueType  # 67
+    """The log has no such entry, or is not of that size. FAILED_PRECONDITION."""
     ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 70
     """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 71
@@ -301,6 +348,53 @@ ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
 "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
 """
+ERROR_REASON_SPACE_NOT_EMPTY: ErrorReason.ValueType  # 90
+"""Something was recorded in the space already: only one that was never used can be imported into.
+FAILED_PRECONDITION.
+"""
+ERROR_REASON_EXPORT_INVALID: ErrorReason.ValueType  # 91
+"""The lines are no whole full export: cut short, changed, of a newer format, or at odds with
+themselves. INVALID_ARGUMENT. Metadata: "line", its number from 1.
+Example: a file whose last line is missing.
+"""
+ERROR_REASON_RESTORE_INVALID: ErrorReason.ValueType  # 92
+"""The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"signature", "space", "genesis", "export", "expiry", "nonce".
+"""
+ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 68
+"""A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"space", "principal", "key", "distinct", "signature".
+"""
+ERROR_REASON_UNDO_CONFLICT: ErrorReason.ValueType  # 57
+"""Items were changed since the modification that was to be undone; nothing was changed now.
+FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
+"""
+ERROR_REASON_PROPOSAL_STATE: ErrorReason.ValueType  # 58
+"""The proposal is not in a state for this. FAILED_PRECONDITION. Metadata: "status".
+Example: approving what was withdrawn, or what nobody answered in time.
+"""
+ERROR_REASON_REVISION_STALE: ErrorReason.ValueType  # 59
+"""Another revision of the proposal is the newest, or somebody else wrote it meanwhile. ABORTED."""
+ERROR_REASON_NOT_PROPOSER: ErrorReason.ValueType  # 60
+"""Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
+ERROR_REASON_FRAMING_VIOLATION: ErrorReason.ValueType  # 61
+"""A proposal's words urge, judge, feel or prefer. INVALID_ARGUMENT. Metadata: "words", by comma.
+Example: "we should delete this immediately".
+"""
+ERROR_REASON_SAFEGUARD_VIOLATION: ErrorReason.ValueType  # 62
+"""An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which."""
+ERROR_REASON_SLOT_NOT_REQUIRED: ErrorReason.ValueType  # 63
+"""The slot has no say in this proposal. FAILED_PRECONDITION."""
+ERROR_REASON_UNDO_IMPOSSIBLE: ErrorReason.ValueType  # 64
+"""There is nothing to undo. FAILED_PRECONDITION.
+Example: a proposal that was never executed, or whose words were erased.
+"""
+ERROR_REASON_RETENTION_EXPIRED: ErrorReason.ValueType  # 65
+"""The time to undo it is over; nothing was changed. FAILED_PRECONDITION."""
+ERROR_REASON_BULK_FORBIDDEN: ErrorReason.ValueType  # 66
+"""What is constitutive is never approved in bulk. FAILED_PRECONDITION."""
+ERROR_REASON_PROOF_IMPOSSIBLE: ErrorReason.ValueType  # 67
+"""The log has no such entry, or is not of that size. FAILED_PRECONDITION."""
 ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 70
 """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 71

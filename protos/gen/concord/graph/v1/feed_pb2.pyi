@@ -47,6 +47,8 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """What it said was erased, in every version: the index drops all of it."""
     CHANGE_TYPE_ERASE_CONFIRMED: _ChangeType.ValueType  # 9
     """A service has confirmed that it holds nothing more of an erased memory."""
+    CHANGE_TYPE_IMPORTED: _ChangeType.ValueType  # 10
+    """All that comes before it was imported at this moment. Of no item."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -71,6 +73,8 @@ CHANGE_TYPE_ERASED: ChangeType.ValueType  # 8
 """What it said was erased, in every version: the index drops all of it."""
 CHANGE_TYPE_ERASE_CONFIRMED: ChangeType.ValueType  # 9
 """A service has confirmed that it holds nothing more of an erased memory."""
+CHANGE_TYPE_IMPORTED: ChangeType.ValueType  # 10
+"""All that comes before it was imported at this moment. Of no item."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
@@ -243,6 +247,7 @@ class Change(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    ATTESTATION_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the space, from 1."""
     item_id: _builtins.str
@@ -259,6 +264,10 @@ class Change(_message.Message):
     def record_time(self) -> _timestamp_pb2.Timestamp:
         """When it was recorded; strictly increasing in a space."""
 
+    @_builtins.property
+    def attestation(self) -> Global___Attestation:
+        """What an audit needs; present for writes on what both parties must agree to, allowed or refused."""
+
     def __init__(
         self,
         *,
@@ -269,14 +278,83 @@ class Change(_message.Message):
         type: Global___ChangeType.ValueType = ...,
         revision: _builtins.int = ...,
         digest: _builtins.str = ...,
+        attestation: Global___Attestation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["record_time", b"record_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Change: _TypeAlias = Change  # noqa: Y015
+
+@_typing.final
+class Attestation(_message.Message):
+    """Who wrote on something that both parties must agree to, and how. Committed with the effect."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class EndsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    METHOD_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    BEFORE_DIGEST_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_FIELD_NUMBER: _builtins.int
+    ENDS_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    """The principal that asked."""
+    method: _builtins.str
+    """Through which method."""
+    request_id: _builtins.str
+    """Under which request id; the decision's id for a governed change."""
+    before_digest: _builtins.str
+    """Digest of the revision before; empty for a new item."""
+    reason: _builtins.str
+    """Why it was refused; empty for what was done."""
+    constitutive: _builtins.bool
+    """True when the item, as this write left it, is live and constitutive."""
+    @_builtins.property
+    def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What a constitutive edge rests on: the digest of each end, by id, at this write."""
+
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        method: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        before_digest: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        constitutive: _builtins.bool = ...,
+        ends: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_digest", b"before_digest", "constitutive", b"constitutive", "ends", b"ends", "method", b"method", "principal", b"principal", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Attestation: _TypeAlias = Attestation  # noqa: Y015
 
 @_typing.final
 class BatchGetRevisionsRequest(_message.Message):

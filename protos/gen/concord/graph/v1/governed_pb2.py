@@ -25,11 +25,12 @@ _sym_db = _symbol_database.Default()
 from concord.graph.v1 import erase_pb2 as concord_dot_graph_dot_v1_dot_erase__pb2
 from concord.graph.v1 import graph_pb2 as concord_dot_graph_dot_v1_dot_graph__pb2
 from concord.graph.v1 import memory_pb2 as concord_dot_graph_dot_v1_dot_memory__pb2
+from concord.graph.v1 import relation_pb2 as concord_dot_graph_dot_v1_dot_relation__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/governed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/graph/v1/erase.proto\x1a\x1c\x63oncord/graph/v1/graph.proto\x1a\x1d\x63oncord/graph/v1/memory.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\x83\x01\n\x16\x45nrolPrincipalsRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\'\n\x10\x65nrolment_secret\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x02(\x01\x12\x1d\n\x07genesis\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"@\n\x17\x45nrolPrincipalsResponse\x12\x16\n\x0egenesis_digest\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\xc4\x05\n\x0eGovernedAction\x12:\n\x0bupsert_edge\x18\x01 \x01(\x0b\x32#.concord.graph.v1.UpsertEdgeRequestH\x00\x12:\n\x0bupdate_edge\x18\x02 \x01(\x0b\x32#.concord.graph.v1.UpdateEdgeRequestH\x00\x12:\n\x0b\x64\x65lete_edge\x18\x03 \x01(\x0b\x32#.concord.graph.v1.DeleteEdgeRequestH\x00\x12:\n\x0bupdate_node\x18\x04 \x01(\x0b\x32#.concord.graph.v1.UpdateNodeRequestH\x00\x12:\n\x0b\x64\x65lete_node\x18\x05 \x01(\x0b\x32#.concord.graph.v1.DeleteNodeRequestH\x00\x12\x38\n\nadd_memory\x18\x06 \x01(\x0b\x32\".concord.graph.v1.AddMemoryRequestH\x00\x12>\n\rupdate_memory\x18\x07 \x01(\x0b\x32%.concord.graph.v1.UpdateMemoryRequestH\x00\x12>\n\rforget_memory\x18\x08 \x01(\x0b\x32%.concord.graph.v1.ForgetMemoryRequestH\x00\x12@\n\x0erestore_memory\x18\t \x01(\x0b\x32&.concord.graph.v1.RestoreMemoryRequestH\x00\x12:\n\x0b\x61\x64\x64_lineage\x18\n \x01(\x0b\x32#.concord.graph.v1.AddLineageRequestH\x00\x12<\n\x0c\x65rase_memory\x18\x0b \x01(\x0b\x32$.concord.graph.v1.EraseMemoryRequestH\x00\x42\x10\n\x06\x61\x63tion\x12\x06\xd2\xf3\x18\x02\x08\x01\"\x96\x01\n\x1a\x41pplyGovernedChangeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x38\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\x12\x1b\n\x05grant\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x04\"\xad\x01\n\x1b\x41pplyGovernedChangeResponse\x12%\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.NodeH\x00\x12%\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeH\x00\x12)\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.MemoryH\x00\x12\r\n\x05token\x18\x04 \x01(\tB\x06\n\x04item2\xa4\x02\n\x15GovernedChangeService\x12~\n\x0f\x45nrolPrincipals\x12(.concord.graph.v1.EnrolPrincipalsRequest\x1a).concord.graph.v1.EnrolPrincipalsResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x12\x8a\x01\n\x13\x41pplyGovernedChange\x12,.concord.graph.v1.ApplyGovernedChangeRequest\x1a-.concord.graph.v1.ApplyGovernedChangeResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/governed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/graph/v1/erase.proto\x1a\x1c\x63oncord/graph/v1/graph.proto\x1a\x1d\x63oncord/graph/v1/memory.proto\x1a\x1f\x63oncord/graph/v1/relation.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\x83\x01\n\x16\x45nrolPrincipalsRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\'\n\x10\x65nrolment_secret\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x02(\x01\x12\x1d\n\x07genesis\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"@\n\x17\x45nrolPrincipalsResponse\x12\x16\n\x0egenesis_digest\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x82\x07\n\x0eGovernedAction\x12:\n\x0bupsert_edge\x18\x01 \x01(\x0b\x32#.concord.graph.v1.UpsertEdgeRequestH\x00\x12:\n\x0bupdate_edge\x18\x02 \x01(\x0b\x32#.concord.graph.v1.UpdateEdgeRequestH\x00\x12:\n\x0b\x64\x65lete_edge\x18\x03 \x01(\x0b\x32#.concord.graph.v1.DeleteEdgeRequestH\x00\x12:\n\x0bupdate_node\x18\x04 \x01(\x0b\x32#.concord.graph.v1.UpdateNodeRequestH\x00\x12:\n\x0b\x64\x65lete_node\x18\x05 \x01(\x0b\x32#.concord.graph.v1.DeleteNodeRequestH\x00\x12\x38\n\nadd_memory\x18\x06 \x01(\x0b\x32\".concord.graph.v1.AddMemoryRequestH\x00\x12>\n\rupdate_memory\x18\x07 \x01(\x0b\x32%.concord.graph.v1.UpdateMemoryRequestH\x00\x12>\n\rforget_memory\x18\x08 \x01(\x0b\x32%.concord.graph.v1.ForgetMemoryRequestH\x00\x12@\n\x0erestore_memory\x18\t \x01(\x0b\x32&.concord.graph.v1.RestoreMemoryRequestH\x00\x12:\n\x0b\x61\x64\x64_lineage\x18\n \x01(\x0b\x32#.concord.graph.v1.AddLineageRequestH\x00\x12<\n\x0c\x65rase_memory\x18\x0b \x01(\x0b\x32$.concord.graph.v1.EraseMemoryRequestH\x00\x12<\n\x0crevert_items\x18\x0c \x01(\x0b\x32$.concord.graph.v1.RevertItemsRequestH\x00\x12\x38\n\nchange_key\x18\r \x01(\x0b\x32\".concord.graph.v1.ChangeKeyRequestH\x00\x12\x44\n\x10\x64\x65\x63lare_relation\x18\x0e \x01(\x0b\x32(.concord.graph.v1.DeclareRelationRequestH\x00\x42\x10\n\x06\x61\x63tion\x12\x06\xd2\xf3\x18\x02\x08\x01\"\x9a\x02\n\x1a\x41pplyGovernedChangeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x38\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x05grant\x18\x03 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x04\x12V\n\x05\x65tags\x18\x04 \x03(\x0b\x32\x37.concord.graph.v1.ApplyGovernedChangeRequest.EtagsEntryB\x0e\xca\xf3\x18\n\x12\x03\x10\x80\x01\"\x03\x10\xe8\x07\x1a,\n\nEtagsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"s\n\x12RevertItemsRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12:\n\x05items\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.RevertedItemB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\xe8\x07\"x\n\x0cRevertedItem\x12\x19\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12!\n\x08revision\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12*\n\x11\x65xpected_revision\x18\x03 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\xf0?\"R\n\x10\x43hangeKeyRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x05proof\x18\x02 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"P\n\x14PreviewChangeRequest\x12\x38\n\x06\x61\x63tion\x18\x01 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\"G\n\x15PreviewChangeResponse\x12.\n\x05items\x18\x01 \x03(\x0b\x32\x1f.concord.graph.v1.PreviewedItem\"i\n\rPreviewedItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\x12\x15\n\rneeds_consent\x18\x04 \x01(\x08\"[\n\x14RevokeConsentRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12 \n\nrevocation\x18\x02 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x04\"&\n\x15RevokeConsentResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\x13\n\x11GetGenesisRequest\"\xae\x01\n\x12GetGenesisResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12\x0f\n\x07genesis\x18\x02 \x01(\x0c\x12\x16\n\x0egenesis_digest\x18\x03 \x01(\t\x12\x16\n\x0egovernance_key\x18\x04 \x01(\x0c\x12(\n\x05slots\x18\x05 \x03(\x0b\x32\x19.concord.graph.v1.SlotKey\">\n\x07SlotKey\x12\x0c\n\x04slot\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x12\n\npublic_key\x18\x03 \x01(\x0c\"m\n\x1dGetConstitutiveDigestsRequest\x12+\n\tpage_size\x18\x01 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"l\n\x1eGetConstitutiveDigestsResponse\x12\x31\n\x05items\x18\x01 \x03(\x0b\x32\".concord.graph.v1.ConstitutiveItem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc0\x01\n\x10\x43onstitutiveItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\x12:\n\x04\x65nds\x18\x04 \x03(\x0b\x32,.concord.graph.v1.ConstitutiveItem.EndsEntry\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xd8\x01\n\x1b\x41pplyGovernedChangeResponse\x12%\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.NodeH\x00\x12%\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeH\x00\x12)\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.MemoryH\x00\x12\r\n\x05token\x18\x04 \x01(\t\x12)\n\x07\x65\x66\x66\x65\x63ts\x18\x05 \x03(\x0b\x32\x18.concord.graph.v1.EffectB\x06\n\x04item\"n\n\x06\x45\x66\x66\x65\x63t\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x17\n\x0f\x62\x65\x66ore_revision\x18\x03 \x01(\x03\x12\x16\n\x0e\x61\x66ter_revision\x18\x04 \x01(\x03\x32\x99\x06\n\x15GovernedChangeService\x12~\n\x0f\x45nrolPrincipals\x12(.concord.graph.v1.EnrolPrincipalsRequest\x1a).concord.graph.v1.EnrolPrincipalsResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x12w\n\rPreviewChange\x12&.concord.graph.v1.PreviewChangeRequest\x1a\'.concord.graph.v1.PreviewChangeResponse\"\x15\xda\xf3\x18\x11\n\rgoverned:read\x10\x01\x12x\n\rRevokeConsent\x12&.concord.graph.v1.RevokeConsentRequest\x1a\'.concord.graph.v1.RevokeConsentResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x12n\n\nGetGenesis\x12#.concord.graph.v1.GetGenesisRequest\x1a$.concord.graph.v1.GetGenesisResponse\"\x15\xda\xf3\x18\x11\n\rgoverned:read\x10\x01\x12\x8f\x01\n\x16GetConstitutiveDigests\x12/.concord.graph.v1.GetConstitutiveDigestsRequest\x1a\x30.concord.graph.v1.GetConstitutiveDigestsResponse\"\x12\xda\xf3\x18\x0e\n\naudit:read\x10\x01\x12\x8a\x01\n\x13\x41pplyGovernedChange\x12,.concord.graph.v1.ApplyGovernedChangeRequest\x1a-.concord.graph.v1.ApplyGovernedChangeResponse\"\x16\xda\xf3\x18\x12\n\x0egoverned:write\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,26 +45,98 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ENROLPRINCIPALSREQUEST'].fields_by_name['genesis']._serialized_options = b'\312\363\030\010\010\001*\004\020\200\200\001'
   _globals['_GOVERNEDACTION'].oneofs_by_name['action']._loaded_options = None
   _globals['_GOVERNEDACTION'].oneofs_by_name['action']._serialized_options = b'\322\363\030\002\010\001'
+  _globals['_APPLYGOVERNEDCHANGEREQUEST_ETAGSENTRY']._loaded_options = None
+  _globals['_APPLYGOVERNEDCHANGEREQUEST_ETAGSENTRY']._serialized_options = b'8\001'
   _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['request_id']._loaded_options = None
   _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
   _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['action']._loaded_options = None
   _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['action']._serialized_options = b'\312\363\030\002\010\001'
   _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['grant']._loaded_options = None
-  _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['grant']._serialized_options = b'\312\363\030\010\010\001*\004\020\200\200\004'
+  _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['grant']._serialized_options = b'\312\363\030\006*\004\020\200\200\004'
+  _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['etags']._loaded_options = None
+  _globals['_APPLYGOVERNEDCHANGEREQUEST'].fields_by_name['etags']._serialized_options = b'\312\363\030\n\022\003\020\200\001\"\003\020\350\007'
+  _globals['_REVERTITEMSREQUEST'].fields_by_name['request_id']._loaded_options = None
+  _globals['_REVERTITEMSREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_REVERTITEMSREQUEST'].fields_by_name['items']._loaded_options = None
+  _globals['_REVERTITEMSREQUEST'].fields_by_name['items']._serialized_options = b'\312\363\030\007\"\005\010\001\020\350\007'
+  _globals['_REVERTEDITEM'].fields_by_name['id']._loaded_options = None
+  _globals['_REVERTEDITEM'].fields_by_name['id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_REVERTEDITEM'].fields_by_name['revision']._loaded_options = None
+  _globals['_REVERTEDITEM'].fields_by_name['revision']._serialized_options = b'\312\363\030\013\032\t\t\000\000\000\000\000\000\000\000'
+  _globals['_REVERTEDITEM'].fields_by_name['expected_revision']._loaded_options = None
+  _globals['_REVERTEDITEM'].fields_by_name['expected_revision']._serialized_options = b'\312\363\030\013\032\t\t\000\000\000\000\000\000\360?'
+  _globals['_CHANGEKEYREQUEST'].fields_by_name['request_id']._loaded_options = None
+  _globals['_CHANGEKEYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_CHANGEKEYREQUEST'].fields_by_name['proof']._loaded_options = None
+  _globals['_CHANGEKEYREQUEST'].fields_by_name['proof']._serialized_options = b'\312\363\030\010\010\001*\004\020\200\200\001'
+  _globals['_PREVIEWCHANGEREQUEST'].fields_by_name['action']._loaded_options = None
+  _globals['_PREVIEWCHANGEREQUEST'].fields_by_name['action']._serialized_options = b'\312\363\030\002\010\001'
+  _globals['_REVOKECONSENTREQUEST'].fields_by_name['request_id']._loaded_options = None
+  _globals['_REVOKECONSENTREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_REVOKECONSENTREQUEST'].fields_by_name['revocation']._loaded_options = None
+  _globals['_REVOKECONSENTREQUEST'].fields_by_name['revocation']._serialized_options = b'\312\363\030\010\010\001*\004\020\200\200\004'
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000i@'
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\007\022\005\020\200\020(\001'
+  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._loaded_options = None
+  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_options = b'8\001'
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['EnrolPrincipals']._loaded_options = None
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['EnrolPrincipals']._serialized_options = b'\332\363\030\022\n\016governed:write\020\001'
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['PreviewChange']._loaded_options = None
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['PreviewChange']._serialized_options = b'\332\363\030\021\n\rgoverned:read\020\001'
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['RevokeConsent']._loaded_options = None
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['RevokeConsent']._serialized_options = b'\332\363\030\022\n\016governed:write\020\001'
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['GetGenesis']._loaded_options = None
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['GetGenesis']._serialized_options = b'\332\363\030\021\n\rgoverned:read\020\001'
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['GetConstitutiveDigests']._loaded_options = None
+  _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['GetConstitutiveDigests']._serialized_options = b'\332\363\030\016\n\naudit:read\020\001'
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['ApplyGovernedChange']._loaded_options = None
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['ApplyGovernedChange']._serialized_options = b'\332\363\030\022\n\016governed:write\020\001'
-  _globals['_ENROLPRINCIPALSREQUEST']._serialized_start=203
-  _globals['_ENROLPRINCIPALSREQUEST']._serialized_end=334
-  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_start=336
-  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_end=400
-  _globals['_GOVERNEDACTION']._serialized_start=403
-  _globals['_GOVERNEDACTION']._serialized_end=1111
-  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_start=1114
-  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_end=1264
-  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_start=1267
-  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_end=1440
-  _globals['_GOVERNEDCHANGESERVICE']._serialized_start=1443
-  _globals['_GOVERNEDCHANGESERVICE']._serialized_end=1735
+  _globals['_ENROLPRINCIPALSREQUEST']._serialized_start=236
+  _globals['_ENROLPRINCIPALSREQUEST']._serialized_end=367
+  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_start=369
+  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_end=433
+  _globals['_GOVERNEDACTION']._serialized_start=436
+  _globals['_GOVERNEDACTION']._serialized_end=1334
+  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_start=1337
+  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_end=1619
+  _globals['_APPLYGOVERNEDCHANGEREQUEST_ETAGSENTRY']._serialized_start=1575
+  _globals['_APPLYGOVERNEDCHANGEREQUEST_ETAGSENTRY']._serialized_end=1619
+  _globals['_REVERTITEMSREQUEST']._serialized_start=1621
+  _globals['_REVERTITEMSREQUEST']._serialized_end=1736
+  _globals['_REVERTEDITEM']._serialized_start=1738
+  _globals['_REVERTEDITEM']._serialized_end=1858
+  _globals['_CHANGEKEYREQUEST']._serialized_start=1860
+  _globals['_CHANGEKEYREQUEST']._serialized_end=1942
+  _globals['_PREVIEWCHANGEREQUEST']._serialized_start=1944
+  _globals['_PREVIEWCHANGEREQUEST']._serialized_end=2024
+  _globals['_PREVIEWCHANGERESPONSE']._serialized_start=2026
+  _globals['_PREVIEWCHANGERESPONSE']._serialized_end=2097
+  _globals['_PREVIEWEDITEM']._serialized_start=2099
+  _globals['_PREVIEWEDITEM']._serialized_end=2204
+  _globals['_REVOKECONSENTREQUEST']._serialized_start=2206
+  _globals['_REVOKECONSENTREQUEST']._serialized_end=2297
+  _globals['_REVOKECONSENTRESPONSE']._serialized_start=2299
+  _globals['_REVOKECONSENTRESPONSE']._serialized_end=2337
+  _globals['_GETGENESISREQUEST']._serialized_start=2339
+  _globals['_GETGENESISREQUEST']._serialized_end=2358
+  _globals['_GETGENESISRESPONSE']._serialized_start=2361
+  _globals['_GETGENESISRESPONSE']._serialized_end=2535
+  _globals['_SLOTKEY']._serialized_start=2537
+  _globals['_SLOTKEY']._serialized_end=2599
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST']._serialized_start=2601
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST']._serialized_end=2710
+  _globals['_GETCONSTITUTIVEDIGESTSRESPONSE']._serialized_start=2712
+  _globals['_GETCONSTITUTIVEDIGESTSRESPONSE']._serialized_end=2820
+  _globals['_CONSTITUTIVEITEM']._serialized_start=2823
+  _globals['_CONSTITUTIVEITEM']._serialized_end=3015
+  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_start=2972
+  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_end=3015
+  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_start=3018
+  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_end=3234
+  _globals['_EFFECT']._serialized_start=3236
+  _globals['_EFFECT']._serialized_end=3346
+  _globals['_GOVERNEDCHANGESERVICE']._serialized_start=3349
+  _globals['_GOVERNEDCHANGESERVICE']._serialized_end=4142
 # @@protoc_insertion_point(module_scope)

@@ -3,12 +3,15 @@
 isort:skip_file
 The one door through constitutive protection."""
 
+from collections import abc as _abc
 from concord.graph.v1 import erase_pb2 as _erase_pb2
 from concord.graph.v1 import graph_pb2 as _graph_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
+from concord.graph.v1 import relation_pb2 as _relation_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -95,6 +98,9 @@ class GovernedAction(_message.Message):
     RESTORE_MEMORY_FIELD_NUMBER: _builtins.int
     ADD_LINEAGE_FIELD_NUMBER: _builtins.int
     ERASE_MEMORY_FIELD_NUMBER: _builtins.int
+    REVERT_ITEMS_FIELD_NUMBER: _builtins.int
+    CHANGE_KEY_FIELD_NUMBER: _builtins.int
+    DECLARE_RELATION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def upsert_edge(self) -> _graph_pb2.UpsertEdgeRequest:
         """Creates, promotes or changes an edge."""
@@ -139,6 +145,18 @@ class GovernedAction(_message.Message):
     def erase_memory(self) -> _erase_pb2.EraseMemoryRequest:
         """Erases a memory. The grant names its etag, and that of each constitutive or consented edge at it."""
 
+    @_builtins.property
+    def revert_items(self) -> Global___RevertItemsRequest:
+        """Brings earlier revisions back."""
+
+    @_builtins.property
+    def change_key(self) -> Global___ChangeKeyRequest:
+        """Changes a principal's key."""
+
+    @_builtins.property
+    def declare_relation(self) -> _relation_pb2.DeclareRelationRequest:
+        """Declares a relation."""
+
     def __init__(
         self,
         *,
@@ -153,12 +171,15 @@ class GovernedAction(_message.Message):
         restore_memory: _memory_pb2.RestoreMemoryRequest | None = ...,
         add_lineage: _memory_pb2.AddLineageRequest | None = ...,
         erase_memory: _erase_pb2.EraseMemoryRequest | None = ...,
+        revert_items: Global___RevertItemsRequest | None = ...,
+        change_key: Global___ChangeKeyRequest | None = ...,
+        declare_relation: _relation_pb2.DeclareRelationRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory", "revert_items", "change_key", "declare_relation"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
@@ -170,9 +191,30 @@ class ApplyGovernedChangeRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class EtagsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
     GRANT_FIELD_NUMBER: _builtins.int
+    ETAGS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     grant: _builtins.bytes
@@ -185,20 +227,440 @@ class ApplyGovernedChangeRequest(_message.Message):
         field names of this file.
         """
 
+    @_builtins.property
+    def etags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Without a grant: item id to the etag that it must have; empty for one that must not be there."""
+
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         action: Global___GovernedAction | None = ...,
         grant: _builtins.bytes = ...,
+        etags: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "grant", b"grant", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "grant", b"grant", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApplyGovernedChangeRequest: _TypeAlias = ApplyGovernedChangeRequest  # noqa: Y015
+
+@_typing.final
+class RevertItemsRequest(_message.Message):
+    """Asks to bring earlier revisions back, all of them or none."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ITEMS_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevertedItem]:
+        """Which items."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        items: _abc.Iterable[Global___RevertedItem] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevertItemsRequest: _TypeAlias = RevertItemsRequest  # noqa: Y015
+
+@_typing.final
+class RevertedItem(_message.Message):
+    """An item and what it was."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    revision: _builtins.int
+    """The revision whose content comes back; 0 = it was not there, and goes."""
+    expected_revision: _builtins.int
+    """The revision that it must have now; another is ERROR_REASON_UNDO_CONFLICT."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        revision: _builtins.int = ...,
+        expected_revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected_revision", b"expected_revision", "id", b"id", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevertedItem: _TypeAlias = RevertedItem  # noqa: Y015
+
+@_typing.final
+class ChangeKeyRequest(_message.Message):
+    """Asks for another key for a principal. The consents are by the keys as they are, the proof by the new one."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROOF_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    proof: _builtins.bytes
+    """A DSSE envelope of type application/vnd.concord.key.v1+json, signed by the new key: space, slot,
+    principal and the key itself.
+    """
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        proof: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proof", b"proof", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangeKeyRequest: _TypeAlias = ChangeKeyRequest  # noqa: Y015
+
+@_typing.final
+class PreviewChangeRequest(_message.Message):
+    """Asks what an action would touch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACTION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def action(self) -> Global___GovernedAction:
+        """The action."""
+
+    def __init__(
+        self,
+        *,
+        action: Global___GovernedAction | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewChangeRequest: _TypeAlias = PreviewChangeRequest  # noqa: Y015
+
+@_typing.final
+class PreviewChangeResponse(_message.Message):
+    """What an action would touch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___PreviewedItem]:
+        """By id; items that it would make have no etag."""
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___PreviewedItem] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewChangeResponse: _TypeAlias = PreviewChangeResponse  # noqa: Y015
+
+@_typing.final
+class PreviewedItem(_message.Message):
+    """An item that an action would touch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
+    NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id; for an item that would be made, one that stands for it in this reply alone."""
+    kind: _type_pb2.ItemKind.ValueType
+    """What it is."""
+    etag: _builtins.str
+    """Its etag now; empty when it would be made."""
+    needs_consent: _builtins.bool
+    """True when this needs the consent of both parties."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _type_pb2.ItemKind.ValueType = ...,
+        etag: _builtins.str = ...,
+        needs_consent: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewedItem: _TypeAlias = PreviewedItem  # noqa: Y015
+
+@_typing.final
+class RevokeConsentRequest(_message.Message):
+    """Asks for a consent's nonce to be burnt."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    REVOCATION_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    revocation: _builtins.bytes
+    """A DSSE envelope of type application/vnd.concord.revocation.v1+json by the consent's principal."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        revocation: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "revocation", b"revocation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeConsentRequest: _TypeAlias = RevokeConsentRequest  # noqa: Y015
+
+@_typing.final
+class RevokeConsentResponse(_message.Message):
+    """The nonce is burnt."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Freshness token of this write."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeConsentResponse: _TypeAlias = RevokeConsentResponse  # noqa: Y015
+
+@_typing.final
+class GetGenesisRequest(_message.Message):
+    """Asks for the genesis."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetGenesisRequest: _TypeAlias = GetGenesisRequest  # noqa: Y015
+
+@_typing.final
+class GetGenesisResponse(_message.Message):
+    """The genesis, or that there is none."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATUS_FIELD_NUMBER: _builtins.int
+    GENESIS_FIELD_NUMBER: _builtins.int
+    GENESIS_DIGEST_FIELD_NUMBER: _builtins.int
+    GOVERNANCE_KEY_FIELD_NUMBER: _builtins.int
+    SLOTS_FIELD_NUMBER: _builtins.int
+    status: _type_pb2.LookupStatus.ValueType
+    """Whether the space has one."""
+    genesis: _builtins.bytes
+    """The record as it was accepted: a DSSE envelope."""
+    genesis_digest: _builtins.str
+    """Hex SHA-256 of the record's signed bytes."""
+    governance_key: _builtins.bytes
+    """Governance's raw public key, 32 bytes."""
+    @_builtins.property
+    def slots(self) -> _containers.RepeatedCompositeFieldContainer[Global___SlotKey]:
+        """Both slots as they stand now."""
+
+    def __init__(
+        self,
+        *,
+        status: _type_pb2.LookupStatus.ValueType = ...,
+        genesis: _builtins.bytes = ...,
+        genesis_digest: _builtins.str = ...,
+        governance_key: _builtins.bytes = ...,
+        slots: _abc.Iterable[Global___SlotKey] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["genesis", b"genesis", "genesis_digest", b"genesis_digest", "governance_key", b"governance_key", "slots", b"slots", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetGenesisResponse: _TypeAlias = GetGenesisResponse  # noqa: Y015
+
+@_typing.final
+class SlotKey(_message.Message):
+    """Who fills a slot now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SLOT_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    slot: _builtins.str
+    """"AGENT" or "HUMAN"."""
+    principal: _builtins.str
+    """The principal."""
+    public_key: _builtins.bytes
+    """Raw Ed25519 public key, 32 bytes."""
+    def __init__(
+        self,
+        *,
+        slot: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        public_key: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal", "public_key", b"public_key", "slot", b"slot"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SlotKey: _TypeAlias = SlotKey  # noqa: Y015
+
+@_typing.final
+class GetConstitutiveDigestsRequest(_message.Message):
+    """Asks for a page of digests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """1 to 200; 0 = 200."""
+    page_token: _builtins.str
+    """From the previous page of the same query."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetConstitutiveDigestsRequest: _TypeAlias = GetConstitutiveDigestsRequest  # noqa: Y015
+
+@_typing.final
+class GetConstitutiveDigestsResponse(_message.Message):
+    """A page of digests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConstitutiveItem]:
+        """Edges by id, then memories, newest first."""
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___ConstitutiveItem] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetConstitutiveDigestsResponse: _TypeAlias = GetConstitutiveDigestsResponse  # noqa: Y015
+
+@_typing.final
+class ConstitutiveItem(_message.Message):
+    """A live constitutive item as its row says it now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class EndsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    ENDS_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    kind: _type_pb2.ItemKind.ValueType
+    """What it is."""
+    digest: _builtins.str
+    """Salted hex SHA-256 of what it says: equal to that of its last governed write, or it was changed
+    past governance.
+    """
+    @_builtins.property
+    def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """For an edge, the same of each of its ends, by id. An end that is not there has none."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _type_pb2.ItemKind.ValueType = ...,
+        digest: _builtins.str = ...,
+        ends: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "ends", b"ends", "id", b"id", "kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConstitutiveItem: _TypeAlias = ConstitutiveItem  # noqa: Y015
 
 @_typing.final
 class ApplyGovernedChangeResponse(_message.Message):
@@ -210,6 +672,7 @@ class ApplyGovernedChangeResponse(_message.Message):
     EDGE_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    EFFECTS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
@@ -224,6 +687,10 @@ class ApplyGovernedChangeResponse(_message.Message):
     def memory(self) -> _type_pb2.Memory:
         """A memory."""
 
+    @_builtins.property
+    def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___Effect]:
+        """Every item that was written, in order of writing."""
+
     def __init__(
         self,
         *,
@@ -231,13 +698,48 @@ class ApplyGovernedChangeResponse(_message.Message):
         edge: _type_pb2.Edge | None = ...,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
+        effects: _abc.Iterable[Global___Effect] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "item", b"item", "memory", b"memory", "node", b"node", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["node", "edge", "memory"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_item) -> _WhichOneofReturnType_item | None: ...
 
 Global___ApplyGovernedChangeResponse: _TypeAlias = ApplyGovernedChangeResponse  # noqa: Y015
+
+@_typing.final
+class Effect(_message.Message):
+    """What was done to an item."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    BEFORE_REVISION_FIELD_NUMBER: _builtins.int
+    AFTER_REVISION_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The item."""
+    kind: _type_pb2.ItemKind.ValueType
+    """What it is."""
+    before_revision: _builtins.int
+    """Its revision before; 0 = it was not there."""
+    after_revision: _builtins.int
+    """Its revision now."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _type_pb2.ItemKind.ValueType = ...,
+        before_revision: _builtins.int = ...,
+        after_revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "id", b"id", "kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Effect: _TypeAlias = Effect  # noqa: Y015

@@ -43,6 +43,26 @@ class GovernedChangeServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.EnrolPrincipalsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.EnrolPrincipalsResponse.FromString,
                 _registered_method=True)
+        self.PreviewChange = channel.unary_unary(
+                '/concord.graph.v1.GovernedChangeService/PreviewChange',
+                request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.PreviewChangeRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.PreviewChangeResponse.FromString,
+                _registered_method=True)
+        self.RevokeConsent = channel.unary_unary(
+                '/concord.graph.v1.GovernedChangeService/RevokeConsent',
+                request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.RevokeConsentRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.RevokeConsentResponse.FromString,
+                _registered_method=True)
+        self.GetGenesis = channel.unary_unary(
+                '/concord.graph.v1.GovernedChangeService/GetGenesis',
+                request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisResponse.FromString,
+                _registered_method=True)
+        self.GetConstitutiveDigests = channel.unary_unary(
+                '/concord.graph.v1.GovernedChangeService/GetConstitutiveDigests',
+                request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsResponse.FromString,
+                _registered_method=True)
         self.ApplyGovernedChange = channel.unary_unary(
                 '/concord.graph.v1.GovernedChangeService/ApplyGovernedChange',
                 request_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.ApplyGovernedChangeRequest.SerializeToString,
@@ -65,8 +85,39 @@ class GovernedChangeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PreviewChange(self, request, context):
+        """Says what an action would touch, and whether that needs both parties' consent: it is done and taken
+        back. Refusals that no consent lifts are the action's own.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeConsent(self, request, context):
+        """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetGenesis(self, request, context):
+        """Reads the space's genesis and whose keys count now. A space without one is an answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetConstitutiveDigests(self, request, context):
+        """Computes anew, from the rows as they stand in the store, the digest of everything live and
+        constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ApplyGovernedChange(self, request, context):
-        """Applies one change that a grant and both consents allow, and burns their nonces.
+        """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
+        applies what needs no consent, on items that are as `etags` says.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -79,6 +130,26 @@ def add_GovernedChangeServiceServicer_to_server(servicer, server):
                     servicer.EnrolPrincipals,
                     request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.EnrolPrincipalsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.EnrolPrincipalsResponse.SerializeToString,
+            ),
+            'PreviewChange': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewChange,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.PreviewChangeRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.PreviewChangeResponse.SerializeToString,
+            ),
+            'RevokeConsent': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeConsent,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.RevokeConsentRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.RevokeConsentResponse.SerializeToString,
+            ),
+            'GetGenesis': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetGenesis,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisResponse.SerializeToString,
+            ),
+            'GetConstitutiveDigests': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetConstitutiveDigests,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsResponse.SerializeToString,
             ),
             'ApplyGovernedChange': grpc.unary_unary_rpc_method_handler(
                     servicer.ApplyGovernedChange,
@@ -117,6 +188,114 @@ class GovernedChangeService:
             '/concord.graph.v1.GovernedChangeService/EnrolPrincipals',
             concord_dot_graph_dot_v1_dot_governed__pb2.EnrolPrincipalsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_governed__pb2.EnrolPrincipalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PreviewChange(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.GovernedChangeService/PreviewChange',
+            concord_dot_graph_dot_v1_dot_governed__pb2.PreviewChangeRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_governed__pb2.PreviewChangeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeConsent(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.GovernedChangeService/RevokeConsent',
+            concord_dot_graph_dot_v1_dot_governed__pb2.RevokeConsentRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_governed__pb2.RevokeConsentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetGenesis(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.GovernedChangeService/GetGenesis',
+            concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_governed__pb2.GetGenesisResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetConstitutiveDigests(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.GovernedChangeService/GetConstitutiveDigests',
+            concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_governed__pb2.GetConstitutiveDigestsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,8 +41,22 @@ class GovernedChangeServiceStub:
     """Writes the space's genesis: both slots' public keys and governance's, signed by both slots,
     accepted once against the one-time enrolment secret.
     """
+    PreviewChange: _grpc.UnaryUnaryMultiCallable[_governed_pb2.PreviewChangeRequest, _governed_pb2.PreviewChangeResponse]
+    """Says what an action would touch, and whether that needs both parties' consent: it is done and taken
+    back. Refusals that no consent lifts are the action's own.
+    """
+    RevokeConsent: _grpc.UnaryUnaryMultiCallable[_governed_pb2.RevokeConsentRequest, _governed_pb2.RevokeConsentResponse]
+    """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
+    GetGenesis: _grpc.UnaryUnaryMultiCallable[_governed_pb2.GetGenesisRequest, _governed_pb2.GetGenesisResponse]
+    """Reads the space's genesis and whose keys count now. A space without one is an answer."""
+    GetConstitutiveDigests: _grpc.UnaryUnaryMultiCallable[_governed_pb2.GetConstitutiveDigestsRequest, _governed_pb2.GetConstitutiveDigestsResponse]
+    """Computes anew, from the rows as they stand in the store, the digest of everything live and
+    constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+    """
     ApplyGovernedChange: _grpc.UnaryUnaryMultiCallable[_governed_pb2.ApplyGovernedChangeRequest, _governed_pb2.ApplyGovernedChangeResponse]
-    """Applies one change that a grant and both consents allow, and burns their nonces."""
+    """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
+    applies what needs no consent, on items that are as `etags` says.
+    """
 
 @_typing.type_check_only
 class GovernedChangeServiceAsyncStub(GovernedChangeServiceStub):
@@ -57,8 +71,22 @@ class GovernedChangeServiceAsyncStub(GovernedChangeServiceStub):
     """Writes the space's genesis: both slots' public keys and governance's, signed by both slots,
     accepted once against the one-time enrolment secret.
     """
+    PreviewChange: _aio.UnaryUnaryMultiCallable[_governed_pb2.PreviewChangeRequest, _governed_pb2.PreviewChangeResponse]  # type: ignore[assignment]
+    """Says what an action would touch, and whether that needs both parties' consent: it is done and taken
+    back. Refusals that no consent lifts are the action's own.
+    """
+    RevokeConsent: _aio.UnaryUnaryMultiCallable[_governed_pb2.RevokeConsentRequest, _governed_pb2.RevokeConsentResponse]  # type: ignore[assignment]
+    """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
+    GetGenesis: _aio.UnaryUnaryMultiCallable[_governed_pb2.GetGenesisRequest, _governed_pb2.GetGenesisResponse]  # type: ignore[assignment]
+    """Reads the space's genesis and whose keys count now. A space without one is an answer."""
+    GetConstitutiveDigests: _aio.UnaryUnaryMultiCallable[_governed_pb2.GetConstitutiveDigestsRequest, _governed_pb2.GetConstitutiveDigestsResponse]  # type: ignore[assignment]
+    """Computes anew, from the rows as they stand in the store, the digest of everything live and
+    constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+    """
     ApplyGovernedChange: _aio.UnaryUnaryMultiCallable[_governed_pb2.ApplyGovernedChangeRequest, _governed_pb2.ApplyGovernedChangeResponse]  # type: ignore[assignment]
-    """Applies one change that a grant and both consents allow, and burns their nonces."""
+    """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
+    applies what needs no consent, on items that are as `etags` says.
+    """
 
 class GovernedChangeServiceServicer(metaclass=_abc_1.ABCMeta):
     """Changes what nobody may change alone. Graph itself checks both consents, in the transaction of the
@@ -78,11 +106,49 @@ class GovernedChangeServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def PreviewChange(
+        self,
+        request: _governed_pb2.PreviewChangeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_governed_pb2.PreviewChangeResponse, _abc.Awaitable[_governed_pb2.PreviewChangeResponse]]:
+        """Says what an action would touch, and whether that needs both parties' consent: it is done and taken
+        back. Refusals that no consent lifts are the action's own.
+        """
+
+    @_abc_1.abstractmethod
+    def RevokeConsent(
+        self,
+        request: _governed_pb2.RevokeConsentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_governed_pb2.RevokeConsentResponse, _abc.Awaitable[_governed_pb2.RevokeConsentResponse]]:
+        """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
+
+    @_abc_1.abstractmethod
+    def GetGenesis(
+        self,
+        request: _governed_pb2.GetGenesisRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_governed_pb2.GetGenesisResponse, _abc.Awaitable[_governed_pb2.GetGenesisResponse]]:
+        """Reads the space's genesis and whose keys count now. A space without one is an answer."""
+
+    @_abc_1.abstractmethod
+    def GetConstitutiveDigests(
+        self,
+        request: _governed_pb2.GetConstitutiveDigestsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_governed_pb2.GetConstitutiveDigestsResponse, _abc.Awaitable[_governed_pb2.GetConstitutiveDigestsResponse]]:
+        """Computes anew, from the rows as they stand in the store, the digest of everything live and
+        constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+        """
+
+    @_abc_1.abstractmethod
     def ApplyGovernedChange(
         self,
         request: _governed_pb2.ApplyGovernedChangeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_governed_pb2.ApplyGovernedChangeResponse, _abc.Awaitable[_governed_pb2.ApplyGovernedChangeResponse]]:
-        """Applies one change that a grant and both consents allow, and burns their nonces."""
+        """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
+        applies what needs no consent, on items that are as `etags` says.
+        """
 
 def add_GovernedChangeServiceServicer_to_server(servicer: GovernedChangeServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

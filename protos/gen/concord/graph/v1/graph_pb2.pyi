@@ -4,6 +4,7 @@ isort:skip_file
 Nodes, edges and how to walk them."""
 
 from collections import abc as _abc
+from concord.graph.v1 import transfer_pb2 as _transfer_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
@@ -1137,20 +1138,26 @@ class ExportSpaceRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     AS_OF_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
+    form: _transfer_pb2.ExportForm.ValueType
+    """Which form."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now. With a valid time, only what held then: edges and memories
-        in their stated interval and not superseded, without edges and lineage at what is left out.
+        in their stated interval and not superseded, without edges and lineage at what is left out. The
+        drawing shows what was known then, and greys what was superseded then. Refused with the full
+        form, which is of all times.
         """
 
     def __init__(
         self,
         *,
         as_of: _type_pb2.AsOf | None = ...,
+        form: _transfer_pb2.ExportForm.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "form", b"form"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1165,9 +1172,7 @@ class ExportSpaceResponse(_message.Message):
     LINES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """One JSON Lines record: {"kind": "memory" | "node" | "edge" | "lineage" | "episode" |
-        "working_memory", ...}, canonical (RFC 8785).
-        """
+        """Lines, without their line feeds."""
 
     def __init__(
         self,

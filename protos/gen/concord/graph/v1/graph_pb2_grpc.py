@@ -5,6 +5,7 @@ import warnings
 
 from concord.graph.v1 import graph_pb2 as concord_dot_graph_dot_v1_dot_graph__pb2
 from concord.graph.v1 import operation_pb2 as concord_dot_graph_dot_v1_dot_operation__pb2
+from concord.graph.v1 import transfer_pb2 as concord_dot_graph_dot_v1_dot_transfer__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -113,6 +114,11 @@ class GraphServiceStub:
                 '/concord.graph.v1.GraphService/ExportSpace',
                 request_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceResponse.FromString,
+                _registered_method=True)
+        self.ImportSpace = channel.stream_unary(
+                '/concord.graph.v1.GraphService/ImportSpace',
+                request_serializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceResponse.FromString,
                 _registered_method=True)
 
 
@@ -225,8 +231,21 @@ class GraphServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ExportSpace(self, request, context):
-        """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
-        defaulted times, no access data. Equal states give equal bytes.
+        """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+        lineage. Never counts as reading.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ImportSpace(self, request_iterator, context):
+        """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
+        nothing. A full export of what was imported has the same lines as the imported one, but for the
+        first.
+
+        An export with a genesis brings other people's agreement along. It goes only into a space of the
+        genesis's own name, against that space's enrolment secret, which is used up by it, and with a
+        restore grant that both of the imported slots have signed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -309,6 +328,11 @@ def add_GraphServiceServicer_to_server(servicer, server):
                     servicer.ExportSpace,
                     request_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceResponse.SerializeToString,
+            ),
+            'ImportSpace': grpc.stream_unary_rpc_method_handler(
+                    servicer.ImportSpace,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -720,6 +744,33 @@ class GraphService:
             '/concord.graph.v1.GraphService/ExportSpace',
             concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ImportSpace(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/concord.graph.v1.GraphService/ImportSpace',
+            concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

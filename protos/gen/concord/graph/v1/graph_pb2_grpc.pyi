@@ -6,6 +6,7 @@ Nodes, edges and how to walk them."""
 from collections import abc as _abc
 from concord.graph.v1 import graph_pb2 as _graph_pb2
 from concord.graph.v1 import operation_pb2 as _operation_pb2
+from concord.graph.v1 import transfer_pb2 as _transfer_pb2
 from grpc import aio as _aio
 import abc as _abc_1
 import grpc as _grpc
@@ -73,8 +74,17 @@ class GraphServiceStub:
     reading, and shows digests in place of content.
     """
     ExportSpace: _grpc.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]
-    """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
-    defaulted times, no access data. Equal states give equal bytes.
+    """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+    lineage. Never counts as reading.
+    """
+    ImportSpace: _grpc.StreamUnaryMultiCallable[_transfer_pb2.ImportSpaceRequest, _transfer_pb2.ImportSpaceResponse]
+    """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
+    nothing. A full export of what was imported has the same lines as the imported one, but for the
+    first.
+
+    An export with a genesis brings other people's agreement along. It goes only into a space of the
+    genesis's own name, against that space's enrolment secret, which is used up by it, and with a
+    restore grant that both of the imported slots have signed.
     """
 
 @_typing.type_check_only
@@ -121,8 +131,17 @@ class GraphServiceAsyncStub(GraphServiceStub):
     reading, and shows digests in place of content.
     """
     ExportSpace: _aio.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]  # type: ignore[assignment]
-    """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
-    defaulted times, no access data. Equal states give equal bytes.
+    """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+    lineage. Never counts as reading.
+    """
+    ImportSpace: _aio.StreamUnaryMultiCallable[_transfer_pb2.ImportSpaceRequest, _transfer_pb2.ImportSpaceResponse]  # type: ignore[assignment]
+    """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
+    nothing. A full export of what was imported has the same lines as the imported one, but for the
+    first.
+
+    An export with a genesis brings other people's agreement along. It goes only into a space of the
+    genesis's own name, against that space's enrolment secret, which is used up by it, and with a
+    restore grant that both of the imported slots have signed.
     """
 
 class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -256,8 +275,23 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.ExportSpaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_graph_pb2.ExportSpaceResponse], _abc.AsyncIterator[_graph_pb2.ExportSpaceResponse]]:
-        """Streams what holds as JSON Lines in the canonical state form: sorted, no generated ids, no
-        defaulted times, no access data. Equal states give equal bytes.
+        """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+        lineage. Never counts as reading.
+        """
+
+    @_abc_1.abstractmethod
+    def ImportSpace(
+        self,
+        request_iterator: _MaybeAsyncIterator[_transfer_pb2.ImportSpaceRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_transfer_pb2.ImportSpaceResponse, _abc.Awaitable[_transfer_pb2.ImportSpaceResponse]]:
+        """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
+        nothing. A full export of what was imported has the same lines as the imported one, but for the
+        first.
+
+        An export with a genesis brings other people's agreement along. It goes only into a space of the
+        genesis's own name, against that space's enrolment secret, which is used up by it, and with a
+        restore grant that both of the imported slots have signed.
         """
 
 def add_GraphServiceServicer_to_server(servicer: GraphServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any, Protocol
 
@@ -20,7 +21,8 @@ from concord_graph.ports import (
 Row = list[Any]
 CHANGE = (
     "c.seq, c.record_time, c.item_id, c.item_kind, c.type, c.revision, c.digest, c.before_digest,"
-    " c.principal, c.method, c.request_id, c.reason"
+    " c.principal, c.method, c.request_id, c.reason, coalesce(c.needs_consent, false),"
+    " coalesce(c.ends, '')"
 )
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
@@ -146,6 +148,8 @@ def change(row: Row) -> Change:
         before_digest=row[7],
         author=Author(row[8], row[9], row[10]),
         reason=row[11],
+        needs_consent=bool(row[12]),
+        ends=json.loads(row[13]) if row[13] else None,
     )
 
 

@@ -9,14 +9,24 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.verify import verify_genesis
 
-from concord_graph.adapters.neo4j import erasing, filters, layers, records, statements, succession
+from concord_graph.adapters.neo4j import (
+    erasing,
+    filters,
+    layers,
+    records,
+    statements,
+    succession,
+    transfer,
+)
 from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.viewing import Neo4jViews
+from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
     FOREVER,
+    Access,
     DeclaredRelation,
     Edge,
     Entry,
@@ -132,6 +142,27 @@ class Neo4jReads(Neo4jViews):
         )
         found = await self._items(text, id=ref.id, revision=ref.revision, kind=int(ref.kind))
         return records.revision(found[0]) if found else None
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked."""
+        return await transfer.revisions(self, refs)
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return what was ever read, by id."""
+        stored, pending = await self._pending.beside(lambda: transfer.accesses(self, after, limit))
+        return page_of_accesses(stored, pending, self._space_name, after, limit)
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        """Return burnt nonces, ascending."""
+        return await transfer.nonces(self, after, limit)
+
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted."""
+        return await transfer.genesis_envelope(self)
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        """Return when, whom and why imports were refused while the space was unused."""
+        return await transfer.early_refusals(self)
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""

@@ -9,6 +9,7 @@ from typing import Any
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.domain.items import (
+    FOREVER,
     REPLACING,
     DeclaredRelation,
     Edge,
@@ -50,7 +51,7 @@ OWN_LABELS = frozenset(
             "Replacing",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
-        *("Genesis", "Space", "Store"),
+        *("Genesis", "Space", "Store", "EarlyRefusal"),
     }
 )
 """What a caller's label must not pass itself off as."""
@@ -224,7 +225,7 @@ def labels(item_: Record, tokens: Tokens) -> list[str]:
     Those beside `Item` and the kind's version stand for the partial indexes of the schema.
     """
     found = ["Item", version(item_.kind)]
-    if item_.deleted:
+    if item_.deleted or item_.revision.record_until != FOREVER:  # of a former one: it ends at once
         return [*found, "Tombstone"]
     if isinstance(item_, DeclaredRelation):
         return [*found, "Relation", "Functional"] if item_.functional else [*found, "Relation"]

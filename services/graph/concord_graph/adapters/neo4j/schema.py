@@ -14,7 +14,7 @@ from neo4j import AsyncManagedTransaction, AsyncSession
 
 from concord_graph.domain.exceptions import StoreUnusable
 
-VERSION = 1
+VERSION = 2
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -37,6 +37,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "request": ("Request", "space", "principal", "method", "request_id"),
     "nonce": ("Nonce", "space", "nonce"),
     "genesis": ("Genesis", "space"),
+    "early_refusal": ("EarlyRefusal", "space", "number"),
     "space": ("Space", "space"),
     "store": ("Store", "key"),
 }

@@ -58,7 +58,7 @@ _UNANNOUNCED = (
 _CHANGES = (
     f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE} ORDER BY c.seq LIMIT $limit"
 )
-_HEADS = "MATCH (s:Space) RETURN s.space, s.seq ORDER BY s.space"
+_HEADS = "MATCH (s:Space) WHERE s.seq > 0 RETURN s.space, s.seq ORDER BY s.space"
 
 
 class Neo4jStore:

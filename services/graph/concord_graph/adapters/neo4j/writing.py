@@ -11,10 +11,11 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from concord_attestation.consent import GenesisRecord, Grant
+from concord_attestation.consent import GenesisRecord
 from neo4j import AsyncManagedTransaction
+from neo4j.exceptions import ConstraintError
 
-from concord_graph.adapters.neo4j import erasing, flushing, records, statements
+from concord_graph.adapters.neo4j import erasing, flushing, records, statements, transfer
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
 from concord_graph.adapters.neo4j.records import Fields
@@ -22,10 +23,11 @@ from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.exceptions import ConstitutiveProtected
+from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
+    Access,
     DeclaredRelation,
     Edge,
     EdgeType,
@@ -84,6 +86,7 @@ class Neo4jWrites(Neo4jReads):
         self._rows: list[Fields] = []
         self._agreeing: set[str] = set()
         self._erased: list[Memory | Edge] = []
+        self._accesses: list[Fields] = []
         self._changes: list[Fields] = []
         self._requests: list[Fields] = []
 
@@ -107,6 +110,10 @@ class Neo4jWrites(Neo4jReads):
     def fresh(self, item_id: str) -> None:
         """Ask the store nothing about an id that was made up just now."""
         self._known.fresh.add(item_id)
+
+    def wind(self, seq: int, time: int) -> None:
+        """Set the counters to those of an imported change."""
+        self._seq, self._last_time = seq, time
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Fetch what will be asked, and the lineage from there on, in a few statements."""
@@ -155,8 +162,19 @@ class Neo4jWrites(Neo4jReads):
                 "method": author.method,
                 "request_id": author.request_id,
                 "reason": change.reason,
+                "needs_consent": change.needs_consent,
+                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
             }
         )
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read."""
+        values = {"id": item_id, "last_time": access.last_time, "count": access.count}
+        self._accesses.append(values)
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused."""
+        await transfer.keep_early_refusal(self, time, author, why)
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
@@ -196,7 +214,7 @@ class Neo4jWrites(Neo4jReads):
         ((burnt,),) = await self.ask(_BURN, nonces=list(nonces))
         return bool(burnt == 0)
 
-    async def open_grant(self, grant: Grant | GenesisRecord) -> None:  # noqa: ARG002 - verified
+    async def open_grant(self, digest: str) -> None:  # noqa: ARG002 - kept nowhere
         """Let what this transaction writes from here on through the store's own protection."""
         await self.flush()
         self._granted = True
@@ -215,6 +233,9 @@ class Neo4jWrites(Neo4jReads):
 
     async def flush(self) -> None:
         """Write what was put, its records and the counters."""
+        if self._accesses:
+            accesses, self._accesses = self._accesses, []
+            await super().ask(transfer.PUT_ACCESSES, accesses=accesses)
         if not (self._rows or self._changes or self._requests or self._seq != self._counted):
             return
         rows, self._rows = self._rows, []
@@ -222,15 +243,10 @@ class Neo4jWrites(Neo4jReads):
         requests, self._requests = self._requests, []
         for start in range(0, max(len(rows), 1), _ROWS_A_STATEMENT):
             last = start + _ROWS_A_STATEMENT >= len(rows)
-            ((refused, sealed),) = await super().ask(
-                flushing.FLUSH,
+            ((refused, sealed),) = await self._write(
                 rows=rows[start : start + _ROWS_A_STATEMENT],
-                granted=self._granted,
                 changes=changes if last else [],
                 requests=requests if last else [],
-                seq=self._seq,
-                last_time=self._last_time,
-                forget_before=self._clock() - _REQUEST_KEPT_MICROSECONDS,
             )
             if refused:
                 raise ConstitutiveProtected(refused[0], "the store keeps what defines the agent")
@@ -241,6 +257,19 @@ class Neo4jWrites(Neo4jReads):
         if self._erased:
             erased, self._erased = self._erased, []
             await erasing.erase(self, erased)
+
+    async def _write(self, **what: list[Fields]) -> list[Row]:
+        try:
+            return await super().ask(
+                flushing.FLUSH,
+                **what,
+                granted=self._granted,
+                seq=self._seq,
+                last_time=self._last_time,
+                forget_before=self._clock() - _REQUEST_KEPT_MICROSECONDS,
+            )
+        except ConstraintError as error:
+            raise ItemClash("") from error
 
     async def node(self, node_id: str) -> Node | None:
         """Return a node by id."""
@@ -361,6 +390,10 @@ class Neo4jWrites(Neo4jReads):
             self._last_turns[session_id] = await super().last_turn_order(session_id)
         return self._last_turns[session_id]
 
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked."""
+        return [await self.revision(ref) for ref in refs]
+
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         newest = self._known.item(ref.id)
@@ -437,7 +470,7 @@ class Neo4jWrites(Neo4jReads):
             "defines": is_constitutive(typed) or _erases_what_defines(typed),
             "hides": isinstance(item, Edge) and item.relation in HIDING,
             "lineage": isinstance(item, Edge) and item.is_lineage,
-            "linked": isinstance(item, Edge) and not item.deleted,
+            "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
             "participants": [],
         }
         if isinstance(item, Edge):
@@ -452,6 +485,11 @@ class Neo4jWrites(Neo4jReads):
         if self._agreeing:
             ids, self._agreeing = list(self._agreeing), set()
             await super().ask(flushing.AGREED, ids=ids)
+
+
+def _is_over(item: Record) -> bool:
+    """Return whether a revision is put as one that has ended, before the one that ends it."""
+    return item.revision.record_until != FOREVER
 
 
 def _erases_what_defines(item: Edge | Memory | None) -> bool:

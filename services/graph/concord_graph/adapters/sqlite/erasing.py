@@ -21,7 +21,10 @@ _TEXTS = {
         "content, content_digest, concepts, domain, surfaces_when, sources, category, tags,"
         " external_id"
     ),
-    "edge": f"iif({_LINEAGE}, '', relation), properties, iif(:named, target_id, '')",
+    "edge": (
+        f"iif({_LINEAGE} OR relation = 'ERASED', '', relation), properties,"
+        " iif(:named, target_id, '')"
+    ),
 }
 _BLANK = {
     "memory": (

@@ -19,6 +19,7 @@ from concord_graph.adapters.sqlite import (
     succession,
 )
 from concord_graph.adapters.sqlite.layers import LayerReads
+from concord_graph.adapters.sqlite.transfer import TransferReads
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import (
@@ -55,7 +56,7 @@ from concord_graph.ports import (
 Pending = Sequence[ReadCounts]
 
 
-class SqliteReads(LayerReads):
+class SqliteReads(LayerReads, TransferReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -196,6 +197,10 @@ class SqliteReads(LayerReads):
         )
         row = self._one(sql, (self._space, ref.id, ref.revision))
         return rows.item(ref.kind, row) if row else None
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked."""
+        return [await self.revision(ref) for ref in refs]
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""

@@ -12,7 +12,7 @@ from concord_graph.ports import Author, Change, ChangeType, OperationFilter
 
 _COLUMNS = (
     "seq, record_time, item_id, item_kind, type, revision, digest, before_digest,"
-    " principal, method, request_id, reason"
+    " principal, method, request_id, reason, needs_consent, ends"
 )
 _CONSEQUENCES = (int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED))
 
@@ -94,4 +94,6 @@ def _change(row: tuple[Any, ...]) -> Change:
         before_digest=row[7],
         author=Author(row[8], row[9], row[10]),
         reason=row[11],
+        needs_consent=bool(row[12]),
+        ends=json.loads(row[13]) if row[13] else None,
     )

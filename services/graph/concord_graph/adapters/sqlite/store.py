@@ -125,7 +125,8 @@ class SqliteStore:
 
         def work() -> list[SpaceHead]:
             with self._transaction("BEGIN") as db:
-                found = db.execute("SELECT name, seq FROM space ORDER BY name").fetchall()
+                sql = "SELECT name, seq FROM space WHERE seq > 0 ORDER BY name"
+                found = db.execute(sql).fetchall()
             return [SpaceHead(name, seq) for name, seq in found]
 
         return await self._readers.run(work)

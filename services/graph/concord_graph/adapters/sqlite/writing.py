@@ -7,14 +7,15 @@ import sqlite3
 from collections.abc import Callable, Collection
 from typing import Any
 
-from concord_attestation.consent import GenesisRecord, Grant
+from concord_attestation.consent import GenesisRecord
 
 from concord_graph.adapters.sqlite import erasing, rows
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.exceptions import ConstitutiveProtected
+from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
 from concord_graph.domain.items import (
     FOREVER,
+    Access,
     DeclaredRelation,
     Edge,
     Entry,
@@ -60,6 +61,10 @@ class SqliteWrites(SqliteReads):
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Nothing to do: asking the file costs little."""
 
+    def wind(self, seq: int, time: int) -> None:
+        """Set the counters to those of an imported change."""
+        self._seq, self._last_time = seq, time
+
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
         table = rows.table(item.kind)
@@ -77,6 +82,8 @@ class SqliteWrites(SqliteReads):
                 raise ConstitutiveProtected(
                     item.id, "the store keeps what defines the agent"
                 ) from error
+            if error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise ItemClash(item.id) from error
             raise
         if isinstance(item, Edge):
             self._join(item)
@@ -126,6 +133,27 @@ class SqliteWrites(SqliteReads):
                 "method": author.method,
                 "request_id": author.request_id,
                 "reason": change.reason,
+                "needs_consent": int(change.needs_consent),
+                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
+            },
+        )
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read."""
+        values = {"id": item_id, "last_time": access.last_time, "count": access.count}
+        self._insert("access", {"space": self._space, **values, "unannounced": 0})
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused."""
+        self._insert(
+            "early_refusal",
+            {
+                "space": self._space,
+                "time": time,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "reason": why,
             },
         )
 
@@ -173,9 +201,8 @@ class SqliteWrites(SqliteReads):
             fresh += self._db.execute(sql, (self._space, nonce)).rowcount
         return fresh == len(nonces)
 
-    async def open_grant(self, grant: Grant | GenesisRecord) -> None:
+    async def open_grant(self, digest: str) -> None:
         """Let this transaction through the store's own protection."""
-        digest = grant.digest if isinstance(grant, GenesisRecord) else grant.action_digest
         self._insert("open_grant", {"space": self._space, "digest": digest})
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:

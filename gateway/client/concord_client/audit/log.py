@@ -1,0 +1,161 @@
+"""An exported log, checked as a log: every byte of it stands under the checkpoint (A2).
+
+Nothing of the export is believed: the log's key and the genesis digest come from whoever pinned
+them, an older checkpoint from whoever kept it.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import rfc8785
+from concord_attestation.checkpoint import Checkpoint, read_checkpoint
+from concord_attestation.instants import parse_time
+from concord_attestation.note import NoteInvalid
+from concord_attestation.tree import Frontier, leaf_hash
+
+MAX_LINE_BYTES = 1 << 20
+
+_HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
+_LEAF_KEYS = {
+    *("version", "space", "index", "time", "action", "actor", "principal", "item", "proposal"),
+    *("blocked", "reason", "properties"),
+}
+
+
+class LogInvalid(Exception):
+    """The export is not a log that its checkpoint vouches for. `index` -1: the header."""
+
+    def __init__(self, check: str, index: int = -1) -> None:
+        where = "the header" if index < 0 else f"entry {index}"
+        super().__init__(f"{where} failed the check {check!r}")
+        self.check = check
+        self.index = index
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What the reader knows from elsewhere; None is not compared."""
+
+    log_key: bytes | None = None
+    genesis_digest: str | None = None
+    checkpoint: str | None = None
+    """A note that the reader kept: the log must begin with what it vouches for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log whose every leaf stands under its signed checkpoint."""
+
+    space: str
+    checkpoint: Checkpoint
+    genesis: dict[str, Any] | None
+    leaves: list[dict[str, Any]]
+
+
+def read_log(lines: Iterable[bytes], pinned: Pinned) -> Log:
+    """Read an export and check that it is whole.
+
+    Raises:
+        LogInvalid: names the check that failed and the entry.
+    """
+    parts = iter(lines)
+    header = _header(next(parts, b""))
+    key = _log_key(header, pinned)
+    checkpoint = _checkpoint(str(header["checkpoint"]), header, key, "checkpoint")
+    witnessed = (
+        _checkpoint(pinned.checkpoint, header, key, "witnessed_checkpoint")
+        if pinned.checkpoint is not None
+        else None
+    )
+    leaves = list(_leaves(parts, str(header["space"]), checkpoint, witnessed))
+    return Log(str(header["space"]), checkpoint, header["genesis"], leaves)
+
+
+def _leaves(
+    lines: Iterator[bytes], space: str, checkpoint: Checkpoint, witnessed: Checkpoint | None
+) -> Iterator[dict[str, Any]]:
+    frontier = Frontier()
+    latest = ""
+    _compare(frontier, witnessed)
+    for line in lines:
+        index = frontier.size
+        data = line.removesuffix(b"\n")
+        if data == line:
+            raise LogInvalid("truncated", index)
+        leaf = _leaf(data, index)
+        if leaf["space"] != space or leaf["index"] != index:
+            raise LogInvalid("sequence", index)
+        if leaf["time"] < latest:
+            raise LogInvalid("time", index)
+        latest = leaf["time"]
+        frontier.append(leaf_hash(data))
+        _compare(frontier, witnessed)
+        yield leaf
+    if frontier.size != checkpoint.size or frontier.root() != checkpoint.root:
+        raise LogInvalid("root", frontier.size)
+    if witnessed is not None and witnessed.size > frontier.size:
+        raise LogInvalid("shorter_than_witnessed", frontier.size)
+
+
+def _compare(frontier: Frontier, witnessed: Checkpoint | None) -> None:
+    if (
+        witnessed is not None
+        and witnessed.size == frontier.size
+        and frontier.root() != witnessed.root
+    ):
+        raise LogInvalid("not_an_extension", frontier.size)
+
+
+def _header(line: bytes) -> dict[str, Any]:
+    header = _canonical(line.removesuffix(b"\n"), -1)
+    if not line.endswith(b"\n") or set(header) != _HEADER_KEYS or header["version"] != 1:
+        raise LogInvalid("form")
+    return header
+
+
+def _leaf(data: bytes, index: int) -> dict[str, Any]:
+    leaf = _canonical(data, index)
+    if set(leaf) != _LEAF_KEYS or leaf["version"] != 1:
+        raise LogInvalid("form", index)
+    try:
+        parse_time(leaf["time"])
+    except (ValueError, TypeError):
+        raise LogInvalid("time", index) from None
+    return leaf
+
+
+def _canonical(data: bytes, index: int) -> dict[str, Any]:
+    """Read JSON that is its own RFC 8785 form: one spelling of every byte, or none."""
+    if len(data) > MAX_LINE_BYTES:
+        raise LogInvalid("form", index)
+    try:
+        value = json.loads(data)
+        canonical = rfc8785.dumps(value)
+    except (ValueError, RecursionError):
+        raise LogInvalid("form", index) from None
+    if canonical != data or not isinstance(value, dict):
+        raise LogInvalid("canonical", index)
+    return value
+
+
+def _log_key(header: dict[str, Any], pinned: Pinned) -> bytes:
+    try:
+        key = b64decode(str(header["log_key"]), validate=True)
+    except (Base64Error, ValueError):
+        raise LogInvalid("form") from None
+    if pinned.log_key is not None and key != pinned.log_key:
+        raise LogInvalid("log_key")
+    return key
+
+
+def _checkpoint(note: str, header: dict[str, Any], key: bytes, check: str) -> Checkpoint:
+    try:
+        return read_checkpoint(note, str(header["log_origin"]), key)
+    except NoteInvalid:
+        raise LogInvalid(check) from None

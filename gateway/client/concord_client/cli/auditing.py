@@ -1,0 +1,240 @@
+"""`concord audit`: the log, and checking it without believing anybody."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import instant
+from concord_client.cli.desk import Desk, desk
+from concord_client.cli.failing import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+
+if TYPE_CHECKING:
+    from concord.governance.v1.audit_pb2 import AuditAction
+
+    from concord_client.audit.replay import Findings
+    from concord_client.audit.store import Difference
+    from concord_client.witness import Seen
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Read the audit log, take it with you, and check it. Each command first demands that the "
+    "log extends what this client saw of it before.",
+)
+
+
+class By(StrEnum):
+    """Who acted."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+    SYSTEM = "system"
+
+
+@app.command("log")
+def log(
+    ctx: typer.Context,
+    *,
+    item: Annotated[str, typer.Option(help="Only entries about this item.")] = "",
+    action: Annotated[
+        list[str] | None,
+        typer.Option(help='Only these, e.g. "smf-execute"; may be repeated.'),
+    ] = None,
+    actor: Annotated[By | None, typer.Option(case_sensitive=False, help="Only this one's.")] = None,
+    since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
+    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what was tried and done on what both parties agreed to, newest first."""
+    from concord.governance.v1 import audit_pb2
+
+    session = Session.of(ctx, space, as_json)
+    request = audit_pb2.ListAuditEntriesRequest(
+        item_id=item,
+        actions=[_action(each) for each in action or ()],
+        actor=audit_pb2.AuditActor.Value(f"AUDIT_ACTOR_{actor.name if actor else 'UNSPECIFIED'}"),
+        since=instant(since),
+        until=instant(until),
+        page_size=limit,
+        page_token=page_token,
+    )
+    with desk(session) as at:
+        _followed(at)
+        reply = at.client.audit.ListAuditEntries(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    from concord_client.cli.page import show, text
+    from concord_client.cli.proposal_page import logged
+
+    show(logged(reply))
+    if reply.next_page_token:
+        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+
+
+@app.command("export")
+def export(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Where to; replaced when it is there.")],
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the whole log to a file, for `concord audit verify`."""
+    from concord_client import private_files
+
+    session = Session.of(ctx, space, as_json)
+    with desk(session) as at:
+        lines = _exported(at)
+    try:
+        private_files.replace(file, b"".join(lines))
+    except OSError as error:
+        raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+    if session.as_json:
+        write_line(json.dumps({"file": str(file), "entries": len(lines) - 1}))
+    else:
+        typer.echo(f"Wrote {len(lines) - 1:,} entries to {file}.")
+
+
+@app.command("verify")
+def verify(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="What `concord audit export` wrote.", exists=True)],
+    *,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="A checkpoint that somebody kept: the log must extend it.", exists=True),
+    ] = None,
+    genesis: Annotated[
+        str, typer.Option(help="The genesis digest it must have.", show_default="as seen before")
+    ] = "",
+    log_key: Annotated[
+        str, typer.Option(help="The log's public key.", show_default="as seen before")
+    ] = "",
+    store: Annotated[
+        bool,
+        typer.Option(
+            "--store",
+            help="Also compare each constitutive item as it stands in the store with what the log "
+            "says. Needs the running system; export right before.",
+        ),
+    ] = False,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check an exported log, offline: hashes, signatures, order, and every rule of governance."""
+    from concord_client.cli import verifying
+
+    session = Session.of(ctx, space, as_json)
+    pinned, notes = verifying.known(session, checkpoint, genesis, log_key)
+    findings = verifying.verified(file, pinned, notes)
+    differing: list[Difference] = []
+    if store:
+        with desk(session) as at:
+            at.principals()
+            differing = verifying.compared(at, findings)
+    _tell(session, findings, differing, verifying.trusted(pinned, notes), compared=store)
+    if differing:
+        raise CommandError("The store does not hold what the log says.", reason="AUDIT_MISMATCH")
+
+
+@app.command("proof")
+def proof(
+    ctx: typer.Context,
+    index: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry, from 0.")],
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove that an entry is in the log: its leaf and its way up to the signed root."""
+    from concord.governance.v1 import audit_pb2
+    from concord_attestation.tree import ProofInvalid, leaf_hash, verify_inclusion
+    from google.protobuf.json_format import MessageToDict
+
+    session = Session.of(ctx, space, as_json)
+    with desk(session) as at:
+        seen = _followed(at)
+        head = seen.read(seen.checkpoint)
+        reply = at.client.audit.GetInclusionProof(
+            audit_pb2.GetInclusionProofRequest(index=index, tree_size=head.size)
+        )
+    try:
+        verify_inclusion(leaf_hash(reply.leaf), index, head.size, list(reply.hashes), head.root)
+    except ProofInvalid:
+        raise CommandError(
+            f"The log does not prove its entry {index}.", reason="AUDIT_PROOF_INVALID"
+        ) from None
+    if session.as_json:
+        told = {"checkpoint": seen.checkpoint, **MessageToDict(reply)}
+        write_line(json.dumps(told, indent=2))
+        return
+    from concord_client.cli.page import show, text
+    from concord_client.cli.proposal_page import proof_hashes
+
+    show(text(reply.leaf.decode()), *proof_hashes(list(reply.hashes)), "", text(seen.checkpoint))
+    show(text(f"Entry {index} is in the log of {head.size} that this checkpoint signs.", "green"))
+
+
+def _action(word: str) -> "AuditAction.ValueType":
+    from concord.governance.v1.audit_pb2 import AuditAction
+
+    name = f"AUDIT_ACTION_{word.upper().replace('-', '_').replace(' ', '_')}"
+    if name not in AuditAction.keys():  # noqa: SIM118 - an enum's wrapper is no mapping
+        known = ", ".join(
+            each.removeprefix("AUDIT_ACTION_").lower().replace("_", "-")
+            for each in AuditAction.keys()[1:]
+        )
+        raise typer.BadParameter(f"{word!r} is none of {known}.")
+    return AuditAction.Value(name)
+
+
+def _followed(at: Desk) -> "Seen":
+    """What the witness knows, once the log was held against it."""
+    at.principals()
+    return at.witness.follow(at.client.audit)
+
+
+def _exported(at: Desk) -> list[bytes]:
+    """The log's lines, under a checkpoint that extends what was seen before."""
+    from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
+
+    at.principals()
+    parts = at.client.audit.ExportAuditLog(ExportAuditLogRequest(), timeout=3600.0)
+    lines = b"".join(part.lines for part in parts).splitlines(keepends=True)
+    at.witness.accept(str(json.loads(lines[0])["checkpoint"]), at.client.audit)
+    return lines
+
+
+def _tell(
+    session: Session,
+    findings: "Findings",
+    differing: "list[Difference]",
+    trusted: str,
+    *,
+    compared: bool,
+) -> None:
+    counted = {
+        name: getattr(findings, name)
+        for name in ("entries", "proposals", "executed", "undone", "refused")
+    }
+    if session.as_json:
+        store = [{"item": each.item_id, "what": each.what} for each in differing]
+        told = {**counted, "constitutive": len(findings.constitutive), "reliesOn": trusted}
+        write_line(json.dumps({**told, "store": store if compared else None}, indent=2))
+        return
+    from concord_client.cli.page import fields, show, text
+
+    show(
+        text("The log holds: every byte stands under its checkpoint, every rule was kept.", "green")
+    )
+    show(fields([(name, f"{count:,}") for name, count in counted.items()]))
+    show(text(f"Relies on: {trusted}", "dim"))
+    if compared and not differing:
+        count = len(findings.constitutive)
+        show(text(f"The store holds what the log says: {count:,} digests compared.", "green"))
+    for each in differing:
+        show(text(f"{each.item_id}: {each.what}", "red"))

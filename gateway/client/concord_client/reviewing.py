@@ -1,0 +1,139 @@
+"""What a proposal says, read from its stored bytes alone, and the consent to it (V6).
+
+Nothing that the server says beside those bytes is shown or signed before it was held against
+them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import rfc8785
+from concord.governance.v1 import proposal_pb2
+from concord.type.v1 import type_pb2
+
+from concord_client import signing
+
+
+class ReviewError(Exception):
+    """The proposal is not what its bytes say; names the check."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(
+            f"The server's proposal failed the check {check!r}: it is not what its bytes say. "
+            "Nothing was signed."
+        )
+        self.check = check
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A revision whose bytes, digests and fields agree. `document` is read from `canonical`."""
+
+    canonical: bytes
+    digest: str
+    document: Mapping[str, Any]
+
+    @property
+    def etags(self) -> dict[str, str]:
+        """Item id to the etag that a consent names."""
+        return {item["id"]: item["etag"] for item in self.document["affected"]}
+
+    @property
+    def expire_time(self) -> datetime:
+        """When silence becomes rejection."""
+        return datetime.fromisoformat(self.document["expire_time"])
+
+    def terms(self) -> dict[str, Any]:
+        """Return what a consent to this revision names, as arguments of `signing`."""
+        said = self.document
+        return {
+            "space": said["space"],
+            "proposal_id": said["proposal_id"],
+            "revision": said["revision"],
+            "action_digest": said["action_digest"],
+            "etags": self.etags,
+            "policy_digest": said["policy_digest"],
+            "expire_time": self.expire_time,
+        }
+
+    def payload(self, slot: str, principal: str, nonce: bytes) -> bytes:
+        """Return exactly the bytes that this slot's consent signs."""
+        return signing.consent_payload(slot=slot, principal=principal, nonce=nonce, **self.terms())
+
+
+def review(proposal: proposal_pb2.Proposal) -> Reviewed:
+    """Check that a proposal is what its stored bytes say, and return what they say.
+
+    Raises:
+        ReviewError: "erased", "digest", "canonical", "action_digest", or the name of the field that
+            says something else than the bytes.
+    """
+    canonical = proposal.canonical
+    if not canonical:
+        raise ReviewError("erased")
+    if sha256(canonical).hexdigest() != proposal.digest:
+        raise ReviewError("digest")
+    document = _parsed(canonical)
+    _demand_alike(document, proposal)
+    return Reviewed(canonical, proposal.digest, document)
+
+
+def _parsed(canonical: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(canonical)
+        again = rfc8785.dumps(document)
+    except (ValueError, RecursionError):
+        raise ReviewError("canonical") from None
+    if again != canonical or not isinstance(document, dict):
+        raise ReviewError("canonical")
+    return document
+
+
+def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) -> None:
+    try:
+        digest = sha256(rfc8785.dumps(document["action"])).hexdigest()
+        if digest != document["action_digest"]:
+            raise ReviewError("action_digest")
+        for name, said in _fields(proposal).items():
+            if document[name] != said:
+                raise ReviewError(name)
+    except KeyError as error:
+        raise ReviewError(str(error.args[0])) from None
+
+
+def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
+    """Return what the server says beside the bytes, as the bytes would say it."""
+    kind = proposal_pb2.ProposalKind.Name(proposal.kind)
+    level = proposal_pb2.ApprovalLevel.Name(proposal.approval_level)
+    return {
+        "proposal_id": proposal.id,
+        "number": proposal.number,
+        "revision": proposal.revision,
+        "proposer": proposal.proposer,
+        "kind": kind.removeprefix("PROPOSAL_KIND_"),
+        "approval_level": level.removeprefix("APPROVAL_LEVEL_"),
+        "action_digest": signing.action_digest(proposal.action),
+        "policy_digest": proposal.policy_digest,
+        "undo_of": proposal.undo_of,
+        "affected": [
+            {
+                "id": item.id,
+                "kind": int(item.kind),
+                "etag": item.etag,
+                "needs_consent": item.needs_consent,
+            }
+            for item in proposal.affected
+        ],
+    }
+
+
+def kind_name(kind: int) -> str:
+    """Return what an item of this number is, as a word."""
+    name = type_pb2.ItemKind.Name(kind)  # type: ignore[arg-type] # numbers are the contract's
+    return name.removeprefix("ITEM_KIND_").lower()

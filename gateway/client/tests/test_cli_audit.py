@@ -1,0 +1,179 @@
+"""The audit log from the user's side: taken along, checked offline, and never forgotten."""
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord_client.audit.store import CHANGED, MISSING, UNLOGGED
+from concord_client.cli.testing import Commands
+from concord_embedded.testing import Spawned, spawned
+
+PASSPHRASE = "correct horse battery"
+
+
+@dataclass
+class User:
+    """Somebody with both keys and a memory of what was seen, and a way to start the system."""
+
+    home: Path
+    data: Path
+    port: int = 0
+
+    @contextmanager
+    def system(self, data: Path | None = None) -> Iterator[Spawned]:
+        """The system, always at the same address."""
+        with spawned(data or self.data, self.port) as running:
+            self.port = int(running.url.rpartition(":")[2])
+            yield running
+
+    def commands(self, running: Spawned, state: str = "state.json") -> Commands:
+        """The user's command line."""
+        return Commands(
+            running.environ
+            | {
+                "XDG_CONFIG_HOME": str(self.home),
+                "CONCORD_STATE": str(self.home / state),
+                "CONCORD_PASSPHRASE": PASSPHRASE,
+            }
+        )
+
+    def begin(self, running: Spawned) -> Commands:
+        """Makes keys and the genesis."""
+        concord = self.commands(running)
+        concord.done("principal", "create", "--slot", "agent", "--name", "helper")
+        concord.done("principal", "create", "--slot", "human", "--name", "ada")
+        concord.done("principal", "enrol")
+        return concord
+
+
+def agreed(concord: Commands, *action: str) -> None:
+    """Proposes and has both sign; then waits for graph's own entry in the log."""
+    before = written(concord)
+    made = concord.reply(proposal_pb2.CreateProposalResponse, "propose", *action).proposal
+    for slot in ("agent", "human"):
+        assert concord("approve", str(made.number), "--as", slot).exit_code == 0
+    until(lambda: written(concord) == before + 1)
+
+
+def written(concord: Commands) -> int:
+    """How many governed writes the log tells of."""
+    return concord.done("audit", "log", "--action", "write-success").count("write success")
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits for what graph's feed brings."""
+    for _ in range(100):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come")
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    """A user of a system that is not started yet."""
+    return User(tmp_path / "home", tmp_path / "data")
+
+
+def test_the_log_is_read_filtered_proved_and_taken_along(user: User, tmp_path: Path) -> None:
+    """A2 A3 Offline, and without the system: the export verifies, one changed byte does not."""
+    with user.system() as running:
+        concord = user.begin(running)
+        agreed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
+        found = concord.reply(
+            *(audit_pb2.ListAuditEntriesResponse, "audit", "log"),
+            *("--action", "smf-approve", "--actor", "human"),
+        )
+        proof = concord.done("audit", "proof", "3")
+        log = tmp_path / "log.jsonl"
+        concord.done("audit", "export", str(log))
+        fits = concord.done("audit", "verify", str(log), "--store")
+    offline = json.loads(concord.done("audit", "verify", str(log), "--json"))
+    log.write_bytes(log.read_bytes().replace(b'"actor":"HUMAN"', b'"actor":"AGENT"', 1))
+    changed = concord("audit", "verify", str(log))
+
+    assert [each.principal for each in found.entries] == ["ada"]
+    assert "is in the log of" in proof
+    assert "The store holds what the log says" in fits
+    assert (offline["executed"], offline["refused"]) == (1, 0)
+    assert "kept checkpoint(s)" in offline["reliesOn"]
+    assert changed.exit_code == 1
+    assert "failed the check" in changed.stderr
+
+
+def test_a_log_that_lost_its_past_is_refused(user: User) -> None:
+    """A2 Whoever replaces the ledger and its whole log is found by the client's last checkpoint."""
+    with user.system() as running:
+        concord = user.begin(running)
+        agreed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
+    shutil.rmtree(user.data / "governance")
+    with user.system() as running:
+        concord = user.commands(running)
+        told = [concord("audit", "log"), concord("audit", "proof", "0")]
+        fresh = user.commands(running, "nothing-seen.json")
+
+        assert [each.exit_code for each in told] == [1, 1]
+        assert all("THE AUDIT LOG WAS REWRITTEN" in each.stderr for each in told)
+        assert fresh("audit", "log").exit_code == 0, "what was never witnessed cannot be missed"
+
+
+def test_another_system_at_the_same_address_is_refused(user: User, tmp_path: Path) -> None:
+    """V5 The genesis and the log's key are pinned: nothing is signed for somebody else's."""
+    with user.system() as running:
+        concord = user.begin(running)
+    with user.system(tmp_path / "other") as other:
+        concord = user.commands(other)
+        told = concord("principal", "enrol")
+        log = concord("audit", "log")
+
+        assert (told.exit_code, log.exit_code) == (1, 1)
+        assert "ANOTHER GENESIS" in told.stderr
+        assert "ANOTHER GENESIS" in log.stderr
+
+
+def edit(store: Path, table: str, statement: str) -> None:
+    """Changes a store file past every trigger, as whoever owns the disk can."""
+    with closing(sqlite3.connect(store)) as db:
+        triggers = db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (table,)
+        ).fetchall()
+        for (name,) in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        changed = db.execute(statement).rowcount
+        db.commit()
+    assert changed == 1
+
+
+def test_an_edited_store_is_found(user: User, tmp_path: Path) -> None:
+    """A2 What stands in the store is compared with what the log says, by digests made anew."""
+    log = tmp_path / "log.jsonl"
+    with user.system() as running:
+        concord = user.begin(running)
+        concord.done("link", "helper", "LIKES", "tea")
+        for relation in ("VALUES", "KEEPS", "SERVES"):
+            agreed(concord, "set", "helper", relation, f"what it {relation}", "--constitutive")
+        agreed(concord, "add", "I keep confidences.", "--id", "promise", "--constitutive")
+        concord.done("audit", "export", str(log))
+        concord.done("audit", "verify", str(log), "--store")
+    store = user.data / "graph" / "graph.db"
+    edit(store, "edge", "UPDATE edge SET weight = 0.125 WHERE relation = 'VALUES'")
+    edit(store, "edge", "UPDATE edge SET edge_type = 1 WHERE relation = 'KEEPS'")
+    edit(store, "node", "UPDATE node SET name = 'obedience' WHERE name = 'what it SERVES'")
+    edit(store, "edge", "UPDATE edge SET edge_type = 2 WHERE relation = 'LIKES'")
+    edit(store, "memory", "UPDATE memory SET content = 'I tell.' WHERE id = 'promise'")
+    with user.system() as running:
+        told = user.commands(running)("audit", "verify", str(log), "--store", "--json")
+
+    assert told.exit_code == 1, told.output
+    assert "AUDIT_MISMATCH" in told.stderr
+    found = [each["what"] for each in json.loads(told.stdout)["store"]]
+    assert found.count(CHANGED) == len(["VALUES", "the node obedience", "promise"])
+    assert found.count(MISSING) == len(["KEEPS", "what it KEEPS"])
+    assert found.count(UNLOGGED) == len(["LIKES", "tea"])

@@ -1,0 +1,381 @@
+"""Governance from the user's side: keys, genesis, consent and undo, through a real system."""
+
+import json
+import os
+import pty
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from concord.governance.v1 import principal_pb2, proposal_pb2
+from concord.graph.v1 import graph_pb2
+from concord_client import keyfiles
+from concord_client.cli.testing import Commands
+from concord_client.reviewing import ReviewError, review
+from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
+
+PASSPHRASE = "correct horse battery"
+STATUS = proposal_pb2.ProposalStatus
+
+
+@pytest.fixture(scope="module")
+def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
+    """A running system whose spaces these tests govern."""
+    with spawned(tmp_path_factory.mktemp("governed") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the user's keys and memory of the system are kept."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def environ(governed: Spawned, home: Path) -> dict[str, str]:
+    """What a user's commands run with."""
+    return governed.environ | {
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "CONCORD_STATE": str(home / "state.json"),
+        "CONCORD_PASSPHRASE": PASSPHRASE,
+    }
+
+
+@pytest.fixture(scope="module")
+def concord(environ: dict[str, str]) -> Commands:
+    """The command line of somebody who holds both keys and has enrolled them."""
+    run = Commands(environ)
+    run.done("principal", "create", "--slot", "agent", "--name", "helper")
+    run.done("principal", "create", "--slot", "human", "--name", "ada")
+    run.done("principal", "enrol")
+    return run
+
+
+def proposal(concord: Commands, *arguments: str) -> proposal_pb2.Proposal:
+    """What a `propose` command made."""
+    return concord.reply(proposal_pb2.CreateProposalResponse, *arguments).proposal
+
+
+def approved(concord: Commands, number: int, slot: str) -> proposal_pb2.Proposal:
+    """A proposal after a slot's consent."""
+    result = concord("approve", str(number), "--as", slot, "--json")
+    assert result.exit_code == 0, result.output
+    assert "These bytes are signed:" in result.stderr
+    return parsed(result.stdout)
+
+
+def parsed(text: str) -> proposal_pb2.Proposal:
+    """The proposal in a reply's JSON."""
+    from google.protobuf.json_format import ParseDict
+
+    return ParseDict(json.loads(text)["proposal"], proposal_pb2.Proposal())
+
+
+def state(concord: Commands) -> str:
+    """The space's state export."""
+    return concord.done("export")
+
+
+def test_keys_are_their_owners_alone_and_a_humans_is_locked(concord: Commands, home: Path) -> None:
+    """V5 Mode 0600, outside the data directory; the HUMAN key opens with its passphrase alone."""
+    agent, human = (
+        keyfiles.read(home / "config" / "concord" / f"{s}.key") for s in ("agent", "human")
+    )
+
+    assert [stat.S_IMODE(file.path.stat().st_mode) for file in (agent, human)] == [0o600, 0o600]
+    assert (agent.is_locked, human.is_locked) == (False, True)
+    assert keyfiles.open_key(human, lambda: PASSPHRASE).public_key == human.public_key
+    with pytest.raises(keyfiles.KeyFileError, match="does not open"):
+        keyfiles.open_key(human, lambda: "another passphrase")
+    shown = concord.reply(principal_pb2.GetPrincipalsResponse, "principal", "show")
+    assert [each.public_key for each in shown.slots] == [agent.public_key, human.public_key]
+
+
+def test_a_key_is_refused_where_a_server_reads(concord: Commands, governed: Spawned) -> None:
+    """V5 W6 Inside a data directory, known by its variable or by its looks, no key is made."""
+    told = concord(
+        *("principal", "create", "--slot", "human", "--name", "eve"),
+        *("--out", str(governed.data / "keys" / "human.key")),
+    )
+
+    assert told.exit_code == 1
+    assert "inside the data directory" in told.stderr
+    assert not (governed.data / "keys" / "human.key").exists()
+
+
+def test_a_humans_key_wants_a_passphrase(environ: dict[str, str], tmp_path: Path) -> None:
+    """V5 Without a terminal, variable or descriptor there is none, and a short one is refused."""
+    create = (
+        "principal",
+        "create",
+        "--slot",
+        "human",
+        "--name",
+        "eve",
+        "--out",
+        str(tmp_path / "k"),
+    )
+    none = Commands({k: v for k, v in environ.items() if k != "CONCORD_PASSPHRASE"})(*create)
+    short = Commands(environ | {"CONCORD_PASSPHRASE": "short"})(*create)
+
+    assert (none.exit_code, short.exit_code) == (1, 1)
+    assert "run this on a terminal" in none.stderr
+    assert "12 characters" in short.stderr
+    assert not (tmp_path / "k").exists()
+
+
+def typed(environ: dict[str, str], words: list[str], *arguments: str) -> tuple[int, str]:
+    """Exit status and screen of a command on a terminal, on which `words` are typed in turn."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        env=environ,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,  # /dev/tty of whoever runs the tests is not its terminal
+    ) as process:
+        os.close(theirs)
+        screen = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                screen += piece
+                if words and screen.rstrip().endswith(b":"):
+                    os.write(ours, words.pop(0).encode() + b"\n")
+        except OSError:  # how Linux says that the other side has closed
+            pass
+        os.close(ours)
+        return process.wait(30), screen.decode()
+
+
+def test_the_passphrase_is_asked_twice_without_an_echo(tmp_path: Path) -> None:
+    """V5 On a terminal: nothing typed shows, and two different ones make nothing."""
+    environ = clean_environ() | {"XDG_CONFIG_HOME": str(tmp_path)}
+    create = ("principal", "create", "--slot", "human", "--name", "ada")
+
+    differing = typed(environ, [PASSPHRASE, "another passphrase"], *create)
+    assert differing[0] == 1
+    assert not list(tmp_path.rglob("*.key"))
+    status, screen = typed(environ, [PASSPHRASE, PASSPHRASE], *create)
+
+    assert status == 0, screen
+    assert PASSPHRASE not in screen
+    assert "Again:" in screen
+    made = keyfiles.read(tmp_path / "concord" / "human.key")
+    assert keyfiles.open_key(made, lambda: PASSPHRASE).principal == "ada"
+
+
+def test_the_passphrase_comes_through_a_descriptor(environ: dict[str, str], home: Path) -> None:
+    """V5 A script hands it over without an argument or a variable."""
+    reading, writing = os.pipe()
+    os.write(writing, f"{PASSPHRASE}\n".encode())
+    os.close(writing)
+    bare = {name: value for name, value in environ.items() if name != "CONCORD_PASSPHRASE"}
+    out = home / "by-descriptor.key"
+    done = subprocess.run(
+        [
+            *(*COMMAND, "principal", "create", "--slot", "human", "--name", "eve"),
+            *("--out", str(out), "--passphrase-fd", str(reading)),
+        ],
+        env=bare,
+        pass_fds=[reading],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(reading)
+
+    assert done.returncode == 0, done.stderr
+    assert keyfiles.open_key(keyfiles.read(out), lambda: PASSPHRASE).principal == "eve"
+
+
+def test_two_signatures_change_who_the_agent_is_and_two_undo_it(concord: Commands) -> None:
+    """V6 V8 V9 Agent signs: nothing. Human signs: done. Undone with both: the same export."""
+    before = state(concord)
+    made = proposal(concord, "propose", "set", "helper", "VALUES", "honesty", "--constitutive")
+    after_one = approved(concord, made.number, "agent")
+    assert after_one.status == STATUS.PROPOSAL_STATUS_PENDING
+    assert state(concord) == before
+    briefing = concord.done("briefing")
+    assert "human" in briefing
+
+    assert approved(concord, made.number, "human").status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert "honesty" in state(concord)
+    undo = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number)).proposal
+    approved(concord, undo.number, "agent")
+    assert approved(concord, undo.number, "human").status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+    assert state(concord) == before
+
+
+def test_review_shows_the_very_bytes(concord: Commands) -> None:
+    """V6 The canonical bytes stand on the page as they are, with the digest made here."""
+    made = proposal(
+        concord, "propose", "add", "I keep confidences.", "--id", "keeps", "--constitutive"
+    )
+    page = concord.done("review", str(made.number))
+    told = json.loads(concord.done("review", made.id, "--json"))
+
+    assert made.canonical.decode() in page
+    assert f"{made.digest} = SHA-256 of these bytes" in page
+    assert told["canonical"] == made.canonical.decode()
+    assert told["consent"]["action_digest"] == made.action_digest
+    assert told["consent"]["proposal_id"] == made.id
+
+
+def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: Commands) -> None:
+    """V6 V7 Revoked by its giver, rejected by one slot with a reason, withdrawn by its proposer."""
+    made = proposal(concord, "propose", "set", "helper", "VALUES", "care", "--constitutive")
+    number = str(made.number)
+    approved(concord, made.number, "agent")
+    revoked = concord.reply(proposal_pb2.RevokeConsentResponse, "revoke", number, "--as", "agent")
+    assert [each.revoked for each in revoked.proposal.consents] == [True]
+    never_given = concord("revoke", number, "--as", "human")
+    assert "was given from here" in never_given.stderr
+
+    rejected = concord.reply(
+        *(proposal_pb2.RejectProposalResponse, "reject", number, "--as", "human"),
+        *("--reason", "not so"),
+    )
+    other = proposal(concord, "propose", "set", "helper", "LIKES", "tea")
+    withdrawn = concord.reply(proposal_pb2.WithdrawProposalResponse, "withdraw", str(other.number))
+
+    assert rejected.proposal.status == STATUS.PROPOSAL_STATUS_REJECTED
+    assert rejected.proposal.resolution == "not so"
+    assert withdrawn.proposal.status == STATUS.PROPOSAL_STATUS_WITHDRAWN
+
+
+def test_the_agent_approves_its_own_all_at_once(concord: Commands) -> None:
+    """V7 `--all-agent`: a dry run changes nothing; what both must agree to is left alone."""
+    mine = [
+        proposal(concord, "propose", "set", "helper", "LIKES", what) for what in ("tea", "jazz")
+    ]
+    both = proposal(concord, "propose", "set", "helper", "VALUES", "calm", "--constitutive")
+
+    dry = concord.done("approve", "--all-agent", "--dry-run")
+    assert dry.count("executed") == len(mine)
+    assert "LIKES" not in state(concord)
+    concord.done("approve", "--all-agent")
+
+    assert state(concord).count("LIKES") == len(mine)
+    found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--status", "pending")
+    assert both.number in [each.number for each in found.proposals]
+
+
+def test_every_common_action_can_be_proposed(concord: Commands, tmp_path: Path) -> None:
+    """V1 W4 Edges and memories, made, changed, promoted, demoted, forgotten, restored, linked."""
+
+    def done(*arguments: str) -> proposal_pb2.Proposal:
+        made = proposal(concord, "propose", *arguments)
+        after = approved(concord, made.number, "agent")
+        if after.status == STATUS.PROPOSAL_STATUS_PENDING:
+            after = approved(concord, made.number, "human")
+        assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED, after.resolution
+        return made
+
+    done("add", "Rivers flow.", "--id", "m1")
+    done("add", "Rivers flow to the sea.", "--id", "m2")
+    done("update", "m1", "Rivers run.")
+    done("promote", "memory:m1")
+    done("demote", "m1")
+    done("forget", "m1")
+    done("restore", "m1")
+    done("link", "memory:m2", "AMENDS", "memory:m1", "--context", "where to")
+    done("set", "river", "ENDS_IN", "sea", "--property", "deep=true")
+    linked = concord.reply(graph_pb2.UpsertEdgeResponse, "link", "river", "ENDS_IN", "sea")
+    edge_id = linked.edge.id
+    done("change", edge_id, "--weight", "0.5")
+    done("promote", edge_id)
+    done("delete", edge_id)
+    action = {
+        "upsert_edge": {"edge": {"source": {"name": "a"}, "relation": "R", "target": {"name": "b"}}}
+    }
+    (tmp_path / "action.json").write_text(json.dumps(action))
+    made = proposal(concord, "propose", "--action", str(tmp_path / "action.json"))
+
+    assert made.kind == proposal_pb2.PROPOSAL_KIND_ADD
+    assert "ENDS_IN" not in state(concord)
+    assert (
+        concord("propose", "--action", str(tmp_path / "action.json"), "forget", "m1").exit_code == 2
+    )
+
+
+def test_a_key_is_replaced_with_both_consents(concord: Commands, home: Path) -> None:
+    """V5 After the rotation the old key speaks for nobody; the new one is found by itself."""
+    result = concord("principal", "rotate", "--slot", "agent", "--json")
+    made = parsed(result.stdout)
+    assert made.kind == proposal_pb2.PROPOSAL_KIND_CHANGE_KEY
+    approved(concord, made.number, "agent")
+    approved(concord, made.number, "human")
+    folder = home / "config" / "concord"
+    other = proposal(concord, "propose", "set", "helper", "LIKES", "rain")
+
+    old = concord("approve", str(other.number), "--as", "agent", "--key", str(folder / "agent.key"))
+
+    assert old.exit_code == 1
+    assert "does not hold the key that speaks for AGENT" in old.stderr
+    assert approved(concord, other.number, "agent").status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (folder / "agent-2.key").exists()
+
+
+def test_keys_on_two_machines_enrol_in_two_steps(governed: Spawned, tmp_path: Path) -> None:
+    """V5 One signs and hands on the record; the other checks it, signs it too, and enrols."""
+    one, two = (
+        Commands(
+            governed.environ
+            | {
+                "XDG_CONFIG_HOME": str(tmp_path / name),
+                "CONCORD_STATE": str(tmp_path / f"{name}.json"),
+                "CONCORD_PASSPHRASE": PASSPHRASE,
+            }
+        )
+        for name in ("one", "two")
+    )
+    one.done("principal", "create", "--slot", "agent", "--name", "helper")
+    card = json.loads(two.done("principal", "create", "--slot", "human", "--name", "ada", "--json"))
+    peer = f"{card['principal']}={card['publicKey']}"
+    half = one.done("principal", "enrol", "--sign-only", "agent", "--peer", peer, "--space", "demo")
+    (tmp_path / "half.json").write_text(half)
+    join = ("principal", "enrol", "--join", str(tmp_path / "half.json"))
+
+    elsewhere = two(*join, "--space", "default")
+    assert "something else about: space" in elsewhere.stderr
+    enrolled = two.reply(principal_pb2.GetPrincipalsResponse, *join, "--space", "demo")
+
+    assert [each.principal for each in enrolled.slots] == ["helper", "ada"]
+    again = two(*join, "--space", "demo")
+    assert "ERROR_REASON_GENESIS_EXISTS" in again.stderr
+
+
+def test_a_proposal_that_is_not_what_its_bytes_say_is_not_signed(concord: Commands) -> None:
+    """V6 Whatever the server says beside the bytes, or puts into them, is held against the rest."""
+    made = proposal(concord, "propose", "set", "helper", "VALUES", "truth", "--constitutive")
+    lies: dict[str, Callable[[proposal_pb2.Proposal], object]] = {
+        "digest": lambda told: setattr(told, "digest", "0" * 64),
+        "canonical": lambda told: rewrite(told, told.canonical + b" "),
+        "action_digest": lambda told: rewrite(told, told.canonical.replace(b"truth", b"power")),
+        "number": lambda told: setattr(told, "number", told.number + 1),
+        "approval_level": lambda told: setattr(told, "approval_level", 1),
+        "kind": lambda told: setattr(told, "kind", proposal_pb2.PROPOSAL_KIND_UNDO),
+        "policy_digest": lambda told: setattr(told, "policy_digest", "0" * 64),
+        "affected": lambda told: told.ClearField("affected"),
+        "erased": lambda told: told.ClearField("canonical"),
+    }
+
+    assert review(made).document["action_digest"] == made.action_digest
+    for check, lie in lies.items():
+        told = proposal_pb2.Proposal()
+        told.CopyFrom(made)
+        lie(told)
+        with pytest.raises(ReviewError) as caught:
+            review(told)
+        assert caught.value.check == check
+
+
+def rewrite(told: proposal_pb2.Proposal, canonical: bytes) -> None:
+    """Puts other bytes into a proposal, with the digest that fits them."""
+    told.canonical = canonical
+    told.digest = sha256(canonical).hexdigest()

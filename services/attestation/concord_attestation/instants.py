@@ -1,0 +1,19 @@
+"""Times as signed papers write them: RFC 3339 in UTC with six decimals."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_time(text: str) -> int:
+    """Read a time as microseconds since 1970; ValueError for any other form."""
+    if not _TIME.fullmatch(text):
+        raise ValueError("not a time")
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
+
+
+def format_time(time: int) -> str:
+    """Write microseconds since 1970."""
+    return (_EPOCH + timedelta(microseconds=time)).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")

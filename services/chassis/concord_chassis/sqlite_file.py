@@ -1,0 +1,281 @@
+"""One SQLite file as a service's store: one writer, a few readers, and failures by name.
+
+Work runs in threads of its own, each call in one transaction. Whoever keeps a store in it says in
+numbered steps how its schema grew, and turns the three failures into words of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from concord_chassis.workers import Workers
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 5.0
+_CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
+_PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_UNREADABLE = {
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
+}
+
+
+class FileUnusable(Exception):
+    """The file cannot serve as a store; the text says what to do."""
+
+
+class FileFailure(Exception):
+    """Root of what can go wrong with a file that was opened."""
+
+
+class FileBusy(FileFailure):
+    """Another process holds the file's lock, or too many wait for it."""
+
+
+class FileDamaged(FileFailure):
+    """The file holds what it cannot."""
+
+
+class FileUnreadable(FileFailure):
+    """The file cannot be read or written: no space, no right, no disk."""
+
+
+class _NewerSchema(Exception):
+    """`args`: the file's schema, the newest known here."""
+
+
+class SqliteFile:
+    """An opened file. Build it with `open_file`."""
+
+    def __init__(self, path: Path, *, name: str, readers: int, busy_seconds: float) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._writer = Workers(1, f"{name}-writer")
+        self._readers = Workers(readers, f"{name}-reader")
+        self.damaged = False
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run work on a consistent view."""
+        return await self._readers.run(self._run, "BEGIN", work)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run work in a transaction; an exception undoes all of it. One at a time."""
+        return await self._writer.run(self._run, "BEGIN IMMEDIATE", work)
+
+    async def truncate_log(self) -> bool:
+        """Write the main file anew and empty the log beside it, so that nothing of what was removed
+        stays there; False when a reader was in the way. (`secure_delete` alone leaves copies in the
+        free space of pages that were rebalanced: measured.)"""
+        return await self._writer.run(self._truncate_log)
+
+    def _truncate_log(self) -> bool:
+        try:
+            db = self._connection()
+            db.execute("VACUUM")
+            row = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise _failure(error) or error from error
+        return bool(row[0] == 0)
+
+    def close(self) -> None:
+        """Close the file; what was committed stays. Twice is once."""
+        self._writer.close()
+        self._readers.close()
+        while self._connections:
+            self._connections.pop().close()
+
+    def _run(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        with self._transaction(begin) as db:
+            return work(db)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        """Run a transaction on this thread's connection; any exception undoes it."""
+        try:
+            db = self._connection()
+            db.execute(begin)
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+        except sqlite3.DatabaseError as error:
+            failure = _failure(error)
+            if failure is None:
+                raise
+            self.damaged = self.damaged or isinstance(failure, FileDamaged)
+            raise failure from error
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = _connect(self._path, self._busy_seconds)
+            self._local.connection = connection
+            self._connections.append(connection)
+        return connection
+
+
+def open_file(
+    path: Path,
+    steps: Path,
+    *,
+    name: str,
+    readers: int = 2,
+    busy_seconds: float = BUSY_SECONDS,
+) -> SqliteFile:
+    """Open or make a file whose schema grows by the `NNNN_*.sql` steps of a folder.
+
+    Raises:
+        FileUnusable: it is another program's, damaged, of a newer version, or cannot be opened.
+    """
+    try:
+        with closing(_connect(path, busy_seconds)) as connection:
+            _prepare(connection, path, steps)
+    except sqlite3.DatabaseError as error:
+        raise FileUnusable(_advice(path, error)) from error
+    return SqliteFile(path, name=name, readers=readers, busy_seconds=busy_seconds)
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits to its end, in this thread.
+
+    Use cases are coroutines because other stores answer over a network; SQLite answers at once.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return cast("T", done.value)
+    coroutine.close()
+    raise RuntimeError("work on an embedded store waited for something outside the store")
+
+
+def migrate(db: sqlite3.Connection, steps: Sequence[tuple[int, str]]) -> None:
+    """Run the steps that a file lacks, all of them or none."""
+    db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and one that is locked
+    try:  # is told of now, not later
+        version = _version(db)
+        known = len(steps)
+        if version > known:
+            raise _NewerSchema(version, known)
+        if version == known:
+            return
+        for _, script in steps[version:]:
+            for statement in _statements(script):
+                db.execute(statement)
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(known),))
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+@cache
+def steps_in(folder: Path) -> tuple[tuple[int, str], ...]:
+    """Return (number, SQL) of every step, in order, from 1 without a gap."""
+    found = tuple(
+        (int(path.name.partition("_")[0]), path.read_text("utf-8"))
+        for path in sorted(folder.glob("*.sql"))
+    )
+    if [number for number, _ in found] != list(range(1, len(found) + 1)):
+        raise RuntimeError(f"the steps in {folder} are not numbered 1, 2, 3, ...")
+    return found
+
+
+def _version(db: sqlite3.Connection) -> int:
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone() is None:
+        return 0
+    row = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+    return int(row[0])
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Split a script where statements end; a trigger's inner semicolons end none."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _failure(error: sqlite3.DatabaseError) -> FileFailure | None:
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE  # Python's own have none
+    if code in _BUSY:
+        return FileBusy("the store is busy")
+    if code in _DAMAGED:
+        return FileDamaged("the store's file is damaged")
+    if code in _UNREADABLE:
+        return FileUnreadable("the store's file cannot be read or written")
+    return None
+
+
+def _connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path,
+        timeout=busy_seconds,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=512,
+    )
+    try:
+        _set_up(connection, path)
+    except (sqlite3.DatabaseError, FileUnusable):
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    mode = connection.execute("PRAGMA journal_mode = wal").fetchone()[0]
+    if mode != "wal":
+        raise FileUnusable(
+            f"{path} cannot use a write-ahead log (journal mode {mode}): "
+            "put the data directory on a local file system"
+        )
+    for pragma in (
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "recursive_triggers = ON",  # INSERT OR REPLACE must not slip past append-only triggers
+        "secure_delete = ON",
+        "cache_size = -65536",
+        "temp_store = MEMORY",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _prepare(db: sqlite3.Connection, path: Path, steps: Path) -> None:
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+    if tables and "meta" not in tables:
+        raise FileUnusable(f"{path} is another program's database: choose another directory")
+    try:
+        migrate(db, steps_in(steps))
+    except _NewerSchema as error:
+        found, known = error.args
+        raise FileUnusable(
+            f"{path} has schema {found}, this program knows {known}: "
+            "run the version of Concord that wrote it, or a newer one"
+        ) from error
+    if path.stat().st_size <= _CHECKED_BYTES:
+        problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise FileUnusable(_advice(path, problem))
+
+
+def _advice(path: Path, problem: object) -> str:
+    if isinstance(problem, sqlite3.OperationalError):
+        return f"cannot open {path} ({problem}): check that it exists, is yours and is not in use"
+    return (
+        f"{path} is damaged: move it away and restore a copy from a backup, or start with an "
+        "empty directory"
+    )

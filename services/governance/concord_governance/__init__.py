@@ -1,0 +1,1 @@
+"""Governance: proposals, consent, execution, undo and the audit log."""

@@ -1,0 +1,1 @@
+"""The graph service, over its contract."""

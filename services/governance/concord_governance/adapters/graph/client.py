@@ -1,0 +1,189 @@
+"""The graph port over graph's contract."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from typing import TypeVar
+
+import grpc
+from concord.graph.v1 import (
+    erase_pb2,
+    feed_pb2,
+    feed_pb2_grpc,
+    governed_pb2,
+    governed_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_attestation.consent import GenesisRecord, SlotKey
+from concord_chassis.channel import connect
+from concord_chassis.failure import Failure, from_rpc_error
+from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from google.protobuf.json_format import ParseDict
+
+from concord_governance.adapters.graph.messages import effects, news
+from concord_governance.domain.exceptions import GraphRefused, GraphUnavailable
+from concord_governance.domain.proposals import Affected, Json
+from concord_governance.ports import Done, News, Preview, Standing
+
+PRINCIPAL = "governance"
+SCOPES = frozenset({"governed:read", "governed:write", "confirm:write"})
+SILENCE = 30.0
+"""Seconds without even a keep-alive after which the feed counts as lost."""
+REMEMBERED_SPACES = 1_000
+_PASSING = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.DATA_LOSS,
+        grpc.StatusCode.INTERNAL,
+    }
+)
+
+T = TypeVar("T")
+
+
+class GraphClient:
+    """Graph behind an address, asked under a service principal's own tokens."""
+
+    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        self._issuer = issuer
+        service = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM"))
+        methods = [
+            governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
+            feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
+            memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
+        ]
+        self._channel = connect(address, token=service, services=methods)
+        self._follower = connect(address, token=service, cap=None)
+        self._governed = governed_pb2_grpc.GovernedChangeServiceStub(self._channel)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
+        self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
+
+    async def preview(self, space: str, action: Mapping[str, Json]) -> Preview:
+        """Return what the action would touch."""
+        request = governed_pb2.PreviewChangeRequest(action=_message(action))
+        found = await _asked(self._governed.PreviewChange(request, metadata=self._as(space)))
+        return Preview(
+            tuple(
+                Affected(item.id, int(item.kind), item.etag, item.needs_consent)
+                for item in found.items
+            )
+        )
+
+    async def perform(
+        self, space: str, action: Mapping[str, Json], decision_id: str, etags: Mapping[str, str]
+    ) -> Done:
+        """Do an action that needs no grant, once per decision."""
+        request = governed_pb2.ApplyGovernedChangeRequest(
+            request_id=decision_id, action=_message(action), etags=etags
+        )
+        return await self._applied(space, request)
+
+    async def apply(
+        self, space: str, action: Mapping[str, Json], decision_id: str, grant: bytes
+    ) -> Done:
+        """Do an action under a grant, once per decision."""
+        request = governed_pb2.ApplyGovernedChangeRequest(
+            request_id=decision_id, action=_message(action), grant=grant
+        )
+        return await self._applied(space, request)
+
+    async def revoke(self, space: str, revocation: bytes, request_id: str) -> None:
+        """Burn a consent's nonce on its principal's signature."""
+        request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
+        await _asked(self._governed.RevokeConsent(request, metadata=self._as(space)))
+
+    async def confirm_erased(self, space: str, memory_id: str) -> None:
+        """Say that the ledger holds nothing more of what a memory said."""
+        request = erase_pb2.ConfirmEraseRequest(
+            request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
+        )
+        await _asked(self._memories.ConfirmErase(request, metadata=self._as(space)))
+
+    async def standing(self, space: str) -> Standing | None:
+        """Return who counts; None before the genesis."""
+        request = governed_pb2.GetGenesisRequest()
+        found = await _asked(self._governed.GetGenesis(request, metadata=self._as(space)))
+        if found.status != type_pb2.LOOKUP_STATUS_FOUND:
+            return None
+        slots = {each.slot: SlotKey(each.principal, each.public_key) for each in found.slots}
+        record = GenesisRecord(
+            space=space,
+            agent=slots["AGENT"],
+            human=slots["HUMAN"],
+            governance_key=found.governance_key,
+            digest=found.genesis_digest,
+        )
+        return Standing(record, found.genesis)
+
+    async def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncIterator[News]:
+        """Replay every space's changes after its cursor, then follow."""
+        # a quiet graph says nothing for ten seconds: whether it answers is asked first
+        await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        yield News("", "", 0, ())
+        request = feed_pb2.WatchChangesRequest(
+            cursors=[
+                feed_pb2.SpaceCursor(space=space, seq=seq)
+                for space, (_, seq) in sorted(cursors.items())
+            ]
+        )
+        call = self._watched.WatchChanges(request)
+        try:
+            while True:
+                async with asyncio.timeout(SILENCE):
+                    message = await call.read()
+                if not isinstance(message, feed_pb2.WatchChangesResponse):
+                    return
+                yield news(message)
+        except TimeoutError:
+            raise GraphUnavailable("the feed fell silent") from None
+        except grpc.aio.AioRpcError as error:
+            raise _translated(from_rpc_error(error)) from error
+        finally:
+            call.cancel()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._follower.close()
+        await self._channel.close()
+
+    async def _applied(self, space: str, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
+        done = await _asked(self._governed.ApplyGovernedChange(request, metadata=self._as(space)))
+        return Done(effects(done), done.token)
+
+    def _as(self, space: str) -> tuple[tuple[str, str]]:
+        """Return the metadata under which a space is written to."""
+        token = self._tokens.get(space)
+        if token is None:
+            who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM")
+            token = self._tokens[space] = RenewedToken(self._issuer, who)
+        self._tokens.move_to_end(space)
+        if len(self._tokens) > REMEMBERED_SPACES:
+            self._tokens.popitem(last=False)
+        return (("authorization", f"Bearer {token()}"),)
+
+
+def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:
+    return ParseDict(dict(action), governed_pb2.GovernedAction())
+
+
+async def _asked(call: Awaitable[T]) -> T:
+    try:
+        return await call
+    except grpc.aio.AioRpcError as error:
+        raise _translated(from_rpc_error(error)) from error
+
+
+def _translated(failure: Failure) -> GraphUnavailable | GraphRefused:
+    if failure.code in _PASSING:
+        return GraphUnavailable(f"graph does not answer ({failure.code.name})")
+    return GraphRefused(failure)

@@ -1,0 +1,78 @@
+"""Graph's messages as governance's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from concord.graph.v1 import feed_pb2, governed_pb2
+from concord.type.v1 import type_pb2
+from concord_attestation.digest import action_digest
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_governance.domain.proposals import Effect, Json
+from concord_governance.ports import News, Noted
+
+
+def normal_form(action: Mapping[str, Json]) -> tuple[Mapping[str, Json], str]:
+    """Return an action's JSON as its contract writes it, and its digest.
+
+    Raises ValueError for what is no action.
+    """
+    try:
+        message = ParseDict(dict(action), governed_pb2.GovernedAction())
+    except ParseError as error:
+        raise ValueError("this is no action") from error
+    return written(message)
+
+
+def written(action: governed_pb2.GovernedAction) -> tuple[Mapping[str, Json], str]:
+    """Return an action as JSON with the contract's field names, and its digest."""
+    return MessageToDict(action, preserving_proto_field_name=True), action_digest(action)
+
+
+def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...]:
+    """Return what was done to each item."""
+    return tuple(
+        Effect(each.id, int(each.kind), each.before_revision, each.after_revision)
+        for each in done.effects
+    )
+
+
+def news(message: feed_pb2.WatchChangesResponse) -> News:
+    """Return what an audit takes from some changes."""
+    changes = message.changes
+    return News(
+        space=message.space,
+        epoch=message.epoch,
+        seq=changes[-1].seq if changes else 0,
+        noted=tuple(_noted(change) for change in changes if change.HasField("attestation")),
+        erased=tuple(
+            (each.item_id, each.item_kind == type_pb2.ITEM_KIND_MEMORY)
+            for each in changes
+            if each.type == feed_pb2.CHANGE_TYPE_ERASED
+        ),
+    )
+
+
+def _noted(change: feed_pb2.Change) -> Noted:
+    told = change.attestation
+    return Noted(
+        seq=change.seq,
+        record_time=_micros(change.record_time),
+        item_id=change.item_id,
+        item_kind=int(change.item_kind),
+        change_type=int(change.type),
+        principal=told.principal,
+        method=told.method,
+        request_id=told.request_id,
+        digest=change.digest,
+        before_digest=told.before_digest,
+        reason=told.reason,
+        constitutive=told.constitutive,
+        ends=dict(told.ends),
+    )
+
+
+def _micros(stamp: Timestamp) -> int:
+    return stamp.seconds * 1_000_000 + stamp.nanos // 1000

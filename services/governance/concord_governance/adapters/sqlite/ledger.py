@@ -1,0 +1,101 @@
+"""The ledger port over one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from concord_chassis.sqlite_file import (
+    BUSY_SECONDS,
+    FileBusy,
+    FileDamaged,
+    FileUnreadable,
+    SqliteFile,
+    drive,
+    open_file,
+)
+
+from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
+from concord_governance.adapters.sqlite.writing import SqliteLedgerWrites
+from concord_governance.domain.exceptions import LedgerBusy, LedgerCorrupt, LedgerUnavailable
+from concord_governance.ports import Clock, LedgerReads, LedgerWrites
+
+T = TypeVar("T")
+
+_STEPS = Path(__file__).with_name("schema")
+
+
+class SqliteLedger:
+    """Governance's ledger in one file. Build it with `open_ledger`."""
+
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+        self._file = file
+        self._clock = clock
+
+    async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+
+        def run(db: sqlite3.Connection) -> T:
+            return drive(cast("Coroutine[Any, Any, T]", work(SqliteLedgerReads(db, space))))
+
+        with _told():
+            return await self._file.read(run)
+
+    async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
+        """Run work in a transaction."""
+
+        def run(db: sqlite3.Connection) -> T:
+            tx = SqliteLedgerWrites(db, space, self._clock)
+            return drive(cast("Coroutine[Any, Any, T]", work(tx)))
+
+        with _told():
+            return await self._file.write(run)
+
+    async def spaces(self) -> Sequence[str]:
+        """Return every space that has a ledger."""
+        with _told():
+            return await self._file.read(
+                lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
+            )
+
+    async def scrub(self) -> bool:
+        """Leave no byte of what was removed in any file."""
+        with _told():
+            return await self._file.truncate_log()
+
+    async def ready(self) -> bool:
+        """Return whether the store answers; not once damage was found."""
+        with _told():
+            found = await self._file.read(lambda db: db.execute("SELECT 1 FROM meta").fetchone())
+        return found is not None and not self._file.damaged
+
+    async def close(self) -> None:
+        """Close the store."""
+        self._file.close()
+
+
+def open_ledger(
+    path: Path, clock: Clock, *, readers: int = 2, busy_seconds: float = BUSY_SECONDS
+) -> SqliteLedger:
+    """Open or make a ledger.
+
+    Raises:
+        FileUnusable: the file cannot serve; the text says what to do.
+    """
+    file = open_file(path, _STEPS, name="ledger", readers=readers, busy_seconds=busy_seconds)
+    return SqliteLedger(file, clock)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except FileBusy as error:
+        raise LedgerBusy("the ledger is busy") from error
+    except FileDamaged as error:
+        raise LedgerCorrupt("the ledger's file is damaged") from error
+    except FileUnreadable as error:
+        raise LedgerUnavailable("the ledger's file cannot be read or written") from error

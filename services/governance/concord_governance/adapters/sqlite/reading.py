@@ -1,0 +1,201 @@
+"""The ledger's reads over one SQLite transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from concord_governance.domain.documents import from_json
+from concord_governance.domain.proposals import (
+    Decision,
+    Effect,
+    GivenConsent,
+    Proposal,
+    Revision,
+    Status,
+)
+from concord_governance.ports import EntryFilter, Leaf, Receipt
+
+Row = tuple[Any, ...]
+
+_PROPOSAL = (
+    "id, revision, version, status, create_time, resolve_time, resolved_by, resolution, undone_by,"
+    " undo_until, decision_id, decision_time, decision_grant, effects"
+)
+_MOST_DUE = 1000
+
+
+class SqliteLedgerReads:
+    """A consistent view of one space's ledger. Its coroutines never wait."""
+
+    def __init__(self, connection: sqlite3.Connection, space: str) -> None:
+        self._db = connection
+        self._space_name = space
+        row = self._one("SELECT id FROM space WHERE name = ?", (space,))
+        self._space = int(row[0]) if row else 0
+
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """Return a proposal by id."""
+        return self._found("id = ?", proposal_id)
+
+    async def proposal_numbered(self, number: int) -> Proposal | None:
+        """Return a proposal by number."""
+        return self._found("number = ?", number)
+
+    async def proposals(
+        self, statuses: Sequence[Status], item_id: str, before: int, limit: int
+    ) -> Sequence[Proposal]:
+        """Return proposals with a number below `before`, newest first."""
+        tests, bound = "space = :space AND number < :before", {"before": before, "limit": limit}
+        values: dict[str, Any] = {"space": self._space, **bound}
+        if statuses:
+            tests += " AND status IN (SELECT value FROM json_each(:statuses))"
+            values["statuses"] = json.dumps([int(status) for status in statuses])
+        if item_id:
+            tests += (
+                " AND number IN (SELECT number FROM affected"
+                " WHERE space = :space AND item_id = :item_id)"
+            )
+            values["item_id"] = item_id
+        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE {tests} ORDER BY number DESC LIMIT :limit"
+        return [self._proposal(row) for row in self._all(sql, values)]
+
+    async def due(self, now: int) -> Sequence[Proposal]:
+        """Return open proposals whose time is over."""
+        sql = (
+            f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status IN (1, 2)"
+            " AND expire_time <= ? ORDER BY expire_time LIMIT ?"
+        )
+        return [self._proposal(row) for row in self._all(sql, (self._space, now, _MOST_DUE))]
+
+    async def undecided_effects(self) -> Sequence[Proposal]:
+        """Return decided proposals whose effect is not known yet."""
+        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status = 3 ORDER BY number"
+        return [self._proposal(row) for row in self._all(sql, (self._space,))]
+
+    async def nonce_is_known(self, nonce: str) -> bool:
+        """Return whether a paper with this nonce came before."""
+        sql = "SELECT 1 FROM nonce WHERE space = ? AND nonce = ?"
+        return self._one(sql, (self._space, nonce)) is not None
+
+    async def receipt(self, principal: str, method: str, request_id: str) -> Receipt | None:
+        """Return what an earlier request did."""
+        sql = (
+            "SELECT digest, proposal_ids FROM request"
+            " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
+        )
+        row = self._one(sql, (self._space, principal, method, request_id))
+        return Receipt(row[0], tuple(json.loads(row[1]))) if row else None
+
+    async def log_size(self) -> int:
+        """Return how many leaves the log has."""
+        row = self._one("SELECT log_size FROM space WHERE id = ?", (self._space,))
+        return int(row[0]) if row else 0
+
+    async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
+        """Return leaves start..end."""
+        sql = (
+            "SELECT place, time, data FROM leaf"
+            " WHERE space = ? AND place >= ? AND place < ? ORDER BY place"
+        )
+        return [Leaf(*row) for row in self._all(sql, (self._space, start, end))]
+
+    async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
+        """Return leaves with an index below `before`, newest first."""
+        tests = "space = :space AND place < :before"
+        bound: dict[str, Any] = {"space": self._space, "before": before, "limit": limit}
+        if filter_.actions:
+            tests += " AND action IN (SELECT value FROM json_each(:actions))"
+            bound["actions"] = json.dumps([int(action) for action in filter_.actions])
+        for name, test, value in (
+            ("item_id", "item_id = :item_id", filter_.item_id or None),
+            ("actor", "actor = :actor", filter_.actor),
+            ("since", "time >= :since", filter_.since),
+            ("until", "time < :until", filter_.until),
+        ):
+            if value is not None:
+                tests += f" AND {test}"
+                bound[name] = value
+        sql = f"SELECT place, time, data FROM leaf WHERE {tests} ORDER BY place DESC LIMIT :limit"
+        return [Leaf(*row) for row in self._all(sql, bound)]
+
+    async def nodes(self, names: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
+        """Return hashes of complete subtrees by (level, index)."""
+        sql = "SELECT hash FROM tree WHERE space = ? AND level = ? AND place = ?"
+        found = {}
+        for level, place in names:
+            row = self._one(sql, (self._space, level, place))
+            if row is not None:
+                found[level, place] = bytes(row[0])
+        return found
+
+    async def feed_cursor(self) -> tuple[str, int]:
+        """Return (epoch, seq) of graph's feed that has been applied."""
+        row = self._one("SELECT feed_epoch, feed_seq FROM space WHERE id = ?", (self._space,))
+        return (row[0], row[1]) if row else ("", 0)
+
+    async def unconfirmed(self) -> Sequence[str]:
+        """Return the erased memories whose erasure graph has not been told of."""
+        sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"
+        return [row[0] for row in self._all(sql, (self._space,))]
+
+    def _found(self, test: str, value: str | int) -> Proposal | None:
+        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND {test}"
+        row = self._one(sql, (self._space, value))
+        return self._proposal(row) if row else None
+
+    def _proposal(self, row: Row) -> Proposal:
+        decision = None
+        if row[10]:
+            effects = tuple(Effect(*parts) for parts in json.loads(row[13]))
+            decision = Decision(row[10], row[11], row[12], effects)
+        return Proposal(
+            newest=self._revision(row[0], row[1]),
+            version=row[2],
+            status=Status(row[3]),
+            create_time=row[4],
+            resolve_time=row[5],
+            resolved_by=row[6],
+            resolution=row[7],
+            undone_by=row[8],
+            undo_until=row[9],
+            consents=self._consents(row[0], row[1]),
+            decision=decision,
+        )
+
+    def _revision(self, proposal_id: str, revision: int) -> Revision:
+        sql = (
+            "SELECT document, canonical, digest FROM revision"
+            " WHERE space = ? AND proposal_id = ? AND revision = ?"
+        )
+        document, canonical, digest = self._all(sql, (self._space, proposal_id, revision))[0]
+        return from_json(json.loads(canonical or document), canonical, digest)
+
+    def _consents(self, proposal_id: str, revision: int) -> tuple[GivenConsent, ...]:
+        sql = (
+            "SELECT slot, principal, nonce, receive_time, expire_time, envelope, revoked"
+            " FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"
+            " ORDER BY receive_time, slot"
+        )
+        found = self._all(sql, (self._space, proposal_id, revision))
+        return tuple(
+            GivenConsent(
+                slot=row[0],
+                principal=row[1],
+                nonce=row[2],
+                receive_time=row[3],
+                expire_time=row[4],
+                envelope=row[5],
+                revoked=bool(row[6]),
+            )
+            for row in found
+        )
+
+    def _one(self, sql: str, bound: Sequence[Any] | Mapping[str, Any]) -> Row | None:
+        row: Row | None = self._db.execute(sql, bound).fetchone()
+        return row
+
+    def _all(self, sql: str, bound: Sequence[Any] | Mapping[str, Any]) -> list[Row]:
+        return self._db.execute(sql, bound).fetchall()

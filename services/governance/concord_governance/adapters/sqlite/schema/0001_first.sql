@@ -1,0 +1,122 @@
+-- Times are integer microseconds UTC. The log (leaf, tree) and burnt nonces are append-only.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE space (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  last_number INTEGER NOT NULL DEFAULT 0,
+  log_size INTEGER NOT NULL DEFAULT 0,
+  last_time INTEGER NOT NULL DEFAULT 0,
+  feed_epoch TEXT NOT NULL DEFAULT '',
+  feed_seq INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE proposal (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  expire_time INTEGER NOT NULL,
+  resolve_time INTEGER,
+  resolved_by TEXT NOT NULL,
+  resolution TEXT NOT NULL,
+  undone_by TEXT NOT NULL,
+  undo_until INTEGER,
+  decision_id TEXT NOT NULL,
+  decision_time INTEGER NOT NULL,
+  decision_grant BLOB NOT NULL,
+  effects TEXT NOT NULL,
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX proposal_number ON proposal (space, number);
+CREATE INDEX proposal_open ON proposal (space, expire_time) WHERE status IN (1, 2);
+CREATE INDEX proposal_decided ON proposal (space, number) WHERE status = 3;
+
+-- `document` is the revision without its words, `canonical` all of it until it is erased.
+CREATE TABLE revision (
+  space INTEGER NOT NULL,
+  proposal_id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  document TEXT NOT NULL,
+  canonical BLOB NOT NULL,
+  PRIMARY KEY (space, proposal_id, revision)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE affected (
+  space INTEGER NOT NULL,
+  item_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (space, item_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE consent (
+  space INTEGER NOT NULL,
+  proposal_id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  slot TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  nonce TEXT NOT NULL,
+  receive_time INTEGER NOT NULL,
+  expire_time INTEGER NOT NULL,
+  envelope BLOB NOT NULL,
+  revoked INTEGER NOT NULL,
+  PRIMARY KEY (space, proposal_id, revision, slot, nonce)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE nonce (
+  space INTEGER NOT NULL,
+  nonce TEXT NOT NULL,
+  PRIMARY KEY (space, nonce)
+) STRICT, WITHOUT ROWID;
+
+-- Erased memories whose erasure graph has not been told of yet.
+CREATE TABLE unconfirmed (
+  space INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  PRIMARY KEY (space, memory_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE request (
+  space INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  method TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  proposal_ids TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  PRIMARY KEY (space, principal, method, request_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX request_age ON request (create_time);
+
+CREATE TABLE leaf (
+  space INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  action INTEGER NOT NULL,
+  actor INTEGER NOT NULL,
+  item_id TEXT NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (space, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX leaf_item ON leaf (space, item_id, place) WHERE item_id <> '';
+
+CREATE TABLE tree (
+  space INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (space, level, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER leaf_kept BEFORE DELETE ON leaf BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER leaf_written_once BEFORE UPDATE ON leaf BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER tree_kept BEFORE DELETE ON tree BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER tree_written_once BEFORE UPDATE ON tree BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER nonce_kept BEFORE DELETE ON nonce BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER nonce_written_once BEFORE UPDATE ON nonce
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;

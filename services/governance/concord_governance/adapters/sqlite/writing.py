@@ -1,0 +1,220 @@
+"""The ledger's writes in one SQLite transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, astuple
+
+import rfc8785
+from concord_attestation.instants import format_time
+from concord_attestation.tree import Frontier, leaf_hash
+
+from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
+from concord_governance.domain.documents import without_words
+from concord_governance.domain.entries import Entry
+from concord_governance.domain.exceptions import LostRace
+from concord_governance.domain.proposals import Decision, GivenConsent, Proposal
+from concord_governance.ports import Clock, Leaf, Receipt
+
+_REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
+
+
+class SqliteLedgerWrites(SqliteLedgerReads):
+    """One transaction on one space's ledger."""
+
+    def __init__(self, connection: sqlite3.Connection, space: str, clock: Clock) -> None:
+        super().__init__(connection, space)
+        self._clock = clock
+        self._now: int | None = None
+        if not self._space:
+            sql = "INSERT INTO space (name) VALUES (?) RETURNING id"
+            self._space = self._db.execute(sql, (space,)).fetchone()[0]
+
+    async def now(self) -> int:
+        """Return the transaction's one time."""
+        if self._now is None:
+            row = self._one("SELECT last_time FROM space WHERE id = ?", (self._space,))
+            self._now = max(self._clock(), row[0] if row else 0)
+        return self._now
+
+    async def next_number(self) -> int:
+        """Return the next proposal number."""
+        sql = "UPDATE space SET last_number = last_number + 1 WHERE id = ? RETURNING last_number"
+        return int(self._db.execute(sql, (self._space,)).fetchone()[0])
+
+    async def put(self, before: Proposal | None, after: Proposal) -> None:
+        """Write a proposal as it stands."""
+        newest = after.newest
+        decision = after.decision or Decision("", 0, b"")
+        values = {
+            "space": self._space,
+            "id": after.id,
+            "number": newest.number,
+            "revision": newest.revision,
+            "version": (before.version if before else 0) + 1,
+            "status": after.status,
+            "create_time": after.create_time,
+            "expire_time": newest.expire_time,
+            "resolve_time": after.resolve_time,
+            "resolved_by": after.resolved_by,
+            "resolution": after.resolution,
+            "undone_by": after.undone_by,
+            "undo_until": after.undo_until,
+            "decision_id": decision.id,
+            "decision_time": decision.time,
+            "decision_grant": decision.grant,
+            "effects": json.dumps([astuple(effect) for effect in decision.effects]),
+        }
+        if before is None:
+            self._insert("proposal", values)
+        else:
+            self._update(values, before.version)
+        if before is None or before.newest.revision != newest.revision:
+            self._put_revision(after)
+        touched = [(self._space, effect.item_id, newest.number) for effect in decision.effects]
+        self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", touched)
+        self._db.execute(  # a slot that consents anew has one consent; the log keeps the other
+            "DELETE FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"
+            " AND nonce NOT IN (SELECT value FROM json_each(?))",
+            (
+                self._space,
+                after.id,
+                newest.revision,
+                json.dumps([consent.nonce for consent in after.consents]),
+            ),
+        )
+        for consent in after.consents:
+            self._put_consent(after, consent)
+
+    def _update(self, values: dict[str, object], version: int) -> None:
+        settings = ", ".join(f"{name} = :{name}" for name in values if name not in ("space", "id"))
+        done = self._db.execute(
+            f"UPDATE proposal SET {settings} WHERE space = :space AND id = :id AND version = :old",
+            {**values, "old": version},
+        )
+        if done.rowcount != 1:
+            raise LostRace("somebody else wrote the proposal meanwhile")
+
+    def _put_revision(self, proposal: Proposal) -> None:
+        newest = proposal.newest
+        document = without_words(json.loads(newest.canonical))
+        self._insert(
+            "revision",
+            {
+                "space": self._space,
+                "proposal_id": proposal.id,
+                "revision": newest.revision,
+                "digest": newest.digest,
+                "document": json.dumps(document, separators=(",", ":"), ensure_ascii=False),
+                "canonical": newest.canonical,
+            },
+        )
+        rows = [(self._space, item.id, newest.number) for item in newest.affected if item.etag]
+        self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", rows)
+
+    def _put_consent(self, proposal: Proposal, consent: GivenConsent) -> None:
+        values = {
+            "space": self._space,
+            "proposal_id": proposal.id,
+            "revision": proposal.newest.revision,
+            **asdict(consent),
+        }
+        names = ", ".join(values)
+        self._db.execute(
+            f"INSERT INTO consent ({names}) VALUES ({', '.join(f':{name}' for name in values)})"
+            " ON CONFLICT DO UPDATE SET revoked = excluded.revoked",
+            values,
+        )
+
+    async def keep_nonce(self, nonce: str) -> None:
+        """Remember a paper's nonce for ever."""
+        self._insert("nonce", {"space": self._space, "nonce": nonce})
+
+    async def keep_receipt(
+        self, principal: str, method: str, request_id: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did, and forget those of over seven days ago."""
+        now = self._clock()
+        self._db.execute(
+            "DELETE FROM request WHERE create_time < ?", (now - _REQUEST_KEPT_MICROSECONDS,)
+        )
+        self._insert(
+            "request",
+            {
+                "space": self._space,
+                "principal": principal,
+                "method": method,
+                "request_id": request_id,
+                "digest": receipt.digest,
+                "proposal_ids": json.dumps(receipt.proposal_ids),
+                "create_time": now,
+            },
+        )
+
+    async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
+        """Append entries to the log."""
+        size = await self.log_size()
+        names = Frontier.edge_of(size)
+        stored = await self.nodes(names)
+        frontier = Frontier(size, [stored[name] for name in names])
+        time = await self.now()
+        leaves, made = [], []
+        for entry in entries:
+            place = frontier.size
+            data = rfc8785.dumps(entry.leaf(self._space_name, place, format_time(time)))
+            made += frontier.append(leaf_hash(data))
+            leaves.append(Leaf(place, time, data))
+            self._insert(
+                "leaf",
+                {
+                    "space": self._space,
+                    "place": place,
+                    "time": time,
+                    "action": entry.action,
+                    "actor": entry.actor,
+                    "item_id": entry.item_id,
+                    "data": data,
+                },
+            )
+        self._db.executemany(
+            "INSERT INTO tree VALUES (?, ?, ?, ?)", [(self._space, *node) for node in made]
+        )
+        self._db.execute(
+            "UPDATE space SET log_size = ?, last_time = ? WHERE id = ?",
+            (frontier.size, time, self._space),
+        )
+        return leaves
+
+    async def move_cursor(self, epoch: str, seq: int) -> None:
+        """Remember how far graph's feed has been applied."""
+        self._db.execute(
+            "UPDATE space SET feed_epoch = ?, feed_seq = ? WHERE id = ?", (epoch, seq, self._space)
+        )
+
+    async def forget_words(self, item_id: str, *, confirm: bool) -> int:
+        """Remove the words of every proposal that touches an item."""
+        if confirm:
+            self._db.execute(
+                "INSERT OR IGNORE INTO unconfirmed VALUES (?, ?)", (self._space, item_id)
+            )
+        done = self._db.execute(
+            "UPDATE revision SET canonical = x'' WHERE space = :space AND canonical <> x''"
+            " AND proposal_id IN (SELECT p.id FROM proposal p JOIN affected a"
+            " ON a.space = p.space AND a.number = p.number"
+            " WHERE a.space = :space AND a.item_id = :item_id)",
+            {"space": self._space, "item_id": item_id},
+        )
+        return done.rowcount
+
+    async def confirmed(self, memory_id: str) -> None:
+        """Remember that graph was told."""
+        self._db.execute(
+            "DELETE FROM unconfirmed WHERE space = ? AND memory_id = ?", (self._space, memory_id)
+        )
+
+    def _insert(self, table: str, values: dict[str, object]) -> None:
+        names = ", ".join(values)
+        marks = ", ".join("?" * len(values))
+        self._db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))

@@ -1,0 +1,159 @@
+"""Putting governance together: the only place that knows every part."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from concord.governance.v1 import (
+    audit_pb2,
+    audit_pb2_grpc,
+    principal_pb2,
+    principal_pb2_grpc,
+    proposal_pb2,
+    proposal_pb2_grpc,
+)
+from concord_chassis.failure import Translate
+from concord_chassis.identity import TokenIssuer
+from concord_chassis.log import Logger, json_lines
+from concord_chassis.server import Registration
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from concord_governance.adapters.graph.client import GraphClient
+from concord_governance.adapters.graph.messages import normal_form
+from concord_governance.adapters.signing import GrantKey, LogKey
+from concord_governance.adapters.sqlite.ledger import open_ledger
+from concord_governance.config import LedgerConfig, read_settings
+from concord_governance.domain.exceptions import GovernanceError
+from concord_governance.domain.safeguards import Settings
+from concord_governance.ports import Clock, Ledger
+from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
+from concord_governance.servicer.proposals import ProposalServicer
+from concord_governance.servicer.translate import translate
+from concord_governance.usecases.auditing import Auditing
+from concord_governance.usecases.deciding import Checks, Deciding
+from concord_governance.usecases.desk import Desk
+from concord_governance.usecases.executing import Completing, Executing
+from concord_governance.usecases.following import Following
+from concord_governance.usecases.proposing import Proposing
+from concord_governance.usecases.reading import Reading
+
+
+def system_clock() -> int:
+    """Return the time in microseconds since 1970 UTC."""
+    return time.time_ns() // 1_000
+
+
+class GovernanceApp:
+    """Governance, assembled: services to register, and a life from start to close."""
+
+    translate: Translate = staticmethod(translate)
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        graph: GraphClient,
+        grant_key: GrantKey,
+        log_key: LogKey,
+        settings: Settings,
+        clock: Clock,
+        checks: Checks,
+        log: Logger,
+    ) -> None:
+        self._ledger, self._graph, self._log = ledger, graph, log
+        desk = Desk(ledger, clock)
+        proposing = Proposing(desk, graph, settings, normal_form)
+        self._executing = Executing(desk, graph, settings)
+        self._following = Following(ledger, graph)
+        deciding = Deciding(
+            desk,
+            graph,
+            grant_key,
+            self._executing,
+            policy_digest=proposing.policy_digest,
+            checks=checks,
+        )
+        reading = Reading(desk, graph)
+        self._tasks: list[asyncio.Task[None]] = []
+        self.registrations: Sequence[Registration] = (
+            Registration(
+                proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],
+                proposal_pb2_grpc.add_ProposalServiceServicer_to_server,
+                ProposalServicer(proposing, deciding, reading, translate),
+            ),
+            Registration(
+                principal_pb2.DESCRIPTOR.services_by_name["PrincipalService"],
+                principal_pb2_grpc.add_PrincipalServiceServicer_to_server,
+                PrincipalServicer(reading, log_key, grant_key.public_key),
+            ),
+            Registration(
+                audit_pb2.DESCRIPTOR.services_by_name["AuditService"],
+                audit_pb2_grpc.add_AuditServiceServicer_to_server,
+                AuditServicer(Auditing(ledger, graph, log_key)),
+            ),
+        )
+
+    async def start(self) -> None:
+        """Begin to follow graph, and to complete what was decided before."""
+        loop = asyncio.get_running_loop()
+        for work, name in (
+            (self._following.run(), "follow graph"),
+            (Completing(self._executing).run(), "complete decisions"),
+        ):
+            task = loop.create_task(work, name=name)
+            task.add_done_callback(self._told)
+            self._tasks.append(task)
+
+    async def ready(self) -> bool:
+        """Return whether the ledger answers and graph is followed."""
+        try:
+            return self._following.is_following and await self._ledger.ready()
+        except GovernanceError:
+            return False
+
+    async def close(self) -> None:
+        """Stop following, then close the ledger."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._graph.close()
+        await self._ledger.close()
+
+    def _told(self, task: asyncio.Task[None]) -> None:
+        """Say loudly when a task ended by a bug of ours."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error(f"{task.get_name()} died", exc_info=error)
+
+
+def build(
+    config: LedgerConfig,
+    issuer: TokenIssuer,
+    grant_key: Ed25519PrivateKey,
+    log_key: Ed25519PrivateKey,
+    *,
+    clock: Clock = system_clock,
+    checks: Checks | None = None,
+    log: Logger | None = None,
+) -> GovernanceApp:
+    """Assemble governance. `issuer` signs its tokens for graph.
+
+    Tests replace `clock` and `checks`.
+
+    Raises:
+        FileUnusable: the ledger's file cannot serve; the text says what to do.
+        ConfigError: the settings file says something else than settings.
+    """
+    return GovernanceApp(
+        ledger=open_ledger(config.ledger_path, clock, readers=config.readers),
+        graph=GraphClient(config.graph_address, issuer),
+        grant_key=GrantKey(grant_key),
+        log_key=LogKey(log_key, config.log_name),
+        settings=read_settings(config.settings_file),
+        clock=clock,
+        checks=checks or Checks(),
+        log=json_lines("governance") if log is None else log,
+    )

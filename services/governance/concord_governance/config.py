@@ -1,0 +1,72 @@
+"""Governance's settings: read once from an environment mapping, keys GOVERNANCE_..."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from concord_chassis.config import ConfigError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from concord_governance.domain.safeguards import Settings
+
+PREFIX = "GOVERNANCE_"
+
+
+class LedgerConfig(BaseModel):
+    """What governance keeps, and by which rules."""
+
+    model_config = ConfigDict(frozen=True)
+
+    graph_address: str
+    """Where graph listens: unix:/path or host:port."""
+    ledger_path: Path
+    """The SQLite file of the ledger."""
+    settings_file: Path | None = None
+    """JSON file with `undo_retention_days` and `approval_timeout_hours`. Absent: 30 and 48."""
+    log_name: str = Field(default="concord.local", pattern=r"[^\s+/]{1,64}")
+    """Begins the origin of every space's audit log."""
+    readers: int = Field(default=2, ge=1, le=32)
+    """Reader threads."""
+
+
+class GovernanceConfig(LedgerConfig):
+    """What a process of its own needs too."""
+
+    listen: list[str] = Field(min_length=1)
+    """Addresses: unix:/path or host:port."""
+    issuer_keys: dict[str, Path]
+    """Issuer name to the file of its Ed25519 public key (PEM)."""
+    key_file: Path
+    """Private key (PEM) that signs this service's tokens."""
+    issuer_name: str = "governance"
+    """The name under which it signs them."""
+    grant_key_file: Path
+    """Private key (PEM) that signs grants; its public half is part of every genesis."""
+    log_key_file: Path
+    """Private key (PEM) that signs checkpoints of the audit log."""
+    reflection: bool = False
+    """Whether to serve gRPC reflection."""
+
+
+class _SettingsFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    undo_retention_days: int = Field(default=30, ge=1, le=3650)
+    approval_timeout_hours: int = Field(default=48, ge=1, le=8760)
+
+
+def read_settings(path: Path | None) -> Settings:
+    """Return the settings (V4).
+
+    Raises:
+        ConfigError: the file is missing, or says something else than the two settings.
+    """
+    if path is None:
+        return Settings()
+    try:
+        found = _SettingsFile.model_validate(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        problem = error.errors()[0]["loc"] if isinstance(error, ValidationError) else "its JSON"
+        raise ConfigError(f"{path} is not a settings file: look at {problem}") from None
+    return Settings(found.undo_retention_days, found.approval_timeout_hours)

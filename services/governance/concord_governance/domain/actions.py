@@ -1,0 +1,87 @@
+"""What a typed action does, read off its JSON alone, and what no action may do (V1, V2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from concord_governance.domain.exceptions import SafeguardViolation
+from concord_governance.domain.proposals import Json, Kind
+from concord_governance.domain.safeguards import FEWEST_SALT_CHARACTERS, RESERVED_PREFIX
+
+CONSTITUTIVE = "EDGE_TYPE_CONSTITUTIVE"
+
+_KINDS = {
+    "upsert_edge": Kind.ADD,
+    "add_memory": Kind.ADD,
+    "upsert_node": Kind.ADD,
+    "update_edge": Kind.UPDATE,
+    "update_node": Kind.UPDATE,
+    "update_memory": Kind.UPDATE,
+    "delete_edge": Kind.DELETE,
+    "delete_node": Kind.DELETE,
+    "forget_memory": Kind.FORGET,
+    "restore_memory": Kind.RESTORE,
+    "erase_memory": Kind.ERASE,
+    "add_lineage": Kind.ADD_LINEAGE,
+    "declare_relation": Kind.DECLARE_RELATION,
+    "revert_items": Kind.UNDO,
+    "change_key": Kind.CHANGE_KEY,
+}
+
+
+def name_of(action: Mapping[str, Json]) -> str:
+    """Return which of the closed list an action is."""
+    (name,) = action
+    if name not in _KINDS:
+        raise SafeguardViolation("this is not an action that can be proposed")
+    return name
+
+
+def body_of(action: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the write request of an action."""
+    return cast("Mapping[str, Json]", action[name_of(action)])
+
+
+def kind_of(action: Mapping[str, Json]) -> Kind:
+    """Return what an action does; changes of the edge type are promotions and demotions."""
+    kind = _KINDS[name_of(action)]
+    if kind != Kind.UPDATE:
+        return kind
+    body = body_of(action)
+    mask = str(body.get("update_mask", ""))
+    if "edge_type" not in [path.strip() for path in mask.split(",")]:
+        return kind
+    item = body.get("edge") or body.get("memory")
+    wanted = item.get("edge_type") if isinstance(item, Mapping) else None
+    return Kind.PROMOTE if wanted == CONSTITUTIVE else Kind.DEMOTE
+
+
+def demand_allowed(action: Mapping[str, Json]) -> None:
+    """Refuse what no proposal may do, by its typed action, not by words in it.
+
+    Raises:
+        SafeguardViolation: it would touch what stands for principals, keys or the rules, it is
+            an undo that nobody may write by hand, or its request id is too short for a salt.
+    """
+    kind = kind_of(action)
+    salt = str(body_of(action).get("request_id", ""))
+    if len(salt) < FEWEST_SALT_CHARACTERS:
+        raise SafeguardViolation(
+            f"an action's own request_id is random, {FEWEST_SALT_CHARACTERS} characters or more"
+        )
+    if kind == Kind.CHANGE_KEY:
+        return
+    for name in _names(body_of(action)):
+        if name.casefold().startswith(RESERVED_PREFIX):
+            raise SafeguardViolation("principals and their keys change by a key change alone")
+
+
+def _names(body: Mapping[str, Json]) -> Iterator[str]:
+    """Yield every name, id and relation that an action addresses."""
+    for key, value in body.items():
+        if isinstance(value, Mapping):
+            if key != "properties":
+                yield from _names(value)
+        elif isinstance(value, str) and key in ("name", "id", "relation", "label"):
+            yield value

@@ -1,0 +1,91 @@
+"""A revision as the document that stands for it, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from concord_attestation.instants import format_time, parse_time
+
+from concord_governance.domain.proposals import (
+    Affected,
+    Framing,
+    Json,
+    Kind,
+    Level,
+    Revision,
+    Trigger,
+)
+
+
+def as_json(revision: Revision) -> dict[str, Json]:
+    """Return everything that a revision says."""
+    words = revision.framing
+    return {
+        "version": 1,
+        "space": revision.space,
+        "proposal_id": revision.proposal_id,
+        "number": revision.number,
+        "revision": revision.revision,
+        "proposer": revision.proposer,
+        "trigger": revision.trigger.name,
+        "kind": revision.kind.name,
+        "approval_level": revision.level.name,
+        "action": dict(revision.action),
+        "action_digest": revision.action_digest,
+        "affected": [
+            {
+                "id": item.id,
+                "kind": item.kind,
+                "etag": item.etag,
+                "needs_consent": item.needs_consent,
+            }
+            for item in revision.affected
+        ],
+        "framing": {
+            "detected": words.detected,
+            "affected": words.affected,
+            "if_approved": words.if_approved,
+            "if_rejected": words.if_rejected,
+            "neutral_summary": words.neutral_summary,
+        },
+        "policy_digest": revision.policy_digest,
+        "create_time": format_time(revision.create_time),
+        "expire_time": format_time(revision.expire_time),
+        "undo_of": revision.undo_of,
+    }
+
+
+def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
+    """Return the revision that a document says; what was erased of it is empty."""
+    return Revision(
+        space=document["space"],
+        proposal_id=document["proposal_id"],
+        number=document["number"],
+        revision=document["revision"],
+        proposer=document["proposer"],
+        trigger=Trigger[document["trigger"]],
+        kind=Kind[document["kind"]],
+        level=Level[document["approval_level"]],
+        action=document.get("action", {}),
+        action_digest=document["action_digest"],
+        affected=tuple(
+            Affected(item["id"], item["kind"], item["etag"], item["needs_consent"])
+            for item in document["affected"]
+        ),
+        framing=Framing(**document["framing"]) if "framing" in document else ERASED_FRAMING,
+        policy_digest=document["policy_digest"],
+        create_time=parse_time(document["create_time"]),
+        expire_time=parse_time(document["expire_time"]),
+        undo_of=document["undo_of"],
+        canonical=canonical,
+        digest=digest,
+    )
+
+
+def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stays of a document when its words are erased: who, when, which, digests."""
+    return {key: value for key, value in document.items() if key not in ("action", "framing")}
+
+
+ERASED_FRAMING = Framing("", "", "", "", "")

@@ -1,0 +1,77 @@
+"""Entries of the audit log (A1), and the leaf that each becomes."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from concord_governance.domain.proposals import Json
+
+
+class Action(enum.IntEnum):
+    """What was done or tried; numbers as in the contract."""
+
+    GENESIS = 1
+    DELETE_ATTEMPT = 2
+    DELETE_SUCCESS = 3
+    WRITE_ATTEMPT = 4
+    WRITE_SUCCESS = 5
+    SMF_PROPOSE = 6
+    SMF_REVISE = 7
+    SMF_APPROVE = 8
+    SMF_REVOKE = 9
+    SMF_REJECT = 10
+    SMF_WITHDRAW = 11
+    SMF_EXPIRE = 12
+    SMF_DECIDE = 13
+    SMF_EXECUTE = 14
+    SMF_FAIL = 15
+    SMF_UNDO = 16
+    FRAMING_VIOLATION = 17
+    SAFEGUARD_VIOLATION = 18
+    CONSENT_REFUSED = 19
+
+
+class Actor(enum.IntEnum):
+    """Who acted; numbers as in the contract."""
+
+    AGENT = 1
+    HUMAN = 2
+    SYSTEM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry, before it has its place and time in the log.
+
+    `properties` carries the evidence that the action rests on: digests, etags, envelopes.
+    """
+
+    action: Action
+    actor: Actor
+    principal: str = ""
+    item_id: str = ""
+    item_kind: int = 0
+    proposal_id: str = ""
+    revision: int = 0
+    blocked: bool = False
+    reason: str = ""
+    properties: Mapping[str, Json] = field(default_factory=dict)
+
+    def leaf(self, space: str, index: int, time: str) -> dict[str, Json]:
+        """Return the leaf's JSON. `time`: RFC 3339 UTC with microseconds."""
+        return {
+            "version": 1,
+            "space": space,
+            "index": index,
+            "time": time,
+            "action": self.action.name,
+            "actor": self.actor.name,
+            "principal": self.principal,
+            "item": {"id": self.item_id, "kind": self.item_kind},
+            "proposal": {"id": self.proposal_id, "revision": self.revision},
+            "blocked": self.blocked,
+            "reason": self.reason,
+            "properties": dict(self.properties),
+        }

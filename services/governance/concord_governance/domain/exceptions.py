@@ -1,0 +1,147 @@
+"""How governance says no.
+
+GovernanceError
+├── ProposalNotFound      unknown here, or of another space
+├── ProposalState         it is not in a state for this; names the state
+├── RevisionStale         another revision is the newest
+├── LostRace              somebody else wrote it meanwhile
+├── NotProposer           only its proposer may do this
+├── FramingViolation      words that urge, judge or feel
+├── SafeguardViolation    an attempt to get around a safeguard
+├── SlotNotRequired       this slot has no say in this proposal
+├── UndoImpossible        it was not executed, was undone, or its words were erased
+├── RetentionExpired      the time to undo it is over
+├── UndoConflict          items were changed since
+├── BulkForbidden         what is constitutive is never approved in bulk
+├── ProofImpossible       the log has no such entry or size
+├── LedgerBusy            too many writers at once
+├── LedgerUnavailable     the ledger's store cannot be read or written
+├── LedgerCorrupt         the ledger's store is damaged
+├── GenesisMissing        nobody's consent counts yet
+├── RequestReused         the request id came with other content
+├── GraphUnavailable      graph does not answer
+└── GraphRefused          graph says no, and why
+The papers' own refusals are concord_attestation.consent.ConsentError's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+
+class Refusal(Protocol):
+    """A refusal as another service sent it."""
+
+    reason: str
+    metadata: dict[str, str]
+
+
+class GovernanceError(Exception):
+    """Root of governance's own refusals."""
+
+
+class ProposalNotFound(GovernanceError):
+    """No such proposal in this space."""
+
+
+class ProposalState(GovernanceError):
+    """The proposal is in a state that does not allow this."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"the proposal is {status}")
+        self.status = status
+
+
+class RevisionStale(GovernanceError):
+    """Another revision is the newest."""
+
+
+class LostRace(GovernanceError):
+    """Somebody else wrote the proposal meanwhile."""
+
+
+class NotProposer(GovernanceError):
+    """Only its proposer may revise or withdraw a proposal."""
+
+
+class FramingViolation(GovernanceError):
+    """The words that are not neutral, as they stand in the text."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__("proposals are framed neutrally: leave out " + ", ".join(words))
+        self.words = tuple(words)
+
+
+class SafeguardViolation(GovernanceError):
+    """An attempt to get around a safeguard; the text says which."""
+
+
+class SlotNotRequired(GovernanceError):
+    """This slot has no say in this proposal."""
+
+
+class UndoImpossible(GovernanceError):
+    """There is nothing to undo; the text says why."""
+
+
+class RetentionExpired(GovernanceError):
+    """The time to undo it is over."""
+
+
+class UndoConflict(GovernanceError):
+    """These items were changed since."""
+
+    def __init__(self, item_ids: Sequence[str]) -> None:
+        super().__init__("changed since: " + ", ".join(item_ids))
+        self.item_ids = tuple(item_ids)
+
+
+class BulkForbidden(GovernanceError):
+    """What is constitutive is never approved in bulk."""
+
+
+class ProofImpossible(GovernanceError):
+    """The log has no such entry, or no such size."""
+
+
+class LedgerBusy(GovernanceError):
+    """Too many writers at once: later."""
+
+
+class LedgerUnavailable(GovernanceError):
+    """The ledger's store cannot be read or written."""
+
+
+class LedgerCorrupt(GovernanceError):
+    """The ledger's store holds what it cannot: it was damaged."""
+
+
+class GenesisMissing(GovernanceError):
+    """The space has no genesis: nobody's consent counts yet."""
+
+
+class RequestReused(GovernanceError):
+    """The request id came with other content."""
+
+
+class GraphUnavailable(GovernanceError):
+    """Graph does not answer; the same request later may succeed."""
+
+
+class GraphRefused(GovernanceError):
+    """Graph says no. `failure` is what it said, for the caller to hear as it is."""
+
+    def __init__(self, failure: Refusal) -> None:
+        super().__init__(f"graph refuses: {failure.reason}")
+        self.failure = failure
+
+    @property
+    def reason(self) -> str:
+        """A name of concord.errors.v1.ErrorReason."""
+        return self.failure.reason
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What that reason tells."""
+        return self.failure.metadata

@@ -1,0 +1,308 @@
+"""What governance needs from outside itself, and what it may and may not rely on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from concord_attestation.consent import GenesisRecord
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.proposals import (
+    Affected,
+    Effect,
+    Json,
+    Proposal,
+    Revision,
+    Status,
+)
+
+T = TypeVar("T")
+
+Clock = Callable[[], int]
+NormalForm = Callable[[Mapping[str, Json]], tuple[Mapping[str, Json], str]]
+"""An action's JSON as its contract writes it, and its digest. ValueError for what is no action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An entry in its place: `data` is the RFC 8785 JSON that is hashed."""
+
+    index: int
+    time: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries a list shows; every stated part must match. Times in µs, half-open."""
+
+    item_id: str = ""
+    actions: tuple[Action, ...] = ()
+    actor: Actor | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an earlier request did: the digest of its content, and the proposals it named."""
+
+    digest: str
+    proposal_ids: tuple[str, ...]
+
+
+class LedgerReads(Protocol):
+    """A consistent view of one space's ledger."""
+
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """Return a proposal by id."""
+        ...
+
+    async def proposal_numbered(self, number: int) -> Proposal | None:
+        """Return a proposal by number."""
+        ...
+
+    async def proposals(
+        self, statuses: Sequence[Status], item_id: str, before: int, limit: int
+    ) -> Sequence[Proposal]:
+        """Return proposals with a number below `before`, newest first; empty parts match all."""
+        ...
+
+    async def due(self, now: int) -> Sequence[Proposal]:
+        """Return open proposals whose time is over, at most 1,000."""
+        ...
+
+    async def undecided_effects(self) -> Sequence[Proposal]:
+        """Return decided proposals whose effect is not known yet (status APPROVED)."""
+        ...
+
+    async def nonce_is_known(self, nonce: str) -> bool:
+        """Return whether a paper with this nonce came before."""
+        ...
+
+    async def receipt(self, principal: str, method: str, request_id: str) -> Receipt | None:
+        """Return what an earlier request did."""
+        ...
+
+    async def log_size(self) -> int:
+        """Return how many leaves the log has."""
+        ...
+
+    async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
+        """Return leaves start..end, in order."""
+        ...
+
+    async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
+        """Return leaves with an index below `before`, newest first."""
+        ...
+
+    async def nodes(self, names: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
+        """Return hashes of complete subtrees by (level, index)."""
+        ...
+
+    async def feed_cursor(self) -> tuple[str, int]:
+        """Return (epoch, seq) of graph's feed that has been applied; ("", 0) at first."""
+        ...
+
+    async def unconfirmed(self) -> Sequence[str]:
+        """Return the erased memories whose erasure graph has not been told of yet."""
+        ...
+
+
+class LedgerWrites(LedgerReads, Protocol):
+    """One transaction on one space's ledger: all of it is kept, or nothing."""
+
+    async def now(self) -> int:
+        """Return the transaction's one time: no earlier than the log's newest entry, and the time
+        of every entry that it appends, so that what was judged by it can be judged again."""
+        ...
+
+    async def next_number(self) -> int:
+        """Return the next proposal number of the space, from 1."""
+        ...
+
+    async def put(self, before: Proposal | None, after: Proposal) -> None:
+        """Write a proposal as it stands; a new revision's bytes with it.
+
+        Raises LostRace when the stored version is not `before`'s.
+        """
+        ...
+
+    async def keep_nonce(self, nonce: str) -> None:
+        """Remember a paper's nonce for ever."""
+        ...
+
+    async def keep_receipt(
+        self, principal: str, method: str, request_id: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did, for 7 days."""
+        ...
+
+    async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
+        """Append entries to the log, with times that never step back."""
+        ...
+
+    async def move_cursor(self, epoch: str, seq: int) -> None:
+        """Remember how far graph's feed has been applied."""
+        ...
+
+    async def forget_words(self, item_id: str, *, confirm: bool) -> int:
+        """Remove the words of every proposal that touches an item; digests stay. Return how many.
+
+        With `confirm` the item is unconfirmed from then on.
+        """
+        ...
+
+    async def confirmed(self, memory_id: str) -> None:
+        """Remember that graph was told of an erasure."""
+        ...
+
+
+class Ledger(Protocol):
+    """The store. One writer at a time per ledger; work may run again from its start."""
+
+    async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+        ...
+
+    async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
+        """Run work in a transaction; an exception undoes all of it."""
+        ...
+
+    async def spaces(self) -> Sequence[str]:
+        """Return every space that has a ledger."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Leave no byte of what was removed in any file; False when that must be tried again."""
+        ...
+
+    async def ready(self) -> bool:
+        """Return whether the store answers."""
+        ...
+
+    async def close(self) -> None:
+        """Close the store; what was committed stays."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an action would touch now."""
+
+    affected: tuple[Affected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an action did. `token`: freshness token of the write."""
+
+    effects: tuple[Effect, ...]
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who counts in a space now: the genesis with the keys as rotated since, and its envelope."""
+
+    genesis: GenesisRecord
+    envelope: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A write on something constitutive, allowed or refused, as graph committed it."""
+
+    seq: int
+    record_time: int
+    item_id: str
+    item_kind: int
+    change_type: int
+    principal: str
+    method: str
+    request_id: str
+    digest: str
+    before_digest: str
+    reason: str
+    constitutive: bool
+    ends: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Some of graph's changes of one space. `seq`: how far they reach, noted ones or not."""
+
+    space: str
+    epoch: str
+    seq: int
+    noted: tuple[Noted, ...]
+    erased: tuple[tuple[str, bool], ...] = ()
+    """Items whose words are to be removed everywhere, and whether graph waits to be told so: it
+    does for a memory, not for what goes with one."""
+
+
+class Graph(Protocol):
+    """The graph service. Raises GraphUnavailable or GraphRefused."""
+
+    async def preview(self, space: str, action: Mapping[str, Json]) -> Preview:
+        """Return what the action would touch; nothing is written."""
+        ...
+
+    async def perform(
+        self, space: str, action: Mapping[str, Json], decision_id: str, etags: Mapping[str, str]
+    ) -> Done:
+        """Do an action that needs no grant, once per decision, on items as they were proposed."""
+        ...
+
+    async def apply(
+        self, space: str, action: Mapping[str, Json], decision_id: str, grant: bytes
+    ) -> Done:
+        """Do an action under a grant, once per decision."""
+        ...
+
+    async def revoke(self, space: str, revocation: bytes, request_id: str) -> None:
+        """Burn a consent's nonce on its principal's signature."""
+        ...
+
+    async def confirm_erased(self, space: str, memory_id: str) -> None:
+        """Say that the ledger holds nothing more of what a memory said."""
+        ...
+
+    async def standing(self, space: str) -> Standing | None:
+        """Return who counts; None before the genesis."""
+        ...
+
+    def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncIterator[News]:
+        """Replay every space's changes after its cursor, then follow.
+
+        The first message, of no space, says that graph answers."""
+        ...
+
+
+class Granter(Protocol):
+    """Governance's own key."""
+
+    def grant(
+        self, decision_id: str, revision: Revision, consents: Mapping[str, bytes], expire_time: int
+    ) -> bytes:
+        """Return the signed grant for a revision, carrying the consents by slot."""
+        ...
+
+
+class LogSigner(Protocol):
+    """The audit log's own key."""
+
+    @property
+    def public_key(self) -> bytes:
+        """Raw Ed25519 public key, 32 bytes."""
+        ...
+
+    def origin(self, space: str) -> str:
+        """Return the log's name: the first line of its checkpoints."""
+        ...
+
+    def checkpoint(self, space: str, size: int, root: bytes) -> str:
+        """Return a signed checkpoint."""
+        ...

@@ -1,0 +1,1 @@
+"""Contract to words and back."""

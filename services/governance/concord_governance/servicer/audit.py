@@ -1,0 +1,112 @@
+"""AuditService and PrincipalService."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from concord.governance.v1 import (
+    audit_pb2,
+    audit_pb2_grpc,
+    principal_pb2,
+    principal_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_attestation.consent import REQUIRED_SLOTS
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_governance.ports import LogSigner
+from concord_governance.servicer import incoming, outgoing
+from concord_governance.usecases.auditing import Auditing
+from concord_governance.usecases.reading import Reading
+
+Context = grpc.aio.ServicerContext[Any, Any]
+DEFAULT_PAGE = 50
+
+
+class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
+    """Shows the log of the caller's space."""
+
+    def __init__(self, auditing: Auditing) -> None:
+        self._auditing = auditing
+
+    async def ListAuditEntries(
+        self, request: audit_pb2.ListAuditEntriesRequest, context: Context
+    ) -> audit_pb2.ListAuditEntriesResponse:
+        """List entries, newest first."""
+        cursor = page_cursor(request, int)
+        size = request.page_size or DEFAULT_PAGE
+        found = await self._auditing.page(
+            caller().space,
+            incoming.entry_filter(request),
+            -1 if cursor is None else cursor,
+            size + 1,
+        )
+        more = len(found) > size
+        return audit_pb2.ListAuditEntriesResponse(
+            entries=[outgoing.entry(leaf) for leaf in found[:size]],
+            next_page_token=page_token(request, found[size - 1].index) if more else "",
+        )
+
+    async def GetCheckpoint(
+        self, request: audit_pb2.GetCheckpointRequest, context: Context
+    ) -> audit_pb2.GetCheckpointResponse:
+        """Read the newest checkpoint."""
+        note = await self._auditing.checkpoint(caller().space)
+        return audit_pb2.GetCheckpointResponse(checkpoint=note)
+
+    async def GetInclusionProof(
+        self, request: audit_pb2.GetInclusionProofRequest, context: Context
+    ) -> audit_pb2.GetInclusionProofResponse:
+        """Prove that an entry is in the log."""
+        leaf, hashes = await self._auditing.inclusion(
+            caller().space, request.index, request.tree_size
+        )
+        return audit_pb2.GetInclusionProofResponse(leaf=leaf, hashes=hashes)
+
+    async def GetConsistencyProof(
+        self, request: audit_pb2.GetConsistencyProofRequest, context: Context
+    ) -> audit_pb2.GetConsistencyProofResponse:
+        """Prove that the log grew from another."""
+        hashes = await self._auditing.consistency(
+            caller().space, request.old_size, request.new_size
+        )
+        return audit_pb2.GetConsistencyProofResponse(hashes=hashes)
+
+    async def ExportAuditLog(
+        self, request: audit_pb2.ExportAuditLogRequest, context: Context
+    ) -> AsyncIterator[audit_pb2.ExportAuditLogResponse]:
+        """Export the whole log."""
+        async for lines in self._auditing.export(caller().space):
+            yield audit_pb2.ExportAuditLogResponse(lines=lines)
+
+
+class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
+    """Tells whose consent counts."""
+
+    def __init__(self, reading: Reading, signer: LogSigner, governance_key: bytes) -> None:
+        self._reading = reading
+        self._signer = signer
+        self._governance_key = governance_key
+
+    async def GetPrincipals(
+        self, request: principal_pb2.GetPrincipalsRequest, context: Context
+    ) -> principal_pb2.GetPrincipalsResponse:
+        """Read the slots and the keys."""
+        space = caller().space
+        reply = principal_pb2.GetPrincipalsResponse(
+            status=type_pb2.LOOKUP_STATUS_NOT_FOUND,
+            governance_key=self._governance_key,
+            log_key=self._signer.public_key,
+            log_origin=self._signer.origin(space),
+        )
+        standing = await self._reading.standing(space)
+        if standing is not None:
+            reply.status = type_pb2.LOOKUP_STATUS_FOUND
+            reply.genesis_digest = standing.genesis.digest
+            for name in REQUIRED_SLOTS:
+                holder = standing.genesis.slot(name)
+                reply.slots.add(slot=name, principal=holder.principal, public_key=holder.public_key)
+        return reply

@@ -1,0 +1,80 @@
+"""Requests to words. Shapes were checked by the contract's rules before."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord_chassis.failure import Failure
+from concord_chassis.identity import caller
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+from grpc import StatusCode
+
+from concord_governance.adapters.graph.messages import written
+from concord_governance.domain.entries import Action, Actor
+from concord_governance.domain.proposals import Framing, Trigger
+from concord_governance.ports import EntryFilter
+from concord_governance.usecases.desk import Asker, Request
+from concord_governance.usecases.proposing import Draft
+
+
+def asker() -> Asker:
+    """Return who asks: from the credential alone."""
+    who = caller()
+    return Asker(who.space, who.principal, Actor[who.kind])
+
+
+def request(message: Message) -> Request:
+    """Return what makes a write once."""
+    content = message.SerializeToString(deterministic=True)
+    return Request(
+        method=message.DESCRIPTOR.name.removesuffix("Request"),
+        request_id=message.request_id,  # type: ignore[attr-defined] # every write has one
+        digest=sha256(content).hexdigest(),
+    )
+
+
+def draft(
+    message: proposal_pb2.CreateProposalRequest | proposal_pb2.ReviseProposalRequest,
+) -> Draft:
+    """Return what somebody proposes."""
+    try:
+        action, digest = written(message.action)
+    except ValueError:
+        raise Failure(
+            StatusCode.INVALID_ARGUMENT,
+            "ERROR_REASON_FIELD_INVALID",
+            "The action has no JSON form.",
+        ) from None
+    words = message.framing
+    return Draft(
+        action=action,
+        action_digest=digest,
+        trigger=Trigger(getattr(message, "trigger", 0) or Trigger.MANUAL),
+        language=getattr(message, "language", "") or "en",
+        framing=Framing(
+            words.detected,
+            words.affected,
+            words.if_approved,
+            words.if_rejected,
+            words.neutral_summary,
+        )
+        if message.HasField("framing")
+        else None,
+    )
+
+
+def entry_filter(message: audit_pb2.ListAuditEntriesRequest) -> EntryFilter:
+    """Return which entries are asked for."""
+    return EntryFilter(
+        item_id=message.item_id,
+        actions=tuple(Action(int(action)) for action in message.actions),
+        actor=Actor(int(message.actor)) if message.actor else None,
+        since=_micros(message.since) if message.HasField("since") else None,
+        until=_micros(message.until) if message.HasField("until") else None,
+    )
+
+
+def _micros(stamp: Timestamp) -> int:
+    return stamp.seconds * 1_000_000 + stamp.nanos // 1000

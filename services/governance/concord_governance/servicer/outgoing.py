@@ -1,0 +1,124 @@
+"""Words to replies."""
+
+from __future__ import annotations
+
+import json
+
+from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord.graph.v1 import governed_pb2
+from google.protobuf.json_format import ParseDict
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_governance.domain.entries import Action, Actor
+from concord_governance.domain.proposals import GivenConsent, Proposal
+from concord_governance.ports import Leaf
+from concord_governance.usecases.reading import Briefing
+
+
+def stamp(time: int) -> Timestamp:
+    """Return microseconds since 1970 as a Timestamp."""
+    seconds, micros = divmod(time, 1_000_000)
+    return Timestamp(seconds=seconds, nanos=micros * 1000)
+
+
+def proposal(found: Proposal) -> proposal_pb2.Proposal:
+    """Return a proposal as it stands."""
+    newest = found.newest
+    reply = proposal_pb2.Proposal(
+        id=found.id,
+        number=newest.number,
+        revision=newest.revision,
+        status=int(found.status),  # type: ignore[arg-type] # numbers are the contract's
+        kind=int(newest.kind),  # type: ignore[arg-type]
+        approval_level=int(newest.level),  # type: ignore[arg-type]
+        trigger=int(newest.trigger),  # type: ignore[arg-type]
+        proposer=newest.proposer,
+        affected=[
+            proposal_pb2.AffectedItem(
+                id=item.id,
+                kind=item.kind,  # type: ignore[arg-type]
+                etag=item.etag,
+                needs_consent=item.needs_consent,
+            )
+            for item in newest.affected
+        ],
+        canonical=newest.canonical,
+        digest=newest.digest,
+        action_digest=newest.action_digest,
+        policy_digest=newest.policy_digest,
+        consents=[_answer(given) for given in found.consents],
+        create_time=stamp(found.create_time),
+        expire_time=stamp(newest.expire_time),
+        resolved_by=found.resolved_by,
+        resolution=found.resolution,
+        undo_of=newest.undo_of,
+        undone_by=found.undone_by,
+    )
+    if newest.canonical:
+        _fill_words(reply, found)
+    if found.resolve_time is not None:
+        reply.resolve_time.CopyFrom(stamp(found.resolve_time))
+    if found.undo_until is not None:
+        reply.undo_until.CopyFrom(stamp(found.undo_until))
+    return reply
+
+
+def _fill_words(reply: proposal_pb2.Proposal, found: Proposal) -> None:
+    words = found.newest.framing
+    ParseDict(dict(found.newest.action), governed_pb2.GovernedAction())
+    reply.action.CopyFrom(ParseDict(dict(found.newest.action), governed_pb2.GovernedAction()))
+    reply.framing.CopyFrom(
+        proposal_pb2.Framing(
+            detected=words.detected,
+            affected=words.affected,
+            if_approved=words.if_approved,
+            if_rejected=words.if_rejected,
+            neutral_summary=words.neutral_summary,
+        )
+    )
+
+
+def _answer(given: GivenConsent) -> proposal_pb2.Answer:
+    return proposal_pb2.Answer(
+        slot=given.slot,
+        principal=given.principal,
+        receive_time=stamp(given.receive_time),
+        expire_time=stamp(given.expire_time),
+        revoked=given.revoked,
+    )
+
+
+def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
+    """Return what waits, a line each."""
+    return proposal_pb2.GetBriefingResponse(
+        proposals=[
+            proposal_pb2.BriefingLine(
+                number=waiting.newest.number,
+                proposal_id=waiting.id,
+                kind=int(waiting.newest.kind),  # type: ignore[arg-type]
+                approval_level=int(waiting.newest.level),  # type: ignore[arg-type]
+                missing_slots=missing,
+                summary=waiting.newest.framing.neutral_summary,
+                expire_time=stamp(waiting.newest.expire_time),
+            )
+            for waiting, missing in found.waiting
+        ],
+        pending_count=found.count,
+    )
+
+
+def entry(leaf: Leaf) -> audit_pb2.AuditEntry:
+    """Return an entry as its leaf says it."""
+    told = json.loads(leaf.data)
+    return audit_pb2.AuditEntry(
+        index=leaf.index,
+        time=stamp(leaf.time),
+        action=int(Action[told["action"]]),  # type: ignore[arg-type]
+        actor=int(Actor[told["actor"]]),  # type: ignore[arg-type]
+        principal=told["principal"],
+        item_id=told["item"]["id"],
+        proposal_id=told["proposal"]["id"],
+        blocked=told["blocked"],
+        reason=told["reason"],
+        leaf=leaf.data,
+    )

@@ -1,0 +1,162 @@
+"""ProposalService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.failure import Translate
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_governance.domain.proposals import Status
+from concord_governance.servicer import incoming, outgoing
+from concord_governance.usecases.deciding import Deciding, Outcome
+from concord_governance.usecases.proposing import Proposing
+from concord_governance.usecases.reading import Reading
+
+Context = grpc.aio.ServicerContext[Any, Any]
+DEFAULT_PAGE = 50
+
+
+class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(
+        self, proposing: Proposing, deciding: Deciding, reading: Reading, translate: Translate
+    ) -> None:
+        self._proposing = proposing
+        self._deciding = deciding
+        self._reading = reading
+        self._translate = translate
+
+    async def CreateProposal(
+        self, request: proposal_pb2.CreateProposalRequest, context: Context
+    ) -> proposal_pb2.CreateProposalResponse:
+        """Propose an action."""
+        made = await self._proposing.create(
+            incoming.asker(), incoming.request(request), incoming.draft(request)
+        )
+        return proposal_pb2.CreateProposalResponse(proposal=outgoing.proposal(made))
+
+    async def ReviseProposal(
+        self, request: proposal_pb2.ReviseProposalRequest, context: Context
+    ) -> proposal_pb2.ReviseProposalResponse:
+        """Make a new revision."""
+        made = await self._proposing.revise(
+            incoming.asker(),
+            incoming.request(request),
+            request.proposal_id,
+            request.revision,
+            incoming.draft(request),
+        )
+        return proposal_pb2.ReviseProposalResponse(proposal=outgoing.proposal(made))
+
+    async def GetProposal(
+        self, request: proposal_pb2.GetProposalRequest, context: Context
+    ) -> proposal_pb2.GetProposalResponse:
+        """Read a proposal."""
+        space = caller().space
+        found = (
+            await self._reading.by_id(space, request.id)
+            if request.WhichOneof("by") == "id"
+            else await self._reading.by_number(space, request.number)
+        )
+        if found is None:
+            return proposal_pb2.GetProposalResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+        return proposal_pb2.GetProposalResponse(
+            status=type_pb2.LOOKUP_STATUS_FOUND, proposal=outgoing.proposal(found)
+        )
+
+    async def ListProposals(
+        self, request: proposal_pb2.ListProposalsRequest, context: Context
+    ) -> proposal_pb2.ListProposalsResponse:
+        """List proposals."""
+        before = page_cursor(request, int) or 0
+        size = request.page_size or DEFAULT_PAGE
+        statuses = [Status(int(status)) for status in request.statuses]
+        found = await self._reading.page(
+            caller().space, statuses, request.item_id, before, size + 1
+        )
+        more = len(found) > size
+        return proposal_pb2.ListProposalsResponse(
+            proposals=[outgoing.proposal(each) for each in found[:size]],
+            next_page_token=page_token(request, found[size - 1].newest.number) if more else "",
+        )
+
+    async def ApproveProposal(
+        self, request: proposal_pb2.ApproveProposalRequest, context: Context
+    ) -> proposal_pb2.ApproveProposalResponse:
+        """Give a slot's consent."""
+        proposal, token = await self._deciding.approve(
+            incoming.asker(), incoming.request(request), request.proposal_id, request.consent
+        )
+        return proposal_pb2.ApproveProposalResponse(
+            proposal=outgoing.proposal(proposal), token=token
+        )
+
+    async def RevokeConsent(
+        self, request: proposal_pb2.RevokeConsentRequest, context: Context
+    ) -> proposal_pb2.RevokeConsentResponse:
+        """Take a consent back."""
+        proposal = await self._deciding.revoke(
+            incoming.asker(), incoming.request(request), request.proposal_id, request.revocation
+        )
+        return proposal_pb2.RevokeConsentResponse(proposal=outgoing.proposal(proposal))
+
+    async def RejectProposal(
+        self, request: proposal_pb2.RejectProposalRequest, context: Context
+    ) -> proposal_pb2.RejectProposalResponse:
+        """End a proposal by a required slot."""
+        proposal = await self._deciding.reject(
+            incoming.asker(), incoming.request(request), request.proposal_id, request.rejection
+        )
+        return proposal_pb2.RejectProposalResponse(proposal=outgoing.proposal(proposal))
+
+    async def WithdrawProposal(
+        self, request: proposal_pb2.WithdrawProposalRequest, context: Context
+    ) -> proposal_pb2.WithdrawProposalResponse:
+        """End a proposal by its proposer."""
+        proposal = await self._proposing.withdraw(
+            incoming.asker(), incoming.request(request), request.proposal_id
+        )
+        return proposal_pb2.WithdrawProposalResponse(proposal=outgoing.proposal(proposal))
+
+    async def BulkApprove(
+        self, request: proposal_pb2.BulkApproveRequest, context: Context
+    ) -> proposal_pb2.BulkApproveResponse:
+        """Approve several proposals of the agent's level."""
+        outcomes = await self._deciding.approve_many(
+            incoming.asker(),
+            incoming.request(request),
+            [(item.proposal_id, item.consent) for item in request.items],
+            dry_run=request.dry_run,
+        )
+        return proposal_pb2.BulkApproveResponse(
+            outcomes=[self._outcome(outcome) for outcome in outcomes]
+        )
+
+    async def UndoModification(
+        self, request: proposal_pb2.UndoModificationRequest, context: Context
+    ) -> proposal_pb2.UndoModificationResponse:
+        """Propose to undo an executed proposal."""
+        made = await self._proposing.undo(
+            incoming.asker(), incoming.request(request), request.proposal_id
+        )
+        return proposal_pb2.UndoModificationResponse(proposal=outgoing.proposal(made))
+
+    async def GetBriefing(
+        self, request: proposal_pb2.GetBriefingRequest, context: Context
+    ) -> proposal_pb2.GetBriefingResponse:
+        """Say what waits."""
+        return outgoing.briefing(await self._reading.briefing(caller().space))
+
+    def _outcome(self, outcome: Outcome) -> proposal_pb2.ApproveOutcome:
+        failure = self._translate(outcome.error) if outcome.error else None
+        return proposal_pb2.ApproveOutcome(
+            proposal_id=outcome.proposal_id,
+            status=int(outcome.status or 0),  # type: ignore[arg-type] # numbers are the contract's
+            reason=failure.reason if failure else "",
+        )

@@ -1,0 +1,94 @@
+"""The one table from governance's words for "no" to codes and machine reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import grpc
+from concord_attestation import consent
+from concord_chassis.failure import Failure
+
+from concord_governance.domain import exceptions
+
+_Code = grpc.StatusCode
+_RETRY_SECONDS = 1.0
+
+
+def translate(error: Exception) -> Failure | None:
+    """Return the failure that stands for an exception; None for one that is not governance's."""
+    if isinstance(error, exceptions.GraphRefused):
+        return error.failure if isinstance(error.failure, Failure) else None
+    for kind in type(error).__mro__:
+        if kind in _TABLE:
+            return _TABLE[kind](error)
+    return None
+
+
+def _plain(code: grpc.StatusCode, reason: str) -> Callable[[Exception], Failure]:
+    return lambda error: Failure(code, reason, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+
+
+_TABLE: dict[type[BaseException], Callable[..., Failure]] = {
+    exceptions.ProposalNotFound: lambda _: Failure(
+        _Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND", "No such proposal."
+    ),
+    exceptions.ProposalState: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_PROPOSAL_STATE",
+        str(error),
+        metadata={"status": error.status},
+    ),
+    exceptions.RevisionStale: _plain(_Code.ABORTED, "ERROR_REASON_REVISION_STALE"),
+    exceptions.LostRace: _plain(_Code.ABORTED, "ERROR_REASON_REVISION_STALE"),
+    exceptions.NotProposer: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_NOT_PROPOSER"),
+    exceptions.FramingViolation: lambda error: Failure(
+        _Code.INVALID_ARGUMENT,
+        "ERROR_REASON_FRAMING_VIOLATION",
+        str(error),
+        metadata={"words": ",".join(error.words)[:1000]},
+    ),
+    exceptions.SafeguardViolation: _plain(
+        _Code.FAILED_PRECONDITION, "ERROR_REASON_SAFEGUARD_VIOLATION"
+    ),
+    exceptions.SlotNotRequired: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_SLOT_NOT_REQUIRED"),
+    exceptions.UndoImpossible: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_UNDO_IMPOSSIBLE"),
+    exceptions.RetentionExpired: _plain(
+        _Code.FAILED_PRECONDITION, "ERROR_REASON_RETENTION_EXPIRED"
+    ),
+    exceptions.UndoConflict: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_UNDO_CONFLICT",
+        str(error),
+        metadata={"item_ids": ",".join(error.item_ids[:20])},
+    ),
+    exceptions.BulkForbidden: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_BULK_FORBIDDEN"),
+    exceptions.ProofImpossible: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_PROOF_IMPOSSIBLE"),
+    exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
+    exceptions.RequestReused: lambda error: Failure(
+        _Code.ALREADY_EXISTS,
+        "ERROR_REASON_REQUEST_ID_REUSED",
+        "This request id came with other content.",
+        metadata={"request_id": str(error)},
+    ),
+    exceptions.GraphUnavailable: lambda _: Failure(
+        _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "Graph does not answer."
+    ),
+    exceptions.LedgerBusy: lambda _: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_OVERLOADED",
+        "The ledger is busy.",
+        retry_after=_RETRY_SECONDS,
+    ),
+    exceptions.LedgerUnavailable: lambda _: Failure(
+        _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The ledger does not answer."
+    ),
+    exceptions.LedgerCorrupt: lambda _: Failure(
+        _Code.DATA_LOSS, "ERROR_REASON_STORE_CORRUPT", "The ledger is damaged."
+    ),
+    consent.ConsentInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_CONSENT_INVALID",
+        str(error),
+        metadata={"slot": error.slot, "check": error.check},
+    ),
+}

@@ -1,0 +1,1 @@
+"""What can be done: one module for each thing that somebody wants."""

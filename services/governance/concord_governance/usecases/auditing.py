@@ -1,0 +1,97 @@
+"""Showing the log: entries, checkpoints, proofs, export (A2, A3)."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import rfc8785
+from concord_attestation.tree import Frontier, Node, consistency_proof, inclusion_proof
+
+from concord_governance.domain.exceptions import ProofImpossible
+from concord_governance.ports import EntryFilter, Graph, Leaf, Ledger, LedgerReads, LogSigner
+
+EXPORT_LEAVES = 500
+"""Leaves read at once."""
+_NEWEST = 2**62
+
+
+class Auditing:
+    """Reads the log. Whoever reads checks; nothing here is to be believed."""
+
+    def __init__(self, ledger: Ledger, graph: Graph, signer: LogSigner) -> None:
+        self._ledger = ledger
+        self._graph = graph
+        self._signer = signer
+
+    async def page(
+        self, space: str, filter_: EntryFilter, before: int, limit: int
+    ) -> Sequence[Leaf]:
+        """Return entries with an index below `before` (-1 = from the newest), newest first."""
+        start = _NEWEST if before < 0 else before
+        return await self._ledger.read(space, lambda tx: tx.entries(filter_, start, limit))
+
+    async def checkpoint(self, space: str) -> str:
+        """Return a signed checkpoint of the log as it is."""
+        size, root = await self._ledger.read(space, _head)
+        return self._signer.checkpoint(space, size, root)
+
+    async def inclusion(self, space: str, index: int, size: int) -> tuple[bytes, Sequence[bytes]]:
+        """Return a leaf, and the hashes that show it in the tree of that size."""
+
+        async def work(tx: LedgerReads) -> tuple[bytes, Sequence[bytes]]:
+            if not 0 <= index < size <= await tx.log_size():
+                raise ProofImpossible("no such entry in a log of that size")
+            (leaf,) = await tx.leaves(index, index + 1)
+            return leaf.data, await _proof(tx, lambda node: inclusion_proof(node, index, size))
+
+        return await self._ledger.read(space, work)
+
+    async def consistency(self, space: str, old: int, new: int) -> Sequence[bytes]:
+        """Return the hashes that show the log of one size to begin with that of another."""
+
+        async def work(tx: LedgerReads) -> Sequence[bytes]:
+            if not 0 < old <= new <= await tx.log_size():
+                raise ProofImpossible("the log has no such pair of sizes")
+            return await _proof(tx, lambda node: consistency_proof(node, old, new))
+
+        return await self._ledger.read(space, work)
+
+    async def export(self, space: str) -> AsyncIterator[bytes]:
+        """Yield the log as lines: a header with genesis, keys and checkpoint, then its leaves."""
+        size, root = await self._ledger.read(space, _head)
+        standing = await self._graph.standing(space)
+        header = {
+            "version": 1,
+            "space": space,
+            "log_origin": self._signer.origin(space),
+            "log_key": b64encode(self._signer.public_key).decode(),
+            "checkpoint": self._signer.checkpoint(space, size, root),
+            "genesis": json.loads(standing.envelope) if standing else None,
+        }
+        yield rfc8785.dumps(header) + b"\n"
+        for start in range(0, size, EXPORT_LEAVES):
+            end = min(start + EXPORT_LEAVES, size)
+            leaves = await self._ledger.read(space, lambda tx, a=start, b=end: tx.leaves(a, b))  # type: ignore[misc] # the defaults bind the loop's values
+            yield b"".join(leaf.data + b"\n" for leaf in leaves)
+
+
+async def _head(tx: LedgerReads) -> tuple[int, bytes]:
+    size = await tx.log_size()
+    names = Frontier.edge_of(size)
+    nodes = await tx.nodes(names)
+    return size, Frontier(size, [nodes[name] for name in names]).root()
+
+
+async def _proof(tx: LedgerReads, make: Callable[[Node], list[bytes]]) -> list[bytes]:
+    """Make a proof of stored nodes: once to learn which, then with them."""
+    wanted: list[tuple[int, int]] = []
+
+    def noting(level: int, index: int) -> bytes:
+        wanted.append((level, index))
+        return b""
+
+    make(noting)
+    nodes = await tx.nodes(wanted)
+    return make(lambda level, index: nodes[level, index])

@@ -1,0 +1,365 @@
+"""Consent and its opposite: approving, revoking, rejecting, one or many (V6, V7)."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from concord_attestation.consent import (
+    REJECTION_TYPE,
+    REVOCATION_TYPE,
+    Answer,
+    Consent,
+    ConsentError,
+    ConsentInvalid,
+    GenesisRecord,
+    Terms,
+)
+from concord_attestation.instants import format_time
+from concord_attestation.verify import verify_answer, verify_consent
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.exceptions import (
+    BulkForbidden,
+    GenesisMissing,
+    GovernanceError,
+    ProposalState,
+    RetentionExpired,
+    SlotNotRequired,
+    UndoImpossible,
+)
+from concord_governance.domain.proposals import (
+    OPEN,
+    Decision,
+    GivenConsent,
+    Level,
+    Proposal,
+    Status,
+)
+from concord_governance.domain.safeguards import REQUIRED_SLOTS
+from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites
+from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
+from concord_governance.usecases.executing import Executing
+
+_UNAPPLIED = (*OPEN, Status.APPROVED)
+"""Where a consent can still be taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The guards of every decision. Tests switch one off to prove that it is the one that holds."""
+
+    policy_is_ours: bool = True
+    slot_is_required: bool = True
+    nonce_is_fresh: bool = True
+    every_slot_answers: bool = True
+    undo_has_time: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one of several."""
+
+    proposal_id: str
+    status: Status | None
+    error: Exception | None = None
+
+
+class Deciding:
+    """Takes signed papers and decides by them."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        graph: Graph,
+        granter: Granter,
+        executing: Executing,
+        *,
+        policy_digest: str,
+        checks: Checks,
+    ) -> None:
+        self._desk = desk
+        self._graph = graph
+        self._granter = granter
+        self._executing = executing
+        self._policy_digest = policy_digest
+        self._checks = checks
+
+    async def approve(
+        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
+    ) -> tuple[Proposal, str]:
+        """Give one slot's consent; with the last one required, decide and execute.
+
+        Returns the proposal and the freshness token of its effect, "" when there was none.
+        """
+        genesis = await self._genesis(asker.space)
+
+        async def work(tx: LedgerWrites, now: int) -> Proposal:
+            stored = await _open(tx, proposal_id, now)
+            await self._demand_undoable(tx, stored, now)
+            consent = await self._verified(tx, stored, genesis, envelope, now)
+            after = _with_consent(stored, consent, envelope, now)
+            entries = [_consented(after, consent, envelope)]
+            if self._is_complete(after, now):
+                after = self._decided(after, now)
+                entries.append(_decision(after))
+            await tx.put(stored, after)
+            await tx.keep_nonce(consent.nonce)
+            await tx.append(entries)
+            return after
+
+        proposal = await self._desk.run(asker, request, work, proposal_id=proposal_id)
+        if proposal.status != Status.APPROVED:
+            return proposal, ""
+        return await self._executing.execute(asker.space, proposal_id)
+
+    async def revoke(
+        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
+    ) -> Proposal:
+        """Take a consent back that has not been applied; graph burns its nonce first."""
+        before = await self._desk.answered(asker, request)
+        if before is not None:
+            return before
+        genesis = await self._genesis(asker.space)
+        stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+        answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
+        _given(stored, answer)
+        if stored.status not in _UNAPPLIED:
+            raise ProposalState(stored.status.name)
+        await self._graph.revoke(asker.space, envelope, f"revoke {answer.nonce}")
+
+        async def work(tx: LedgerWrites, _now: int) -> Proposal:
+            before = await existing(tx, proposal_id)
+            _demand_unended(before, answer, stored)
+            consents = tuple(
+                replace(given, revoked=True) if given.nonce == answer.nonce else given
+                for given in before.consents
+            )
+            after = replace(before, consents=consents)
+            await tx.put(before, after)
+            await tx.append([_answer_entry(after, Action.SMF_REVOKE, answer, envelope)])
+            return after
+
+        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+
+    async def reject(
+        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
+    ) -> Proposal:
+        """End a proposal by one required slot; items stay as they are."""
+        genesis = await self._genesis(asker.space)
+
+        async def work(tx: LedgerWrites, now: int) -> Proposal:
+            stored = await _open(tx, proposal_id, now)
+            answer = self._answered(stored, genesis, envelope, REJECTION_TYPE)
+            self._demand_required(stored, answer.slot)
+            if not answer.reason.strip():
+                raise ConsentInvalid(answer.slot, "reason")
+            if self._checks.nonce_is_fresh and await tx.nonce_is_known(answer.nonce):
+                raise ConsentInvalid(answer.slot, "nonce")
+            after = ended_as(stored, Status.REJECTED, now, answer.principal, answer.reason)
+            await tx.put(stored, after)
+            await tx.keep_nonce(answer.nonce)
+            await tx.append([_answer_entry(after, Action.SMF_REJECT, answer, envelope)])
+            return after
+
+        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+
+    async def approve_many(
+        self,
+        asker: Asker,
+        request: Request,
+        items: Sequence[tuple[str, bytes]],
+        *,
+        dry_run: bool,
+    ) -> Sequence[Outcome]:
+        """Approve proposals of the agent's level, each by itself; never what is constitutive."""
+        if not dry_run:
+            await self._desk.claim(asker, request)
+        outcomes = []
+        for place, (proposal_id, envelope) in enumerate(items):
+            one = replace(request, request_id=f"{request.request_id}/{place}")
+            try:
+                status = await self._one_of_many(asker, one, proposal_id, envelope, dry_run=dry_run)
+            except (GovernanceError, ConsentError) as error:
+                outcomes.append(Outcome(proposal_id, None, error))
+            else:
+                outcomes.append(Outcome(proposal_id, status))
+        return outcomes
+
+    async def _one_of_many(
+        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes, *, dry_run: bool
+    ) -> Status:
+        await self._desk.expire(asker.space)
+        stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+        if stored.newest.level != Level.AGENT:
+            raise BulkForbidden("what is constitutive is approved one by one")
+        if not dry_run:
+            return (await self.approve(asker, request, proposal_id, envelope))[0].status
+        if stored.status not in OPEN:
+            raise ProposalState(stored.status.name)
+        await self._graph.preview(asker.space, stored.newest.action)
+        return Status.EXECUTED
+
+    async def _genesis(self, space: str) -> GenesisRecord:
+        found = await self._graph.standing(space)
+        if found is None:
+            raise GenesisMissing("the space has no genesis")
+        return found.genesis
+
+    async def _demand_undoable(self, tx: LedgerReads, stored: Proposal, now: int) -> None:
+        """Refuse an undo whose time is over, or that another one came before (V8)."""
+        if not stored.newest.undo_of or not self._checks.undo_has_time:
+            return
+        original = await existing(tx, stored.newest.undo_of)
+        if original.status != Status.EXECUTED:
+            raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
+        if now >= (original.undo_until or 0):
+            raise RetentionExpired("the time to undo it is over")
+
+    async def _verified(
+        self,
+        tx: LedgerReads,
+        stored: Proposal,
+        genesis: GenesisRecord,
+        envelope: bytes,
+        now: int,
+    ) -> Consent:
+        consent = verify_consent(envelope, genesis=genesis, terms=terms_of(stored), now_us=now)
+        self._demand_required(stored, consent.slot)
+        if self._checks.policy_is_ours and stored.newest.policy_digest != self._policy_digest:
+            raise ConsentInvalid(consent.slot, "policy_digest")
+        if self._checks.nonce_is_fresh and await tx.nonce_is_known(consent.nonce):
+            raise ConsentInvalid(consent.slot, "nonce")
+        return consent
+
+    def _answered(
+        self, stored: Proposal, genesis: GenesisRecord, envelope: bytes, payload_type: str
+    ) -> Answer:
+        return verify_answer(
+            envelope,
+            payload_type,
+            genesis=genesis,
+            space=stored.newest.space,
+            proposal_id=stored.id,
+            revision=stored.newest.revision,
+        )
+
+    def _demand_required(self, stored: Proposal, slot: str) -> None:
+        if self._checks.slot_is_required and slot not in REQUIRED_SLOTS[stored.newest.level]:
+            raise SlotNotRequired(f"{slot} has no say in this proposal")
+
+    def _is_complete(self, proposal: Proposal, now: int) -> bool:
+        missing = proposal.missing_slots(REQUIRED_SLOTS, now)
+        return not missing or not self._checks.every_slot_answers
+
+    def _decided(self, proposal: Proposal, now: int) -> Proposal:
+        decision = Decision(id=str(uuid.uuid4()), time=now, grant=b"")
+        if proposal.newest.level == Level.BILATERAL:
+            papers = _papers(proposal, now)
+            until = min(given.expire_time for given in proposal.consents if given.slot in papers)
+            grant = self._granter.grant(decision.id, proposal.newest, papers, until)
+            decision = replace(decision, grant=grant)
+        return replace(proposal, status=Status.APPROVED, decision=decision)
+
+
+async def _open(tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
+    stored = await existing(tx, proposal_id)
+    if stored.is_expired(now):
+        raise ProposalState(Status.EXPIRED.name)
+    if stored.status != Status.PENDING:
+        raise ProposalState(stored.status.name)
+    return stored
+
+
+def terms_of(proposal: Proposal) -> Terms:
+    """Return what a consent to the newest revision must name."""
+    newest = proposal.newest
+    return Terms(
+        space=newest.space,
+        proposal_id=newest.proposal_id,
+        revision=newest.revision,
+        action_digest=newest.action_digest,
+        etags=newest.etags,
+        policy_digest=newest.policy_digest,
+    )
+
+
+def _with_consent(proposal: Proposal, consent: Consent, envelope: bytes, now: int) -> Proposal:
+    given = GivenConsent(
+        slot=consent.slot,
+        principal=consent.principal,
+        nonce=consent.nonce,
+        receive_time=now,
+        expire_time=consent.expire_time,
+        envelope=envelope,
+    )
+    others = tuple(other for other in proposal.consents if other.slot != consent.slot)
+    return replace(proposal, consents=(*others, given))
+
+
+def _papers(proposal: Proposal, now: int) -> dict[str, bytes]:
+    return {
+        given.slot: given.envelope
+        for given in proposal.consents
+        if not given.revoked and now < given.expire_time
+    }
+
+
+def _demand_unended(proposal: Proposal, answer: Answer, asked: Proposal) -> None:
+    """Refuse to record a revocation of what ended while graph burnt the nonce.
+
+    FAILED may be the revocation's own doing: graph refused the decision for it.
+    """
+    if proposal.newest.revision != asked.newest.revision:
+        raise ConsentInvalid(answer.slot, "proposal")
+    if proposal.status not in (*_UNAPPLIED, Status.FAILED):
+        raise ProposalState(proposal.status.name)
+    _given(proposal, answer)
+
+
+def _given(proposal: Proposal, answer: Answer) -> GivenConsent:
+    for given in proposal.consents:
+        if (given.slot, given.nonce, given.revoked) == (answer.slot, answer.nonce, False):
+            return given
+    raise ConsentInvalid(answer.slot, "nonce")
+
+
+def _consented(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:
+    return entry_on(
+        proposal,
+        Action.SMF_APPROVE,
+        Actor[consent.slot],
+        consent.principal,
+        slot=consent.slot,
+        consent=json.loads(envelope),
+    )
+
+
+def _decision(proposal: Proposal) -> Entry:
+    assert proposal.decision is not None  # noqa: S101 - just made
+    papers: Mapping[str, bytes] = _papers(proposal, proposal.decision.time)
+    return entry_on(
+        proposal,
+        Action.SMF_DECIDE,
+        Actor.SYSTEM,
+        decision_id=proposal.decision.id,
+        decide_time=format_time(proposal.decision.time),
+        level=proposal.newest.level.name,
+        slots=sorted(papers),
+        grant_digest=sha256(proposal.decision.grant).hexdigest(),
+    )
+
+
+def _answer_entry(proposal: Proposal, action: Action, answer: Answer, envelope: bytes) -> Entry:
+    entry = entry_on(
+        proposal,
+        action,
+        Actor[answer.slot],
+        answer.principal,
+        slot=answer.slot,
+        paper=json.loads(envelope),
+    )
+    return replace(entry, reason=answer.reason)

@@ -1,0 +1,178 @@
+"""One write on the ledger: once per request id, in one transaction, with its refusals on record."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from concord_attestation.consent import ConsentError
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.exceptions import (
+    FramingViolation,
+    ProposalNotFound,
+    RequestReused,
+    SafeguardViolation,
+)
+from concord_governance.domain.proposals import Proposal, Status
+from concord_governance.ports import Clock, Ledger, LedgerReads, LedgerWrites, Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, authenticated: from the credential, never from a request's body."""
+
+    space: str
+    principal: str
+    actor: Actor
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A write as it came. `digest`: hex SHA-256 of all of it."""
+
+    method: str
+    request_id: str
+    digest: str
+
+
+Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
+"""(transaction, now in µs) -> the proposal that the reply shows."""
+
+_Refusal = FramingViolation | SafeguardViolation | ConsentError
+
+
+class Desk:
+    """Where every write on the ledger passes."""
+
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+        self.ledger = ledger
+        self.clock = clock
+
+    async def run(
+        self, asker: Asker, request: Request, work: Work, *, proposal_id: str = ""
+    ) -> Proposal:
+        """Run work once for this principal and request id; repeat its reply otherwise."""
+        await self.expire(asker.space)
+
+        async def transaction(tx: LedgerWrites) -> Proposal:
+            before = await _answered(tx, asker, request)
+            if before is not None:
+                return before
+            done = await work(tx, await tx.now())
+            receipt = Receipt(request.digest, (done.id,))
+            await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
+            return await existing(tx, done.id)
+
+        try:
+            return await self.ledger.write(asker.space, transaction)
+        except (FramingViolation, SafeguardViolation, ConsentError) as error:
+            await self._record(asker, error, proposal_id)
+            raise
+
+    async def check(self, asker: Asker, rule: Callable[[], None], proposal_id: str = "") -> None:
+        """Apply a rule that needs no ledger, with its refusal on record."""
+        try:
+            rule()
+        except (FramingViolation, SafeguardViolation, ConsentError) as error:
+            await self._record(asker, error, proposal_id)
+            raise
+
+    async def answered(self, asker: Asker, request: Request) -> Proposal | None:
+        """Return what this request came to before, so that what it needs need not be asked again.
+
+        Raises:
+            RequestReused: its id came with other content.
+        """
+        return await self.ledger.read(asker.space, lambda tx: _answered(tx, asker, request))
+
+    async def claim(self, asker: Asker, request: Request) -> None:
+        """Keep a request's id for its content, for work that is several writes."""
+
+        async def transaction(tx: LedgerWrites) -> None:
+            known = await tx.receipt(asker.principal, request.method, request.request_id)
+            if known is None:
+                receipt = Receipt(request.digest, ())
+                await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
+            elif known.digest != request.digest:
+                raise RequestReused(request.request_id)
+
+        await self.ledger.write(asker.space, transaction)
+
+    async def expire(self, space: str) -> None:
+        """Write down for which proposals silence has become rejection (V4)."""
+        now = self.clock()
+        if not await self.ledger.read(space, lambda tx: tx.due(now)):
+            return
+
+        async def transaction(tx: LedgerWrites) -> None:
+            at = await tx.now()
+            for proposal in await tx.due(at):
+                ended = ended_as(proposal, Status.EXPIRED, at, "clock")
+                await tx.put(proposal, ended)
+                await tx.append([entry_on(proposal, Action.SMF_EXPIRE, Actor.SYSTEM)])
+
+        await self.ledger.write(space, transaction)
+
+    async def _record(self, asker: Asker, error: _Refusal, proposal_id: str) -> None:
+        match error:
+            case FramingViolation():
+                action = Action.FRAMING_VIOLATION
+            case SafeguardViolation():
+                action = Action.SAFEGUARD_VIOLATION
+            case _:
+                action = Action.CONSENT_REFUSED
+        entry = Entry(
+            action=action,
+            actor=asker.actor,
+            principal=asker.principal,
+            proposal_id=proposal_id,
+            blocked=True,
+            reason=str(error)[:1000],
+        )
+
+        async def transaction(tx: LedgerWrites) -> None:
+            await tx.append([entry])
+
+        await self.ledger.write(asker.space, transaction)
+
+
+async def _answered(tx: LedgerReads, asker: Asker, request: Request) -> Proposal | None:
+    known = await tx.receipt(asker.principal, request.method, request.request_id)
+    if known is None:
+        return None
+    if known.digest != request.digest:
+        raise RequestReused(request.request_id)
+    return await existing(tx, known.proposal_ids[0])
+
+
+async def existing(tx: LedgerReads, proposal_id: str) -> Proposal:
+    """Return a proposal; ProposalNotFound when there is none in this space."""
+    proposal = await tx.proposal(proposal_id)
+    if proposal is None:
+        raise ProposalNotFound(proposal_id)
+    return proposal
+
+
+def ended_as(
+    proposal: Proposal, status: Status, now: int, by: str, resolution: str = ""
+) -> Proposal:
+    """Return a proposal that has come to an end."""
+    return replace(proposal, status=status, resolve_time=now, resolved_by=by, resolution=resolution)
+
+
+def entry_on(
+    proposal: Proposal, action: Action, actor: Actor, principal: str = "", **properties: object
+) -> Entry:
+    """Return an entry about a proposal's newest revision."""
+    affected: Sequence[str] = [item.id for item in proposal.newest.affected if item.etag]
+    return Entry(
+        action=action,
+        actor=actor,
+        principal=principal,
+        item_id=affected[0] if affected else "",
+        item_kind=proposal.newest.affected[0].kind if affected else 0,
+        proposal_id=proposal.id,
+        revision=proposal.newest.revision,
+        properties={"digest": proposal.newest.digest, **properties},  # type: ignore[dict-item] # JSON by every caller
+    )

@@ -1,0 +1,173 @@
+"""Carrying out what was decided: once, whatever happens in between (V6, design 5).
+
+The ledger says APPROVED before graph is asked, and EXECUTED or FAILED after it answered. Graph does
+a decision once, so asking again after a crash completes it and changes nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+
+from concord_attestation.instants import format_time
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.exceptions import (
+    GovernanceError,
+    GraphRefused,
+    GraphUnavailable,
+)
+from concord_governance.domain.proposals import (
+    Decision,
+    Json,
+    Kind,
+    Level,
+    Proposal,
+    Status,
+)
+from concord_governance.domain.safeguards import Settings
+from concord_governance.ports import Done, Graph, LedgerWrites
+from concord_governance.usecases.desk import Desk, ended_as, entry_on, existing
+
+DAY = 86_400_000_000
+
+
+class Executing:
+    """Brings decisions to their end."""
+
+    def __init__(self, desk: Desk, graph: Graph, settings: Settings) -> None:
+        self._desk = desk
+        self._graph = graph
+        self._settings = settings
+        self._running: dict[str, asyncio.Lock] = {}
+
+    async def execute(self, space: str, proposal_id: str) -> tuple[Proposal, str]:
+        """Do what was decided, unless that is done.
+
+        Returns the proposal and the freshness token of the effect, "" when graph did not answer
+        (the proposal stays APPROVED, and `complete` goes on with it) or refused (FAILED).
+        """
+        lock = self._running.setdefault(proposal_id, asyncio.Lock())
+        async with lock:
+            proposal = await self._desk.ledger.read(space, lambda tx: existing(tx, proposal_id))
+            if proposal.status != Status.APPROVED or proposal.decision is None:
+                return proposal, ""
+            try:
+                done = await self._do(space, proposal, proposal.decision)
+            except GraphUnavailable:
+                return proposal, ""
+            except GraphRefused as refusal:
+                return await self._failed(space, proposal_id, refusal.reason), ""
+            finally:
+                self._running.pop(proposal_id, None)
+            return await self._executed(space, proposal_id, done), done.token
+
+    async def complete(self) -> int:
+        """Go on with everything that was decided and has no known end; return how many are left."""
+        left = 0
+        for space in await self._desk.ledger.spaces():
+            await self._desk.expire(space)
+            open_ones = await self._desk.ledger.read(space, lambda tx: tx.undecided_effects())
+            for proposal in open_ones:
+                after, _ = await self.execute(space, proposal.id)
+                left += after.status == Status.APPROVED
+        return left
+
+    async def _do(self, space: str, proposal: Proposal, decision: Decision) -> Done:
+        newest = proposal.newest
+        if newest.level == Level.BILATERAL:
+            return await self._graph.apply(space, newest.action, decision.id, decision.grant)
+        return await self._graph.perform(space, newest.action, decision.id, newest.etags)
+
+    async def _executed(self, space: str, proposal_id: str, done: Done) -> Proposal:
+        async def work(tx: LedgerWrites) -> Proposal:
+            stored = await existing(tx, proposal_id)
+            if stored.status != Status.APPROVED or stored.decision is None:
+                return stored
+            now = await tx.now()
+            after = replace(
+                ended_as(stored, Status.EXECUTED, now, _who(stored)),
+                decision=replace(stored.decision, effects=done.effects),
+                undo_until=now + self._settings.undo_retention_days * DAY,
+            )
+            await tx.put(stored, after)
+            await tx.append([_effect(after, done)])
+            if stored.newest.kind == Kind.UNDO:
+                await self._mark_undone(tx, after)
+            return await existing(tx, proposal_id)
+
+        return await self._desk.ledger.write(space, work)
+
+    async def _mark_undone(self, tx: LedgerWrites, undo: Proposal) -> None:
+        original = await existing(tx, undo.newest.undo_of)
+        await tx.put(original, replace(original, status=Status.UNDONE, undone_by=undo.id))
+        await tx.append(
+            [
+                entry_on(
+                    original,
+                    Action.SMF_UNDO,
+                    Actor.SYSTEM,
+                    undone_by=undo.id,
+                    decision_id=undo.decision.id if undo.decision else "",
+                )
+            ]
+        )
+
+    async def _failed(self, space: str, proposal_id: str, reason: str) -> Proposal:
+        async def work(tx: LedgerWrites) -> Proposal:
+            stored = await existing(tx, proposal_id)
+            if stored.status != Status.APPROVED or stored.decision is None:
+                return stored
+            after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), reason)
+            await tx.put(stored, after)
+            entry = entry_on(after, Action.SMF_FAIL, Actor.SYSTEM, decision_id=stored.decision.id)
+            await tx.append([replace(entry, blocked=True, reason=reason)])
+            return await existing(tx, proposal_id)
+
+        return await self._desk.ledger.write(space, work)
+
+
+class Completing:
+    """Completes decisions in the background, from start to close."""
+
+    def __init__(self, executing: Executing, seconds: float = 1.0) -> None:
+        self._executing = executing
+        self._seconds = seconds
+
+    async def run(self) -> None:
+        """Look for unfinished decisions, at once and then again and again."""
+        while True:
+            with contextlib.suppress(GovernanceError):  # the next round asks anew
+                await self._executing.complete()
+            await asyncio.sleep(self._seconds)
+
+
+def _who(proposal: Proposal) -> str:
+    return ",".join(sorted(given.principal for given in proposal.consents if not given.revoked))
+
+
+def _effect(proposal: Proposal, done: Done) -> Entry:
+    assert proposal.decision is not None and proposal.undo_until is not None  # noqa: S101,PT018 - executed
+    effects: list[Json] = [
+        {
+            "id": effect.item_id,
+            "kind": effect.item_kind,
+            "before": effect.before,
+            "after": effect.after,
+        }
+        for effect in done.effects
+    ]
+    entry = entry_on(
+        proposal,
+        Action.SMF_EXECUTE,
+        Actor.SYSTEM,
+        decision_id=proposal.decision.id,
+        effects=effects,
+        undo_until=format_time(proposal.undo_until),
+    )
+    if proposal.newest.kind != Kind.CHANGE_KEY:
+        return entry
+    # whoever checks later papers with the new key sees that the consents name this very action
+    key_action = dict(proposal.newest.action)
+    return replace(entry, properties={**entry.properties, "key_action": key_action})

@@ -1,0 +1,103 @@
+"""Graph's own audit events: through its feed into the log, exactly once and in order (A1)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.exceptions import GraphRefused, GraphUnavailable
+from concord_governance.domain.proposals import Json
+from concord_governance.ports import Graph, Ledger, LedgerWrites, News, Noted
+
+DELETED = 3
+REFUSED = 7
+_ENROL = "EnrolPrincipals"
+_RETRY_SECONDS = 0.5
+
+
+class Following:
+    """Appends what graph noted, and remembers how far, in one transaction."""
+
+    def __init__(self, ledger: Ledger, graph: Graph) -> None:
+        self._ledger = ledger
+        self._graph = graph
+        self.is_following = False
+
+    async def run(self) -> None:
+        """Follow graph for ever; begin again where the ledger stopped when it fell silent."""
+        while True:
+            with contextlib.suppress(GraphUnavailable, GraphRefused):
+                await self._follow()
+            self.is_following = False
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _follow(self) -> None:
+        cursors = {}
+        for space in await self._ledger.spaces():
+            cursors[space] = await self._ledger.read(space, lambda tx: tx.feed_cursor())
+            await self._confirm(space)  # what a stop came before
+        async for news in self._graph.watch(cursors):
+            self.is_following = True
+            if news.space:
+                await self.apply(news)
+
+    async def apply(self, news: News) -> None:
+        """Append one message's events, unless they are in the log already."""
+
+        async def work(tx: LedgerWrites) -> None:
+            epoch, applied = await tx.feed_cursor()
+            start = applied if epoch == news.epoch else 0
+            fresh = [entry_of(noted) for noted in news.noted if noted.seq > start]
+            if news.seq <= start:
+                return
+            if fresh:
+                await tx.append(fresh)
+            for item_id, is_memory in news.erased:
+                await tx.forget_words(item_id, confirm=is_memory)
+            await tx.move_cursor(news.epoch, news.seq)
+
+        await self._ledger.write(news.space, work)
+        if news.erased:
+            await self._confirm(news.space)
+
+    async def _confirm(self, space: str) -> None:
+        """Tell graph of erasures once no byte of the words is left; a reader is waited for."""
+        erased = await self._ledger.read(space, lambda tx: tx.unconfirmed())
+        while erased and not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
+            await asyncio.sleep(_RETRY_SECONDS)
+        for memory_id in erased:
+            with contextlib.suppress(GraphRefused):  # graph does not wait for this ledger
+                await self._graph.confirm_erased(space, memory_id)
+            await self._ledger.write(space, lambda tx, m=memory_id: tx.confirmed(m))  # type: ignore[misc] # the default binds the loop's value
+
+
+def entry_of(noted: Noted) -> Entry:
+    """Return the entry for a write on something constitutive, allowed or refused."""
+    blocked = noted.change_type == REFUSED
+    deletes = noted.change_type == DELETED or noted.method.startswith(("Delete", "Forget", "Erase"))
+    if blocked:
+        action = Action.DELETE_ATTEMPT if deletes else Action.WRITE_ATTEMPT
+    elif noted.method == _ENROL:
+        action = Action.GENESIS
+    else:
+        action = Action.DELETE_SUCCESS if deletes else Action.WRITE_SUCCESS
+    evidence: dict[str, Json] = {
+        "graph_seq": noted.seq,
+        "method": noted.method,
+        "request_id": noted.request_id,
+        "digest": noted.digest,
+        "before_digest": noted.before_digest,
+    }
+    if noted.constitutive:
+        evidence["ends"] = dict(noted.ends)
+    return Entry(
+        action=action,
+        actor=Actor.AGENT if blocked else Actor.SYSTEM,
+        principal=noted.principal,
+        item_id=noted.item_id,
+        item_kind=noted.item_kind,
+        blocked=blocked,
+        reason=noted.reason,
+        properties=evidence,
+    )

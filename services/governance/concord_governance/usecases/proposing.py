@@ -1,0 +1,254 @@
+"""Making, revising and withdrawing proposals, and proposing to undo one (V1, V3, V8)."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import rfc8785
+from concord_attestation.instants import format_time
+
+from concord_governance.domain import actions, framing
+from concord_governance.domain.documents import as_json
+from concord_governance.domain.entries import Action, Entry
+from concord_governance.domain.exceptions import (
+    GraphRefused,
+    NotProposer,
+    ProposalState,
+    RetentionExpired,
+    RevisionStale,
+    UndoConflict,
+    UndoImpossible,
+)
+from concord_governance.domain.proposals import (
+    OPEN,
+    Affected,
+    Framing,
+    Json,
+    Kind,
+    Level,
+    Proposal,
+    Revision,
+    Status,
+    Trigger,
+)
+from concord_governance.domain.safeguards import Settings, policy
+from concord_governance.ports import Graph, LedgerWrites, NormalForm
+from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
+
+HOUR = 3_600_000_000
+_UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody proposes. Without `framing` the words come from the template."""
+
+    action: Mapping[str, Json]
+    action_digest: str
+    trigger: Trigger = Trigger.MANUAL
+    framing: Framing | None = None
+    language: str = "en"
+    undo_of: str = ""
+
+
+class Proposing:
+    """Turns drafts into immutable revisions."""
+
+    def __init__(self, desk: Desk, graph: Graph, settings: Settings, normal: NormalForm) -> None:
+        self._desk = desk
+        self._graph = graph
+        self._normal = normal
+        self._settings = settings
+        self.policy_digest = sha256(rfc8785.dumps(policy(settings))).hexdigest()
+
+    async def create(self, asker: Asker, request: Request, draft: Draft) -> Proposal:
+        """Propose an action."""
+
+        affected = await self._affected(asker, draft, request)
+
+        async def work(tx: LedgerWrites, now: int) -> Proposal:
+            number = await tx.next_number()
+            revision = self._revision(
+                asker,
+                draft,
+                affected,
+                proposal_id=str(uuid.uuid4()),
+                number=number,
+                revision=1,
+                now=now,
+            )
+            proposal = Proposal(revision, Status.PENDING, create_time=now)
+            await tx.put(None, proposal)
+            await tx.append([_made(proposal, Action.SMF_PROPOSE, asker)])
+            return proposal
+
+        return await self._desk.run(asker, request, work)
+
+    async def revise(
+        self, asker: Asker, request: Request, proposal_id: str, replaces: int, draft: Draft
+    ) -> Proposal:
+        """Replace a pending proposal's words or action: earlier consents are void."""
+
+        affected = await self._affected(asker, draft, request, proposal_id)
+
+        async def work(tx: LedgerWrites, now: int) -> Proposal:
+            stored = await existing(tx, proposal_id)
+            _demand_own(stored, asker)
+            if stored.newest.revision != replaces:
+                raise RevisionStale("another revision is the newest")
+            revision = self._revision(
+                asker,
+                replace(draft, undo_of=stored.newest.undo_of),
+                affected,
+                proposal_id=proposal_id,
+                number=stored.newest.number,
+                revision=replaces + 1,
+                now=now,
+            )
+            after = replace(stored, newest=revision, consents=())
+            await tx.put(stored, after)
+            await tx.append([_made(after, Action.SMF_REVISE, asker)])
+            return after
+
+        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+
+    async def withdraw(self, asker: Asker, request: Request, proposal_id: str) -> Proposal:
+        """Take a proposal back."""
+
+        async def work(tx: LedgerWrites, now: int) -> Proposal:
+            stored = await existing(tx, proposal_id)
+            _demand_own(stored, asker)
+            after = ended_as(stored, Status.WITHDRAWN, now, asker.principal)
+            await tx.put(stored, after)
+            entry = entry_on(after, Action.SMF_WITHDRAW, asker.actor, asker.principal)
+            await tx.append([entry])
+            return after
+
+        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+
+    async def undo(self, asker: Asker, request: Request, proposal_id: str) -> Proposal:
+        """Propose to bring back what was before an executed proposal.
+
+        Raises:
+            UndoConflict: items were changed since; names them.
+        """
+        before = await self._desk.answered(asker, request)
+        if before is not None:
+            return before
+        original = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+        draft = self._undoing(original)
+        try:
+            return await self.create(asker, request, draft)
+        except GraphRefused as refusal:
+            if refusal.reason != _UNDO_CONFLICT:
+                raise
+            raise UndoConflict(refusal.metadata.get("item_ids", "").split(",")) from refusal
+
+    def _undoing(self, original: Proposal) -> Draft:
+        if original.status != Status.EXECUTED or original.decision is None:
+            raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
+        if not original.newest.canonical:
+            raise UndoImpossible("what it was about was erased")
+        if self._desk.clock() >= (original.undo_until or 0):
+            raise RetentionExpired("the time to undo it is over")
+        items: list[Json] = [
+            {
+                "id": effect.item_id,
+                "revision": str(effect.before),
+                "expected_revision": str(effect.after),
+            }
+            for effect in original.decision.effects
+        ]
+        revert: dict[str, Json] = {"request_id": secrets.token_urlsafe(24), "items": items}
+        action, digest = self._normal({"revert_items": revert})
+        return Draft(action, digest, undo_of=original.id)
+
+    async def _affected(
+        self, asker: Asker, draft: Draft, request: Request, proposal_id: str = ""
+    ) -> tuple[Affected, ...]:
+        """Ask graph what the draft touches, unless this very request was answered before."""
+        await self._desk.check(asker, lambda: self._demand_allowed(draft), proposal_id)
+        if await self._desk.answered(asker, request) is not None:
+            return ()
+        found = await self._graph.preview(asker.space, draft.action)
+        return tuple(sorted(found.affected, key=lambda item: item.id))
+
+    def _demand_allowed(self, draft: Draft) -> None:
+        if actions.kind_of(draft.action) == Kind.UNDO and not draft.undo_of:
+            raise UndoImpossible("an undo names the proposal that it undoes: UndoModification")
+        actions.demand_allowed(draft.action)
+        if draft.framing is not None:
+            framing.demand_neutral(draft.framing)
+
+    def _revision(
+        self,
+        asker: Asker,
+        draft: Draft,
+        affected: tuple[Affected, ...],
+        *,
+        proposal_id: str,
+        number: int,
+        revision: int,
+        now: int,
+    ) -> Revision:
+        kind = actions.kind_of(draft.action)
+        both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
+        words = draft.framing or framing.from_template(
+            draft.language,
+            kind,
+            draft.trigger,
+            asker.principal,
+            affected,
+            days=self._settings.undo_retention_days,
+            hours=self._settings.approval_timeout_hours,
+        )
+        blank = Revision(
+            space=asker.space,
+            proposal_id=proposal_id,
+            number=number,
+            revision=revision,
+            proposer=asker.principal,
+            trigger=draft.trigger,
+            kind=kind,
+            level=Level.BILATERAL if both else Level.AGENT,
+            action=draft.action,
+            action_digest=draft.action_digest,
+            affected=affected,
+            framing=words,
+            policy_digest=self.policy_digest,
+            create_time=now,
+            expire_time=now + self._settings.approval_timeout_hours * HOUR,
+            undo_of=draft.undo_of,
+        )
+        canonical = rfc8785.dumps(as_json(blank))
+        return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
+
+
+def _demand_own(proposal: Proposal, asker: Asker) -> None:
+    if proposal.status not in OPEN:
+        raise ProposalState(proposal.status.name)
+    if proposal.newest.proposer != asker.principal:
+        raise NotProposer("only its proposer may do this")
+
+
+def _made(proposal: Proposal, action: Action, asker: Asker) -> Entry:
+    newest = proposal.newest
+    return entry_on(
+        proposal,
+        action,
+        asker.actor,
+        asker.principal,
+        number=newest.number,
+        kind=newest.kind.name,
+        level=newest.level.name,
+        trigger=newest.trigger.name,
+        action_digest=newest.action_digest,
+        etags=newest.etags,
+        policy_digest=newest.policy_digest,
+        expire_time=format_time(newest.expire_time),
+        undo_of=newest.undo_of,
+    )

@@ -1,0 +1,66 @@
+"""Reading proposals, and what waits for an answer (V9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_governance.domain.proposals import OPEN, Proposal, Status
+from concord_governance.domain.safeguards import REQUIRED_SLOTS
+from concord_governance.ports import Graph, Standing
+from concord_governance.usecases.desk import Desk
+
+BRIEFING_LINES = 50
+_NEWEST = 2**62
+_MOST_COUNTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What waits: the newest proposals, each with the slots that have not answered."""
+
+    waiting: Sequence[tuple[Proposal, tuple[str, ...]]]
+    count: int
+
+
+class Reading:
+    """Reads; what time has ended is written down first, so that nobody sees it as waiting."""
+
+    def __init__(self, desk: Desk, graph: Graph) -> None:
+        self._desk = desk
+        self._graph = graph
+
+    async def by_id(self, space: str, proposal_id: str) -> Proposal | None:
+        """Return a proposal, None for one that is not this space's."""
+        await self._desk.expire(space)
+        return await self._desk.ledger.read(space, lambda tx: tx.proposal(proposal_id))
+
+    async def by_number(self, space: str, number: int) -> Proposal | None:
+        """Return a proposal by number."""
+        await self._desk.expire(space)
+        return await self._desk.ledger.read(space, lambda tx: tx.proposal_numbered(number))
+
+    async def page(
+        self, space: str, statuses: Sequence[Status], item_id: str, before: int, limit: int
+    ) -> Sequence[Proposal]:
+        """Return proposals with a number below `before` (0 = from the newest)."""
+        await self._desk.expire(space)
+        start = before or _NEWEST
+        return await self._desk.ledger.read(
+            space, lambda tx: tx.proposals(statuses, item_id, start, limit)
+        )
+
+    async def briefing(self, space: str) -> Briefing:
+        """Return what waits for an answer."""
+        await self._desk.expire(space)
+        now = self._desk.clock()
+        open_ones = await self._desk.ledger.read(
+            space, lambda tx: tx.proposals(sorted(OPEN), "", _NEWEST, _MOST_COUNTED)
+        )
+        shown = open_ones[:BRIEFING_LINES]
+        lines = [(proposal, proposal.missing_slots(REQUIRED_SLOTS, now)) for proposal in shown]
+        return Briefing(lines, len(open_ones))
+
+    async def standing(self, space: str) -> Standing | None:
+        """Return who counts; None before the genesis."""
+        return await self._graph.standing(space)

@@ -1,0 +1,112 @@
+"""What a typed action is, and what no action may be (V1, V2); the document of a revision."""
+
+import pytest
+from concord.graph.v1 import governed_pb2
+from concord_governance.domain.actions import demand_allowed, kind_of
+from concord_governance.domain.documents import ERASED_FRAMING, as_json, from_json, without_words
+from concord_governance.domain.exceptions import SafeguardViolation
+from concord_governance.domain.proposals import (
+    Affected,
+    Framing,
+    Json,
+    Kind,
+    Level,
+    Revision,
+    Trigger,
+)
+
+SALT = "s" * 22
+
+
+def action(name: str, **body: Json) -> dict[str, Json]:
+    """Return an action's JSON."""
+    return {name: {"request_id": SALT, **body}}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (action("upsert_edge"), Kind.ADD),
+        (action("update_edge", update_mask="weight", edge={}), Kind.UPDATE),
+        (
+            action(
+                "update_edge",
+                update_mask="weight,edge_type",
+                edge={"edge_type": "EDGE_TYPE_CONSTITUTIVE"},
+            ),
+            Kind.PROMOTE,
+        ),
+        (
+            action(
+                "update_memory",
+                update_mask="edge_type",
+                memory={"edge_type": "EDGE_TYPE_DESCRIPTIVE"},
+            ),
+            Kind.DEMOTE,
+        ),
+        (action("delete_node"), Kind.DELETE),
+        (action("forget_memory"), Kind.FORGET),
+        (action("change_key"), Kind.CHANGE_KEY),
+    ],
+)
+def test_the_kind_is_read_off_the_action(said: dict[str, Json], kind: Kind) -> None:
+    """V1 Typed actions: what it is called follows from what it does."""
+    assert kind_of(said) == kind
+    demand_allowed(said)
+
+
+def test_every_action_of_the_contract_has_a_kind() -> None:
+    """V1 The closed list is the contract's."""
+    for field in governed_pb2.GovernedAction.DESCRIPTOR.fields:
+        assert kind_of(action(field.name))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        action("set_safeguards"),
+        action("upsert_edge", edge={"relation": "Concord:principal"}),
+        action("upsert_edge", edge={"source": {"name": "concord:space"}}),
+        action("update_node", node={"name": "CONCORD:x"}),
+        {"upsert_edge": {"request_id": "short"}},
+        {"change_key": {"request_id": SALT[1:]}},
+    ],
+)
+def test_what_no_proposal_may_do_is_refused(said: dict[str, Json]) -> None:
+    """V2 Checked on the typed action: principals, the rules, a guessable salt."""
+    with pytest.raises(SafeguardViolation):
+        demand_allowed(said)
+
+
+def test_words_in_properties_are_not_searched() -> None:
+    """V2 By the typed action, not by searching for words in text."""
+    demand_allowed(action("upsert_edge", edge={"properties": {"name": "concord: a word"}}))
+
+
+def test_a_revision_is_its_document() -> None:
+    """V1 The document says everything that the revision is; without words, who and when stay."""
+    revision = Revision(
+        space="one",
+        proposal_id="p",
+        number=3,
+        revision=2,
+        proposer="agent",
+        trigger=Trigger.PROACTIVE,
+        kind=Kind.PROMOTE,
+        level=Level.BILATERAL,
+        action=action("upsert_edge"),
+        action_digest="0" * 64,
+        affected=(Affected("i", 2, "e", needs_consent=True),),
+        framing=Framing("a", "b", "c", "d", "e"),
+        policy_digest="1" * 64,
+        create_time=1_800_000_000_000_001,
+        expire_time=1_800_000_000_000_002,
+        undo_of="q",
+        canonical=b"{}",
+        digest="2" * 64,
+    )
+    document = as_json(revision)
+
+    assert from_json(document, b"{}", "2" * 64) == revision
+    erased = from_json(without_words(document), b"", "2" * 64)
+    assert (erased.action, erased.framing, erased.number) == ({}, ERASED_FRAMING, 3)

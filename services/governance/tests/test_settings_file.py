@@ -1,0 +1,61 @@
+"""The settings file: two settings, each turned, and nothing else (V4)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from concord_chassis.config import ConfigError
+from concord_governance.config import read_settings
+from concord_governance.domain.safeguards import Settings, policy
+
+
+def test_without_a_file_the_settings_are_those_of_the_requirements() -> None:
+    """V4 30 days and 48 hours."""
+    assert read_settings(None) == Settings(30, 48)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, Settings(30, 48)),
+        ({"undo_retention_days": 7}, Settings(7, 48)),
+        ({"approval_timeout_hours": 2}, Settings(30, 2)),
+    ],
+)
+def test_each_setting_is_turned(said: dict[str, int], expected: Settings, tmp_path: Path) -> None:
+    """V4 Each setting is read, and is part of the policy that consents name."""
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(said))
+
+    assert read_settings(path) == expected
+    assert policy(expected).items() >= said.items()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('{"undo_retention_days": 0}', "undo_retention_days"),
+        ('{"undo_retention_days": 4000}', "undo_retention_days"),
+        ('{"approval_timeout_hours": "48"}', "approval_timeout_hours"),
+        ('{"approval_timeout_hours": 1.5}', "approval_timeout_hours"),
+        ('{"required_slots": []}', "required_slots"),
+        ("[]", "settings file"),
+        ("{", "its JSON"),
+    ],
+)
+def test_bad_settings_are_refused_with_a_sentence(text: str, named: str, tmp_path: Path) -> None:
+    """V4 V2 The sentence names the file and the setting; a safeguard is not one of them."""
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError) as caught:
+        read_settings(path)
+
+    assert str(path) in str(caught.value)
+    assert named in str(caught.value)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """V4 A file that was named and is not there is no default."""
+    with pytest.raises(ConfigError, match="is not a settings file"):
+        read_settings(tmp_path / "none.json")

@@ -1,0 +1,89 @@
+"""Lineage and decisions as a drawing in Graphviz's DOT language (G15).
+
+Memories and edges that lineage connects, newer above older. What is superseded is grey, what is
+forgotten has a dashed frame, a ghost a dotted one; contradictions are dashed and have no direction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from concord_graph.domain.items import Edge, EdgeType, Instant, ItemKind, Memory, Relation
+from concord_graph.ports import Reads, View
+
+LONGEST_LABEL = 80
+_STYLES: Mapping[str, str] = {
+    Relation.SUPERSEDES: "style=solid",
+    Relation.DEPRECATES: "style=solid, arrowhead=tee",
+    Relation.AMENDS: "style=solid, arrowhead=empty",
+    Relation.CONTRADICTS: "style=dashed, dir=none, constraint=false",
+}
+_UNDRAWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\s]+")
+
+
+async def draw_lineage(tx: Reads, at: Instant) -> list[str]:
+    """Return the lines of a directed graph; equal spaces give equal lines."""
+    at = replace(at, stated=False)  # what did not hold then is greyed, not left out
+    live = await tx.live_items(ItemKind.EDGE, at)
+    lineage = sorted(
+        (edge for edge in live if isinstance(edge, Edge) and edge.is_lineage),
+        key=lambda edge: (edge.source.id, edge.relation, edge.target.id, edge.id),
+    )
+    ends = sorted({end.id for edge in lineage for end in (edge.source, edge.target)})
+    views = {**await tx.views(ItemKind.MEMORY, ends, at), **await tx.views(ItemKind.EDGE, ends, at)}
+    return [
+        "digraph concord {",
+        '  node [shape=box, style="rounded,filled", fillcolor=white];',
+        *(f"  {_quoted(end)} [{_look(end, views.get(end), at)}];" for end in ends),
+        *(f"  {line}" for edge in lineage for line in _arrow(edge)),
+        "}",
+    ]
+
+
+def _look(item_id: str, view: View | None, at: Instant) -> str:
+    if view is None:
+        return f'label={quoted_label(item_id)}, style="rounded,dotted"'
+    look = [f"label={quoted_label(_words(view))}"]
+    if isinstance(view.item, Edge):
+        look.append("shape=ellipse, style=filled")
+    if view.item.deleted:
+        look.append('style="rounded,dashed"')
+    elif view.standing.is_superseded(at.valid):
+        look.append("fillcolor=lightgrey, fontcolor=dimgrey, color=grey")
+    if getattr(view.item, "edge_type", None) == EdgeType.CONSTITUTIVE:
+        look.append("penwidth=2")
+    return ", ".join(look)
+
+
+def _arrow(edge: Edge) -> Iterator[str]:
+    tooltip = edge.properties.get("context", "")
+    told = f", tooltip={quoted_label(str(tooltip))}" if tooltip else ""
+    yield (
+        f"{_quoted(edge.source.id)} -> {_quoted(edge.target.id)}"
+        f" [label={_quoted(edge.relation)}, {_STYLES[edge.relation]}{told}];"
+    )
+
+
+def _words(view: View) -> str:
+    item = view.item
+    if isinstance(item, Memory):
+        return item.content
+    if not isinstance(item, Edge):
+        return item.name
+    source, target = (view.names.get(end.id, end.id) for end in (item.source, item.target))
+    return f"{source} {item.relation} {target}"
+
+
+def quoted_label(words: str) -> str:
+    """Return words as a label: on one line, cut, and with no escape that Graphviz would expand."""
+    line = _UNDRAWN.sub(" ", words).strip()
+    cut = line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
+    return _quoted(cut.replace("&", "&amp;"))
+
+
+def _quoted(text: str) -> str:
+    """Return a quoted string: backslashes doubled, so that none escapes or ends with the quote."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,133 @@
+"""Whether the lines of a full export hold together: revisions, changes, references (G15).
+
+What is wrong is told of the line of the change, which stands behind that of its revision.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+
+from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory
+from concord_graph.domain.items import (
+    FOREVER,
+    Edge,
+    Entry,
+    ItemKind,
+    Memory,
+    Record,
+    digest,
+    is_erased,
+)
+from concord_graph.ports import Change, ChangeType, Writes
+
+
+class Sequence:
+    """Sees to it that changes come in sequence, and says when one of an earlier import is due."""
+
+    def __init__(self, imports: tuple[Change, ...]) -> None:
+        self.left = deque(imports)
+        self._seq = self._time = 0
+
+    def due(self) -> Iterator[Change]:
+        """Yield the changes of earlier imports that come next."""
+        while self.left and self.takes(self.left[0]):
+            yield self.left.popleft()
+
+    def takes(self, change: Change) -> bool:
+        """Go on to a change; return whether it is the next, and later than the one before."""
+        if change.seq != self._seq + 1 or change.record_time <= self._time:
+            return False
+        self._seq, self._time = change.seq, change.record_time
+        return True
+
+
+def as_put(item: Record) -> Record:
+    """Return a revision as it was put: the last one, and not known to end.
+
+    What was erased is put as it is now: nothing comes after an erased revision, and several that
+    lost what told them apart would stand at one place.
+    """
+    if isinstance(item, (Edge, Memory)) and is_erased(item):
+        return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
+    return replace(item, revision=replace(item.revision, record_until=FOREVER))
+
+
+def mismatch(item: Record, before: Record | None, change: Change) -> str:
+    """Return why a revision is not the one of its change, or does not follow on `before`."""
+    revision = item.revision
+    told = (change.item_id, change.item_kind, change.revision, change.seq, change.record_time)
+    if told != (item.id, item.kind, revision.number, revision.seq, revision.record_from):
+        return "is not the change that the line before belongs to"
+    if revision.principal != change.author.principal:
+        return "is of another principal than the revision"
+    if is_erased(item) and not _is_bare(item):
+        return "belongs to an erased revision that says something"
+    if not _digests_match(item, before, change):
+        return "has a digest that is not the revision's"
+    begun = revision.record_from if before is None else before.create_time
+    salt = (before or item).revision.salt
+    if item.create_time != begun or (revision.salt != salt and not is_erased(item)):
+        return "belongs to a revision of another item than the one before"
+    return ""
+
+
+def is_receipt(erasure: Erasure, change: Change) -> bool:
+    """Return whether a receipt is that of an erasure."""
+    told = (change.item_id, change.record_time, change.author.principal, change.before_digest)
+    return told == (erasure.memory_id, erasure.time, erasure.principal, erasure.digest)
+
+
+async def missing(tx: Writes, item: Record) -> str:
+    """Return what an item names that is not there; a memory may be a ghost, for an edge."""
+    if isinstance(item, Edge) and not await _has_ends(tx, item):
+        return "belongs to an edge with an end that is not there"
+    if isinstance(item, Entry) and not await _is_sound(tx, item):
+        return "belongs to an entry that says nothing or names what is not there"
+    return ""
+
+
+def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
+    """Return whether a change names its revisions; with what was erased went what is digested."""
+    if is_erased(item) and change.type != ChangeType.ERASED:
+        return True
+    if change.digest != digest(item):
+        return False
+    return is_erased(item) or change.before_digest == (digest(before) if before else "")
+
+
+def _is_bare(item: Record) -> bool:
+    """Return whether an erased item says nothing any more."""
+    if item.revision.salt or not isinstance(item, (Edge, Memory)):
+        return False
+    time = item.erase_time
+    bare = erased_memory(item, time) if isinstance(item, Memory) else erased_edge(item, time, ())
+    return replace(bare, deleted=item.deleted) == item
+
+
+async def _has_ends(tx: Writes, edge: Edge) -> bool:
+    ends = [edge.source.id, edge.target.id]
+    for end_id in ends:
+        tx.fresh(end_id)  # what this transaction has not put, a ghost, is not in the store either
+    kinds = await tx.kinds(ends)
+    for end in (edge.source, edge.target):
+        if is_erased(edge) and end.id == edge.id:
+            continue  # a ghost that only an erased memory named
+        ghost = ItemKind.MEMORY if end.kind == ItemKind.MEMORY else None
+        if kinds.get(end.id, ghost) != end.kind:
+            return False
+    return True
+
+
+async def _is_sound(tx: Writes, entry: Entry) -> bool:
+    body = entry.body
+    if entry.kind == ItemKind.WORKING_MEMORY:
+        return isinstance(body.get("content"), str)
+    ids = body.get("memory_ids")
+    texts = (body.get("query"), body.get("reflection"))
+    if not isinstance(ids, list) or not all(isinstance(one, str) for one in (*ids, *texts)):
+        return False
+    kinds = await tx.kinds(ids)
+    known = all(kinds.get(one) == ItemKind.MEMORY for one in ids)
+    return known and isinstance(body.get("reward"), float)

@@ -1,0 +1,116 @@
+"""A space's whole history as lines (G15, the full form): genesis, record, reads, burnt nonces.
+
+All of it is one consistent view. It is put down beside the store first, not held in memory: the
+header, which says how much follows, is only known at the end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import Change, ChangeType, OperationFilter, Reads, Ref
+from concord_graph.usecases.commands import IMPORT
+from concord_graph.usecases.full_lines import (
+    FORMAT,
+    AccessLine,
+    EndLine,
+    GenesisLine,
+    Header,
+    Line,
+    NonceLine,
+    encode,
+    kind_of,
+)
+from concord_graph.usecases.governed import RESTORED
+
+PAGE = 500
+EVERY_CHANGE = OperationFilter(types=tuple(ChangeType), oldest_first=True)
+REVISING = frozenset(
+    {
+        *(ChangeType.CREATED, ChangeType.UPDATED, ChangeType.DELETED, ChangeType.RESTORED),
+        ChangeType.ERASED,
+    }
+)
+"""The changes that make a revision; its line stands before the change's."""
+
+
+async def put_down(tx: Reads, file: BinaryIO) -> FullExport:
+    """Write all lines between header and end to a file, from its beginning."""
+    file.seek(0)
+    file.truncate()
+    export = FullExport(file, tx.space, tx.epoch)
+    await export.fill(tx)
+    return export
+
+
+class FullExport:
+    """An export of which all lines but the first and the last are in a file."""
+
+    def __init__(self, file: BinaryIO, space: str, epoch: str) -> None:
+        self._file = file
+        self._space = space
+        self._epoch = epoch
+        self._counts: Counter[str] = Counter()
+        self._hashed = hashlib.sha256()
+        self._imports: list[Change] = []
+        self._burnt: list[str] = []
+
+    def lines(self) -> Iterator[str]:
+        """Yield every line, without its line feed."""
+        imports, burnt = tuple(self._imports), tuple(self._burnt)
+        yield encode(Header(FORMAT, self._space, self._epoch, self._counts, imports, burnt))
+        self._file.seek(0)
+        for data in self._file:
+            yield data.decode().removesuffix("\n")
+        yield encode(EndLine(self._counts.total(), self._hashed.hexdigest()))
+
+    async def fill(self, tx: Reads) -> None:
+        """Write the lines between the first and the last."""
+        envelope = await tx.genesis_envelope()
+        if envelope:
+            self._keep(GenesisLine(envelope.decode()))
+        await self._keep_record(tx)
+        after = ""
+        while accesses := await tx.accesses(after, PAGE):
+            for after, access in accesses:
+                self._keep(AccessLine(after, access.count, access.last_time))
+        after = ""
+        while nonces := await tx.nonces(after, PAGE):
+            for after in nonces:
+                if after.startswith(RESTORED):
+                    self._burnt.append(after)
+                else:
+                    self._keep(NonceLine(after))
+
+    async def _keep_record(self, tx: Reads) -> None:
+        """Write every change in sequence, behind the revision that it made; receipts after it."""
+        beyond = 0
+        while changes := await tx.operations(EVERY_CHANGE, beyond, PAGE):
+            beyond = changes[-1].seq
+            made = [change for change in changes if change.type in REVISING]
+            refs = [Ref(change.item_kind, change.item_id, change.revision) for change in made]
+            found = await tx.revisions(refs)
+            revisions = {change.seq: item for change, item in zip(made, found, strict=True)}
+            for change in changes:
+                if change.author.method == IMPORT:
+                    self._imports.append(change)
+                    continue
+                revision = revisions.get(change.seq)
+                if revision is not None:
+                    self._keep(revision)
+                self._keep(change)
+                if change.type == ChangeType.ERASED and change.item_kind == ItemKind.MEMORY:
+                    receipt = await tx.erasure(memory_id=change.item_id)
+                    if receipt is not None:
+                        self._keep(replace(receipt, confirmations=()))  # are of this place
+
+    def _keep(self, line: Line) -> None:
+        data = f"{encode(line)}\n".encode()
+        self._counts[kind_of(line)] += 1
+        self._hashed.update(data)
+        self._file.write(data)

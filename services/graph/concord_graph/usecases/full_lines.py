@@ -1,0 +1,224 @@
+"""A space's history as lines: one record each, in one spelling (G15, the full form).
+
+A record is a JSON object with sorted keys, without spaces and without fields at their default, so
+that a field of a later program stands in no earlier line and an earlier line still reads. Numbers
+are spelt as JSON's shortest that reads back as the same value, whole doubles with ".0"; times as
+RFC 3339 in UTC with six decimals; bytes in hex; kinds and types by name.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.items import DeclaredRelation, Edge, Entry, ItemKind, Memory, Node, Record
+from concord_graph.ports import Change
+
+FORMAT = 1
+"""Grows with what an earlier program could not read; what this one reads is this and all before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where an export comes from. Differs between an export and that of what was imported from it.
+
+    `imports` are the changes of imports that the space has been through, the refused ones among
+    them, and `burnt` the nonces that let them in: they are history of a place, not of the space.
+    """
+
+    format: int
+    space: str
+    epoch: str
+    counts: Mapping[str, int]
+    imports: tuple[Change, ...] = ()
+    burnt: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GenesisLine:
+    """The genesis record, as it was accepted."""
+
+    envelope: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessLine:
+    """How often an item was read, and when last (µs)."""
+
+    id: str
+    count: int
+    last_time: int
+
+
+@dataclass(frozen=True, slots=True)
+class NonceLine:
+    """A nonce that is burnt for ever."""
+
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndLine:
+    """How many lines stand between header and end, and the hex SHA-256 of them."""
+
+    lines: int
+    digest: str
+
+
+Line = Header | GenesisLine | Record | Change | Erasure | AccessLine | NonceLine | EndLine
+
+KINDS: Mapping[str, type[Line]] = {
+    "export": Header,
+    "genesis": GenesisLine,
+    **{"node": Node, "edge": Edge, "memory": Memory, "episode": Entry, "working_memory": Entry},
+    "relation": DeclaredRelation,
+    "change": Change,
+    "erasure": Erasure,
+    "access": AccessLine,
+    "nonce": NonceLine,
+    "end": EndLine,
+}
+"""What a line can be, by its "kind": the one place where a kind is added."""
+
+_NAMES: Mapping[type, str] = {kind: name for name, kind in KINDS.items() if kind is not Entry}
+_TIMES = re.compile(r"(.*_)?time|(valid|record)_(from|until)")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - every time here is UTC
+_MOST = 2**63
+
+Convert = Callable[[Any], Any]
+
+
+class LineMalformed(ValueError):
+    """A line is no record, or not in its one spelling; says what is wrong."""
+
+
+def kind_of(line: Line) -> str:
+    """Return the "kind" of a line."""
+    return line.kind.name.lower() if isinstance(line, Entry) else _NAMES[type(line)]
+
+
+def encode(line: Line) -> str:
+    """Return the one spelling of a line, without its line feed."""
+    return _spelt({"kind": kind_of(line), **_plain(line, tagged=True)})
+
+
+def decode(text: str) -> Line:
+    """Return what a line says.
+
+    Raises:
+        LineMalformed: it says nothing, or says it in another spelling.
+    """
+    try:
+        record = json.loads(text)
+        name = record.pop("kind")
+        given = {"kind": ItemKind[name.upper()]} if KINDS[name] is Entry else {}
+        line: Line = _built(KINDS[name], record, **given)
+        again = encode(line)
+    except RecursionError:
+        raise LineMalformed("is nested too deep") from None
+    except LineMalformed:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        raise LineMalformed("is no record of an export") from error
+    if again != text:
+        raise LineMalformed("is not in the one spelling of a record")
+    return line
+
+
+def rfc3339(time: int) -> str:
+    """Write microseconds since 1970."""
+    stamp = _EPOCH + timedelta(microseconds=time)
+    return f"{stamp.isoformat(timespec='microseconds')}Z"
+
+
+def _micros(text: str) -> int:
+    if not _TIME.fullmatch(text):
+        raise LineMalformed("has what should be a time and is none")
+    return (datetime.fromisoformat(text[:-1]) - _EPOCH) // timedelta(microseconds=1)
+
+
+def _spelt(record: Mapping[str, Any]) -> str:
+    return json.dumps(
+        record, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A field: how it is written and read, and what it is when it is left out."""
+
+    name: str
+    write: Convert
+    read: Convert
+    default: Any = field(default=MISSING)
+
+
+def _plain(value: Any, *, tagged: bool = False) -> dict[str, Any]:
+    record = {}
+    shape: type = type(value)
+    for slot in _slots(shape):
+        content = getattr(value, slot.name)
+        if content != slot.default and not (tagged and slot.name == "kind"):
+            record[slot.name] = slot.write(content)
+    return record
+
+
+def _built(shape: type, record: Any, **given: Any) -> Any:
+    if type(record) is not dict:
+        raise LineMalformed("has something else where a record should be")
+    slots = {slot.name: slot for slot in _slots(shape)}
+    unknown = record.keys() - slots.keys()
+    if unknown:
+        raise LineMalformed(f"has a field that this program does not know: {min(unknown)[:64]!r}")
+    said = {name: slots[name].read(content) for name, content in record.items()}
+    return shape(**said, **given)
+
+
+@cache
+def _slots(kind: type) -> tuple[_Slot, ...]:
+    hints = typing.get_type_hints(kind)
+    slots = []
+    for each in fields(kind):
+        write, read = _converters(hints[each.name], time=bool(_TIMES.fullmatch(each.name)))
+        made = each.default_factory() if each.default_factory is not MISSING else each.default
+        slots.append(_Slot(each.name, write, read, made))
+    return tuple(slots)
+
+
+def _converters(hint: Any, *, time: bool = False) -> tuple[Convert, Convert]:
+    """Return how a value of a type is written and read."""
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):  # X | None; None is a default, so never written
+        return _converters(parts[0], time=time)
+    if origin is tuple:
+        write, read = _converters(parts[0])
+        return (lambda many: [write(one) for one in many]), (
+            lambda many: tuple(read(one) for one in _exactly(list, many))
+        )
+    if time and hint is int:
+        return rfc3339, _micros
+    if isinstance(hint, type) and issubclass(hint, enum.IntEnum):
+        return (lambda member: member.name), hint.__getitem__
+    if hint is bytes:
+        return bytes.hex, lambda text: bytes.fromhex(_exactly(str, text))
+    if isinstance(hint, type) and hint in (str, int, float, bool):
+        return (lambda value: value), (lambda value: _exactly(hint, value))
+    if isinstance(hint, type):
+        return _plain, lambda record: _built(hint, record)
+    return dict, lambda record: _exactly(dict, record)
+
+
+def _exactly(kind: type, value: Any) -> Any:
+    if type(value) is not kind or (isinstance(value, int) and not -_MOST <= value < _MOST):
+        raise LineMalformed("has a value of another type than its field")
+    return value

@@ -1,0 +1,84 @@
+"""Bringing earlier revisions back, all of them or none (V8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_graph.domain.exceptions import ItemNotFound, UndoConflict
+from concord_graph.domain.items import DeclaredRelation, Edge, ItemKind, Memory, Node, Record
+from concord_graph.ports import Ref
+from concord_graph.usecases.writer import Writer, ref
+
+
+@dataclass(frozen=True, slots=True)
+class Reversion:
+    """An item, the revision whose content comes back (0 = it was not there), and the one it has."""
+
+    item_id: str
+    revision: int
+    expected: int
+
+
+async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple[Ref, ...]:
+    """Write each item as it was before; what was not there goes.
+
+    Raises:
+        UndoConflict: items are at another revision than expected; names them.
+    """
+    stored = {each.item_id: await _existing(writer, each) for each in reversions}
+    changed = [
+        each.item_id for each in reversions if stored[each.item_id].revision.number != each.expected
+    ]
+    if changed:
+        raise UndoConflict(changed)
+    # what goes makes room, a name or a place of a triple, for what comes back; edges go before ends
+    going = [each for each in reversions if each.revision == 0]
+    coming = [each for each in reversions if each.revision != 0]
+    going.sort(key=lambda each: isinstance(stored[each.item_id], Node))
+    coming.sort(key=lambda each: isinstance(stored[each.item_id], Edge))
+    return tuple(
+        [ref(await _revert(writer, stored[each.item_id], each)) for each in (*going, *coming)]
+    )
+
+
+async def _revert(writer: Writer, stored: Record, reversion: Reversion) -> Record:
+    if reversion.revision == 0:
+        return await _put(writer, stored, _gone(stored))
+    before = await writer.tx.revision(Ref(stored.kind, stored.id, reversion.revision))
+    if before is None:
+        raise ItemNotFound(stored.id)
+    return await _put(writer, stored, before)
+
+
+def _gone(stored: Record) -> Record:
+    """Return what stands for something that was not there; of a relation nothing was declared."""
+    if isinstance(stored, DeclaredRelation):
+        return replace(stored, functional=False)
+    return replace(stored, deleted=True)
+
+
+async def _put(writer: Writer, stored: Record, after: Record) -> Record:
+    match stored, after:
+        case (Node(), Node()):
+            return await writer.put(stored, after)
+        case (Edge(), Edge()):
+            return await writer.put(stored, after)
+        case (Memory(), Memory()):
+            return await writer.put(stored, after)
+        case (DeclaredRelation(), DeclaredRelation()):
+            return await writer.declare(stored, after)
+    raise ItemNotFound(stored.id)
+
+
+async def _existing(writer: Writer, reversion: Reversion) -> Record:
+    tx, item_id = writer.tx, reversion.item_id
+    item: Record | None = (
+        await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
+    )
+    if item is None:
+        then = await tx.revision(Ref(ItemKind.RELATION, item_id, reversion.expected))
+        item = await tx.relation(then.name) if isinstance(then, DeclaredRelation) else None
+    if item is None:
+        raise ItemNotFound(item_id)
+    return item

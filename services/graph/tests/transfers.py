@@ -1,0 +1,123 @@
+"""Moving spaces in tests: full exports, imports of them, and what both parties sign for one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from concord.graph.v1 import graph_pb2, layers_pb2, transfer_pb2
+from concord.type.v1 import type_pb2
+from concord_client import signing
+from graph_world import AMENDS, DAY, SECRET, Calls, Clock, Parties, by_id, stamp
+
+PIECE = 1_000
+
+
+async def export_of(
+    calls: Calls, form: transfer_pb2.ExportForm.ValueType = transfer_pb2.EXPORT_FORM_FULL
+) -> list[str]:
+    """Return the lines of an export, the full one unless another form is named."""
+    pieces = calls.graph.ExportSpace(graph_pb2.ExportSpaceRequest(form=form))
+    return [line async for piece in pieces for line in piece.lines]
+
+
+def file_of(lines: Iterable[str]) -> bytes:
+    """Return lines as a file."""
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+async def import_into(
+    calls: Calls,
+    lines: Sequence[str] | bytes,
+    *,
+    grant: bytes = b"",
+    secret: str = "",
+    request_id: str = "",
+) -> transfer_pb2.ImportSpaceResponse:
+    """Import lines, or the bytes of a file, into the caller's space."""
+    data = lines if isinstance(lines, bytes) else file_of(lines)
+    header = transfer_pb2.ImportHeader(
+        request_id=request_id or calls.request_id(), restore_grant=grant, enrolment_secret=secret
+    )
+    messages = [transfer_pb2.ImportSpaceRequest(header=header)]
+    messages += [
+        transfer_pb2.ImportSpaceRequest(piece=data[start : start + PIECE])
+        for start in range(0, len(data), PIECE)
+    ]
+    return await calls.graph.ImportSpace(iter(messages))
+
+
+def restore_grant(
+    parties: Parties, lines: Sequence[str], *, space: str = "", **other: Any
+) -> bytes:
+    """Return what both parties sign so that these lines are imported; all of it can be bent."""
+    genesis = next(json.loads(line)["envelope"] for line in lines if '"kind":"genesis"' in line)
+    said: dict[str, Any] = {
+        "space": space or parties.space,
+        "genesis_digest": signing.genesis_digest(genesis.encode()),
+        "export_digest": hashlib.sha256(file_of(lines)).hexdigest(),
+        "expire_time": parties.expiry(),
+    }
+    keys = other.pop("keys", [parties.agent.key, parties.human.key])
+    kind = other.pop("kind", signing.RESTORE_TYPE)
+    return signing.sign_envelope(kind, signing.restore_payload(**said | other), keys)
+
+
+async def restored(calls: Calls, lines: Sequence[str], parties: Parties) -> None:
+    """Import lines with a genesis, as both parties have signed."""
+    await import_into(calls, lines, grant=restore_grant(parties, lines), secret=SECRET)
+
+
+async def furnish(calls: Calls, clock: Clock) -> None:
+    """Do a little of everything that needs no consent."""
+    await calls.put_node("Ada", label="Person")
+    when = clock() - 9 * DAY
+    edge = await calls.put_edge(
+        "Ada", "WORKS_AT", "Acme", valid_from=when, properties={"n": 1, "x": [1.5, {}]}
+    )
+    await calls.put_edge("Ada", "WORKS_AT", "Acme", valid_from=clock() - DAY, weight=0.5)
+    later = await calls.put_edge("Ada", "LIKES", "Tea")
+    later.weight = 0.25
+    await calls.delete_edge(await calls.update_edge(later, "weight"))
+    moved = await calls.put_edge("Ada", "AT", "Zeta")
+    await calls.relate(AMENDS, moved.id, edge.id, "moved")
+    clock.pass_(1_000_003)
+    first = await calls.add('Tea "quoted" \\ \u00fcn\u00ef\u2028code', id="tea", tags=["t"])
+    await calls.add("Coffee. Supersedes: [[memory:tea]], [[memory:nobody/yet]]", id="coffee")
+    await calls.forget(await calls.add("gone", external_id="x-1", valid_until=stamp(clock() + DAY)))
+    await calls.restore(await calls.forget(await calls.add("back")))
+    first.tags.append("u")
+    await calls.update(first, "tags")
+    await calls.put_edge(by_id(first.id), "ABOUT", "Tea")
+    await calls.declare("LIVES_IN")
+    await calls.put_edge("Ada", "LIVES_IN", "Hamburg", valid_from=when)
+    await calls.put_edge("Ada", "LIVES_IN", "Bremen")
+    await calls.declare("SAYS", functional=False)
+    await with_layers(calls)
+    await erase_one(calls, when)
+    await calls.get("tea", peek=False)
+    await calls.get("coffee", peek=False)
+    await calls.get_edge(edge.id, peek=False)
+
+
+async def erase_one(calls: Calls, when: int) -> None:
+    """Erase a memory with versions, with edges that lose what tells them apart, and a ghost."""
+    secret = await calls.add("Ssh. Supersedes: [[memory:a-word-of-it]], [[memory:tea]]", id="s")
+    for relation in ("ABOUT", "NAMES"):
+        await calls.put_edge(by_id(secret.id), relation, "Tea", valid_from=when)
+    secret.content = "Hush. Supersedes: [[memory:tea]]"
+    secret = await calls.update(secret, "content")
+    await calls.erase(secret, reason="asked to")
+
+
+async def with_layers(calls: Calls) -> None:
+    """Add a dialogue, an episode and texts held in mind, of which some become stale."""
+    await calls.append("talk", ("Ada", "Tea?"), ("Bob", "Coffee."))
+    for number in range(12):
+        await calls.hold(f"cup {number}", type_pb2.IMPORTANCE_LOW, "talk")
+    episode = layers_pb2.AddEpisodeRequest(
+        request_id=calls.request_id(), query="Offer tea", reward=1, memory_ids=["tea"]
+    )
+    await calls.memory.AddEpisode(episode)

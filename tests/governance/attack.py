@@ -1,0 +1,678 @@
+"""An attacker who owns the agent's keys, the network and every server's keys, and its target.
+
+What may be seen is told by `Attack.expected`: exactly what the honest human signed for, in the
+order in which the log says that it was carried out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import random
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+import rfc8785
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_client import signing
+from concord_client.audit.log import Pinned, read_log
+from concord_client.audit.replay import Replay
+from concord_governance.domain.exceptions import GraphUnavailable
+from google.protobuf.field_mask_pb2 import FieldMask
+from governed_world import (
+    AGENT,
+    CONSTITUTIVE,
+    DAY,
+    HOUR,
+    HUMAN,
+    SECRET,
+    Keys,
+    Party,
+    World,
+    edge_action,
+    request_id,
+    salt,
+)
+
+EVIL, GOOD = "evil", "good"
+Edges = dict[str, float]
+"""Target of `agent VALUES` to its weight."""
+Step = Callable[["Attack"], Coroutine[Any, Any, None]]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a revision would do to the constitutive state, and whether the human agrees to it."""
+
+    kind: str
+    target: str
+    weight: float = 1.0
+    undo_of: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Tell whether the honest human signs it."""
+        return self.target.startswith(GOOD)
+
+
+@dataclass
+class Paper:
+    """A signed paper that the attacker has seen."""
+
+    envelope: bytes
+    slot: str
+    proposal: proposal_pb2.Proposal
+    kind: str = "consent"
+    is_genuine: bool = True
+    """Made with the key of its slot, over these bytes."""
+
+
+@dataclass
+class Attack:
+    """One attacked space, and another one of the same two principals with the same keys."""
+
+    world: World
+    keys: Keys
+    party: Party
+    other: Party
+    chance: random.Random
+    proposals: list[str] = field(default_factory=list)
+    papers: list[Paper] = field(default_factory=list)
+    sent: list[tuple[Any, Any]] = field(default_factory=list)
+    meanings: dict[tuple[str, int], Meaning] = field(default_factory=dict)
+    signed: dict[tuple[str, int], set[bytes]] = field(default_factory=dict)
+    """Revision to the consents of the human's that were not taken back."""
+    settled: set[tuple[str, int]] = field(default_factory=set)
+    checkpoint: str = ""
+    genesis: str = ""
+
+    async def ask(self, method: Any, request: Any) -> Any:
+        """Send a request and keep it for a replay; None for whatever refusal."""
+        self.sent.append((method, request))
+        return await quiet(method(request))
+
+    async def pick(self) -> proposal_pb2.Proposal | None:
+        """Return a proposal as it stands."""
+        if not self.proposals:
+            return None
+        name = self.chance.choice(self.proposals[-3:])
+        reply = await self.party.proposals.GetProposal(proposal_pb2.GetProposalRequest(id=name))
+        return reply.proposal
+
+    def meaning(self, proposal: proposal_pb2.Proposal) -> Meaning:
+        """Return what the newest revision means."""
+        return self.meanings[proposal.id, proposal.revision]
+
+    async def edges(self, party: Party) -> list[type_pb2.Edge]:
+        """Return the constitutive edges of the agent."""
+        wanted = graph_pb2.EdgeFilter(relations=["VALUES"], edge_types=[CONSTITUTIVE])
+        request = graph_pb2.ListEdgesRequest(filter=wanted, page_size=100)
+        return list((await party.graph.ListEdges(request)).edges)
+
+    async def visible(self, party: Party) -> Edges:
+        """Return what the constitutive state is."""
+        return {edge.target.name: round(edge.weight, 3) for edge in await self.edges(party)}
+
+    async def expected(self) -> Edges:
+        """Fold what was carried out, in graph's order; fail for what the human did not sign."""
+        state: Edges = {}
+        before: dict[str, Edges] = {}
+        for key in await self.carried_out():
+            said = self.meanings[key]
+            assert key in self.settled or self.signed.get(key), f"nobody signed {said}"
+            self.settled.add(key)
+            before[key[0]] = dict(state)
+            match said.kind:
+                case "put":
+                    state[said.target] = said.weight
+                case "delete":
+                    del state[said.target]
+                case "undo":
+                    old = before[said.undo_of]
+                    state = {k: v for k, v in state.items() if k != said.target}
+                    if said.target in old:
+                        state[said.target] = old[said.target]
+        return state
+
+    async def carried_out(self) -> list[tuple[str, int]]:
+        """Return the revisions that the log says had a constitutive effect, as graph did them."""
+        async with asyncio.timeout(20):
+            while True:
+                leaves = [json.loads(line) for line in (await self.party.export_log())[1:]]
+                done = {
+                    leaf["properties"]["decision_id"]: (
+                        leaf["proposal"]["id"],
+                        leaf["proposal"]["revision"],
+                    )
+                    for leaf in leaves
+                    if leaf["action"] == "SMF_EXECUTE" and leaf["properties"]["effects"]
+                }
+                quiet_ones = {
+                    name for name, key in done.items() if self.meanings[key].kind == "descriptive"
+                }
+                written = {
+                    leaf["properties"]["graph_seq"]: leaf["properties"]["request_id"]
+                    for leaf in leaves
+                    if leaf["action"] in ("WRITE_SUCCESS", "DELETE_SUCCESS")
+                }
+                if set(written.values()) == done.keys() - quiet_ones:
+                    order = dict.fromkeys(written[seq] for seq in sorted(written))
+                    return [done[name] for name in order]
+                await asyncio.sleep(0.01)
+
+    async def judge(self) -> None:
+        """Compare what is visible with what was signed for."""
+        assert await self.expected() == await self.visible(self.party)
+        assert await self.visible(self.other) == {}
+
+    async def judge_log(self) -> None:
+        """Verify the log offline, against the genesis and the checkpoint kept before."""
+        for party in (self.party, self.other):
+            lines = await party.export_log()
+            kept = self.checkpoint or None if party is self.party else None
+            pinned = Pinned(checkpoint=kept, genesis_digest=self.genesis_of(party))
+            Replay(read_log(lines, pinned), pinned).run()
+            if party is self.party:
+                self.checkpoint = json.loads(lines[0])["checkpoint"]
+
+    def genesis_of(self, party: Party) -> str | None:
+        """Return the pinned genesis of the attacked space."""
+        return self.genesis if party is self.party else None
+
+
+async def quiet(call: Any) -> Any:
+    """Return a reply, or None for any typed refusal; a bug of the server's is not typed."""
+    try:
+        return await call
+    except grpc.aio.AioRpcError as error:
+        if error.code() in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN):
+            raise
+        return None
+
+
+# what the agent and the human do in good faith, or seemingly
+
+
+async def _draft(it: Attack, *, evil: bool) -> tuple[governed_pb2.GovernedAction, Meaning]:
+    target = f"{EVIL if evil else GOOD} {it.chance.randrange(3)}"
+    weight = it.chance.choice([0.25, 0.5, 0.75, 1.0])
+    edges = await it.edges(it.party)
+    if not edges or it.chance.random() < 0.6:
+        known = {edge.target.name for edge in edges}
+        if target in known:  # an upsert of a known edge may merge weights: say it by update
+            edge = next(each for each in edges if each.target.name == target)
+            return _update(edge, weight), Meaning("put", target, weight)
+        return edge_action(target=target, weight=weight), Meaning("put", target, weight)
+    edge = it.chance.choice(edges)
+    marked = edge.target.name if not evil else f"{EVIL} {edge.target.name}"
+    if it.chance.random() < 0.5:
+        return _update(edge, weight), Meaning("put", marked, weight)
+    delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
+    return governed_pb2.GovernedAction(delete_edge=delete), Meaning("delete", marked)
+
+
+def _update(edge: type_pb2.Edge, weight: float) -> governed_pb2.GovernedAction:
+    edge.weight = weight
+    return governed_pb2.GovernedAction(
+        update_edge=graph_pb2.UpdateEdgeRequest(
+            request_id=salt(), edge=edge, update_mask=FieldMask(paths=["weight"])
+        )
+    )
+
+
+async def proposes(it: Attack) -> None:
+    """Propose a change, a good or an evil one."""
+    action, meaning = await _draft(it, evil=it.chance.random() < 0.4)
+    request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
+    reply = await it.ask(it.party.proposals.CreateProposal, request)
+    if reply is not None:
+        it.proposals.append(reply.proposal.id)
+        it.meanings[reply.proposal.id, 1] = meaning
+
+
+async def edits(it: Attack) -> None:
+    """Replace a proposal's action by an evil one, whatever was signed already."""
+    proposal = await it.pick()
+    if proposal is None:
+        return
+    action, meaning = await _draft(it, evil=it.chance.random() < 0.8)
+    request = proposal_pb2.ReviseProposalRequest(
+        request_id=request_id(),
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        action=action,
+    )
+    reply = await it.ask(it.party.proposals.ReviseProposal, request)
+    if reply is not None:
+        it.meanings[proposal.id, proposal.revision + 1] = meaning
+
+
+async def agent_signs(it: Attack) -> None:
+    """Sign for the agent, for any time."""
+    proposal = await it.pick()
+    if proposal is not None:
+        hours = it.chance.choice([0.5, 1, 100])
+        paper = it.party.consent(proposal, AGENT, hours=hours)
+        it.papers.append(Paper(paper, AGENT, proposal))
+
+
+async def human_looks(it: Attack) -> None:
+    """Let the human read a proposal: sign what is good, refuse the rest."""
+    proposal = await it.pick()
+    if proposal is None:
+        return
+    if it.meaning(proposal).is_good:
+        paper = it.party.consent(proposal, HUMAN)
+        it.signed.setdefault((proposal.id, proposal.revision), set()).add(paper)
+        it.papers.append(Paper(paper, HUMAN, proposal))
+        return
+    paper = signing.sign_rejection(
+        slot=HUMAN,
+        signer=it.party.human,
+        space=it.party.space,
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        reason="not so",
+    )
+    it.papers.append(Paper(paper, HUMAN, proposal, "rejection"))
+
+
+async def takes_back(it: Attack) -> None:
+    """Sign the revocation of a consent that was given."""
+    given = [paper for paper in it.papers if paper.kind == "consent" and paper.is_genuine]
+    if not given:
+        return
+    paper = it.chance.choice(given)
+    revocation = signing.sign_revocation(
+        slot=paper.slot,
+        signer=it.party.signer(paper.slot),
+        space=it.party.space,
+        proposal_id=paper.proposal.id,
+        revision=paper.proposal.revision,
+        consent=paper.envelope,
+    )
+    await completes(it)
+    await it.judge()
+    about = {"request_id": request_id(), "proposal_id": paper.proposal.id}
+    request = proposal_pb2.RevokeConsentRequest(revocation=revocation, **about)
+    it.papers.append(Paper(revocation, paper.slot, paper.proposal, "revocation"))
+    if await it.ask(it.party.proposals.RevokeConsent, request) is not None:
+        it.signed.get((paper.proposal.id, paper.proposal.revision), set()).discard(paper.envelope)
+
+
+def _deliver(it: Attack, paper: Paper, proposal_id: str, kind: str) -> tuple[Any, Any]:
+    services, about = it.party.proposals, {"request_id": request_id(), "proposal_id": proposal_id}
+    match kind:
+        case "rejection":
+            return services.RejectProposal, proposal_pb2.RejectProposalRequest(
+                rejection=paper.envelope, **about
+            )
+        case "revocation":
+            return services.RevokeConsent, proposal_pb2.RevokeConsentRequest(
+                revocation=paper.envelope, **about
+            )
+        case _:
+            return services.ApproveProposal, proposal_pb2.ApproveProposalRequest(
+                consent=paper.envelope, **about
+            )
+
+
+async def delivers(it: Attack) -> None:
+    """Bring a paper to where it belongs."""
+    if it.papers:
+        paper = it.chance.choice(it.papers[-4:])
+        await it.ask(*_deliver(it, paper, paper.proposal.id, paper.kind))
+
+
+async def goes_well(it: Attack) -> None:
+    """Let a proposal have its ordinary course: both look at it, and their papers arrive."""
+    await proposes(it)
+    for course in (agent_signs, human_looks):
+        place, it_was = len(it.papers), it.proposals[-1:]
+        it.proposals, rest = it_was, it.proposals[:-1]
+        await course(it)
+        it.proposals = rest + it_was
+        for paper in it.papers[place:]:
+            await it.ask(*_deliver(it, paper, paper.proposal.id, paper.kind))
+
+
+async def swaps(it: Attack) -> None:
+    """Bring a paper to another proposal, as another kind, or to another space."""
+    if not it.papers or not it.proposals:
+        return
+    paper = it.chance.choice(it.papers)
+    kind = it.chance.choice(["consent", "rejection", "revocation"])
+    method, request = _deliver(it, paper, it.chance.choice(it.proposals), kind)
+    await it.ask(method, request)
+    if kind == "consent":
+        await quiet(it.other.proposals.ApproveProposal(request))
+
+
+async def delivers_at_once(it: Attack) -> None:
+    """Bring several papers at the same time, some twice."""
+    if it.papers:
+        some = [it.chance.choice(it.papers) for _ in range(3)]
+        asked = [_deliver(it, paper, paper.proposal.id, paper.kind) for paper in some]
+        for method, request in [*asked, asked[0]]:
+            it.sent.append((method, request))
+        async with asyncio.TaskGroup() as group:
+            for method, request in [*asked, asked[0]]:
+                group.create_task(quiet(method(request)))
+
+
+async def bulk_approves(it: Attack) -> None:
+    """Bring papers through the bulk door."""
+    if it.papers:
+        some = [it.chance.choice(it.papers) for _ in range(2)]
+        request = proposal_pb2.BulkApproveRequest(
+            request_id=request_id(),
+            dry_run=it.chance.random() < 0.3,
+            items=[
+                proposal_pb2.ApproveItem(proposal_id=paper.proposal.id, consent=paper.envelope)
+                for paper in some
+            ],
+        )
+        await it.ask(it.party.proposals.BulkApprove, request)
+
+
+async def replays(it: Attack) -> None:
+    """Send earlier requests again, as they were, and under another request id."""
+    if it.sent:
+        method, request = it.chance.choice(it.sent)
+        await quiet(method(request))
+        again = type(request)()
+        again.CopyFrom(request)
+        again.request_id = request_id()
+        if not isinstance(request, proposal_pb2.CreateProposalRequest) and not isinstance(
+            request, proposal_pb2.ReviseProposalRequest
+        ):
+            await quiet(method(again))
+
+
+async def forges(it: Attack) -> None:
+    """Make a human's consent without the human's key."""
+    proposal = await it.pick()
+    if proposal is None:
+        return
+    agent, human = it.party.agent, it.party.human
+    forger = it.chance.choice(
+        [
+            agent,
+            signing.Signer("ada", agent.key),
+            signing.Signer("Ada", agent.key),
+            signing.Signer("ada", it.keys.grant),
+            signing.Signer("ada", it.keys.log),
+            signing.Signer("ada", signing.generate_key()),
+        ]
+    )
+    paper = Paper(
+        it.party.consent(proposal, HUMAN, signer=forger), HUMAN, proposal, is_genuine=False
+    )
+    seen = [each for each in it.papers if each.slot == HUMAN]
+    if seen and it.chance.random() < 0.6:
+        paper = _altered(it, it.chance.choice(seen), paper)
+    assert human.key is not forger.key
+    it.papers.append(paper)
+    await it.ask(*_deliver(it, paper, proposal.id, "consent"))
+
+
+def _altered(it: Attack, genuine: Paper, wanted: Paper) -> Paper:
+    """Put a genuine signature over other bytes, in one of the ways there are."""
+    mine, theirs = json.loads(wanted.envelope), json.loads(genuine.envelope)
+    match it.chance.randrange(4):
+        case 0:
+            mine["signatures"] = theirs["signatures"]
+        case 1:
+            mine["signatures"] = [*theirs["signatures"], *mine["signatures"]]
+        case 2:
+            theirs["payload"] = theirs["payload"].rstrip("=") + "A==="
+            mine = theirs
+        case _:
+            said = json.loads(base64.b64decode(theirs["payload"]))
+            said |= {"proposal_id": wanted.proposal.id, "revision": wanted.proposal.revision}
+            theirs["payload"] = base64.b64encode(rfc8785.dumps(said)).decode()
+            mine = theirs
+    return Paper(json.dumps(mine).encode(), HUMAN, wanted.proposal, is_genuine=False)
+
+
+async def applies_directly(it: Attack) -> None:
+    """Go to graph with a grant signed by governance's own key, and papers that do not carry it."""
+    proposal = await it.pick()
+    if proposal is None:
+        return
+    if it.chance.random() < 0.3 and it.meaning(proposal).is_good:
+        action, _ = await _draft(it, evil=True)
+    else:
+        action = proposal.action
+    papers: list[Paper | None] = [paper for paper in it.papers if paper.slot == HUMAN]
+    human = it.chance.choice(papers or [None])
+    if human is not None and _carries(human, proposal, action):
+        return  # what the human signed for is not an attack
+    agent = it.party.consent(proposal, AGENT)
+    envelopes = {AGENT: agent, HUMAN: human.envelope if human else agent}
+    with contextlib.suppress(ValueError):  # a paper that is no JSON cannot be put into a grant
+        await _apply(it, proposal, action, envelopes)
+
+
+def _carries(paper: Paper, proposal: Any, action: Any) -> bool:
+    """Tell whether a human's paper is a consent to this very thing."""
+    return (
+        paper.kind == "consent"
+        and paper.is_genuine
+        and paper.proposal.id == proposal.id
+        and paper.proposal.revision == proposal.revision
+        and action == proposal.action
+    )
+
+
+async def _apply(it: Attack, proposal: Any, action: Any, envelopes: dict[str, bytes]) -> None:
+    space = it.chance.choice([it.party, it.party, it.other])
+    honest = it.chance.random() < 0.5
+    grant = signing.sign_grant(
+        governance=it.chance.choice([it.keys.grant, it.keys.grant, it.keys.log]),
+        space=space.space,
+        decision_id=request_id(),
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        action_digest=signing.action_digest(action) if honest else proposal.action_digest,
+        etags={item.id: item.etag for item in proposal.affected},
+        policy_digest=proposal.policy_digest,
+        consents=envelopes,
+        expire_time=space.time(2),
+    )
+    request = governed_pb2.ApplyGovernedChangeRequest(
+        request_id=request_id(), action=action, grant=grant
+    )
+    await it.ask(space.governed.ApplyGovernedChange, request)
+
+
+async def applies_without_grant(it: Attack) -> None:
+    """Go to graph with no grant at all."""
+    proposal = await it.pick()
+    if proposal is not None:
+        request = governed_pb2.ApplyGovernedChangeRequest(
+            request_id=request_id(),
+            action=proposal.action,
+            etags={item.id: item.etag for item in proposal.affected},
+        )
+        await it.ask(it.party.governed.ApplyGovernedChange, request)
+
+
+async def writes_ungoverned(it: Attack) -> None:
+    """Try one of graph's own writes on what is constitutive, or on what carries it."""
+    graph, edges = it.party.graph, await it.edges(it.party)
+    evil = f"{EVIL} {it.chance.randrange(3)}"
+    said = edge_action(target=evil).upsert_edge
+    agent = await graph.GetNode(graph_pb2.GetNodeRequest(name="agent"))
+    tries: list[tuple[Any, Any]] = [(graph.UpsertEdge, said)]
+    descriptive = edge_action(target=evil, edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE).upsert_edge
+    tries.append((graph.UpsertEdge, descriptive))
+    if agent.HasField("node"):
+        node = agent.node
+        drop = graph_pb2.DeleteNodeRequest(request_id=request_id(), id=node.id, etag=node.etag)
+        tries.append((graph.DeleteNode, drop))
+        tries.append((graph.DeleteNode, _cascading(drop)))
+        node.name = f"{EVIL} agent"
+        tries.append(
+            (
+                graph.UpdateNode,
+                graph_pb2.UpdateNodeRequest(
+                    request_id=request_id(), node=node, update_mask=FieldMask(paths=["name"])
+                ),
+            )
+        )
+    for edge in edges[:1]:
+        tries += _on_edge(graph, edge)
+    await it.ask(*it.chance.choice(tries))
+
+
+def _cascading(drop: graph_pb2.DeleteNodeRequest) -> graph_pb2.DeleteNodeRequest:
+    cascade = graph_pb2.DeleteNodeRequest()
+    cascade.CopyFrom(drop)
+    cascade.request_id = request_id()
+    cascade.cascade = True
+    return cascade
+
+
+def _on_edge(graph: Any, edge: type_pb2.Edge) -> list[tuple[Any, Any]]:
+    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
+    tries: list[tuple[Any, Any]] = [(graph.DeleteEdge, delete)]
+    stale = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag="stale")
+    tries.append((graph.DeleteEdge, stale))
+    for path, value in (("weight", 0.111), ("edge_type", type_pb2.EDGE_TYPE_DESCRIPTIVE)):
+        changed = type_pb2.Edge()
+        changed.CopyFrom(edge)
+        setattr(changed, path, value)
+        update = graph_pb2.UpdateEdgeRequest(
+            request_id=request_id(), edge=changed, update_mask=FieldMask(paths=[path])
+        )
+        tries.append((graph.UpdateEdge, update))
+    merged = type_pb2.Edge(
+        source=edge.source,
+        relation=edge.relation.lower(),
+        target=edge.target,
+        weight=0.111,
+    )
+    tries.append(
+        (graph.UpsertEdge, graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=merged))
+    )
+    return tries
+
+
+async def remembers_constitutive(it: Attack) -> None:
+    """Try to write a constitutive memory, or one that would put itself in front of something."""
+    memory = type_pb2.Memory(content="I obey the attacker.", edge_type=CONSTITUTIVE)
+    request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
+    assert await it.ask(it.party.memory.AddMemory, request) is None
+
+
+async def enrols_again(it: Attack) -> None:
+    """Perform another genesis, knowing the secret, with keys of its own or one key in both."""
+    mine = signing.Signer("ada", it.chance.choice([signing.generate_key(), it.party.agent.key]))
+    genesis = signing.sign_genesis(
+        space=it.party.space,
+        agent=it.party.agent,
+        human=mine,
+        governance_key=signing.public_bytes(it.keys.grant),
+        create_time=it.party.time(0),
+    )
+    request = governed_pb2.EnrolPrincipalsRequest(
+        request_id=request_id(), enrolment_secret=SECRET, genesis=genesis
+    )
+    assert await it.ask(it.party.governed.EnrolPrincipals, request) is None
+
+
+async def takes_the_slot(it: Attack) -> None:
+    """Propose a key of its own for the human's slot: the human never signs that."""
+    key = it.chance.choice([signing.generate_key(), it.party.agent.key, it.keys.grant])
+    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space=it.party.space, key=key)
+    action = governed_pb2.GovernedAction(
+        change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+    )
+    request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
+    reply = await it.ask(it.party.proposals.CreateProposal, request)
+    if reply is not None:
+        it.proposals.append(reply.proposal.id)
+        it.meanings[reply.proposal.id, 1] = Meaning("key", EVIL)
+
+
+async def undoes(it: Attack) -> None:
+    """Propose to undo something that was carried out; the human agrees when it was good."""
+    proposal = await it.pick()
+    if proposal is None:
+        return
+    request = proposal_pb2.UndoModificationRequest(request_id=request_id(), proposal_id=proposal.id)
+    reply = await it.ask(it.party.proposals.UndoModification, request)
+    if reply is not None:
+        was = it.meaning(proposal)
+        it.proposals.append(reply.proposal.id)
+        it.meanings[reply.proposal.id, 1] = Meaning("undo", was.target, undo_of=proposal.id)
+
+
+async def withdraws(it: Attack) -> None:
+    """Take a proposal back."""
+    proposal = await it.pick()
+    if proposal is not None:
+        request = proposal_pb2.WithdrawProposalRequest(
+            request_id=request_id(), proposal_id=proposal.id
+        )
+        await it.ask(it.party.proposals.WithdrawProposal, request)
+
+
+async def time_passes(it: Attack) -> None:
+    """Let time pass: consents, proposals and undos run out."""
+    it.world.clock.pass_(it.chance.choice([1, HOUR // 2, HOUR, 2 * HOUR, 49 * HOUR, 31 * DAY]))
+    await it.party.entries()
+
+
+async def proposes_something_descriptive(it: Attack) -> None:
+    """Propose what the agent decides alone, sign and deliver it."""
+    action = edge_action(
+        target=f"{EVIL} {it.chance.randrange(3)}",
+        edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE,
+        relation="LIKES",
+    )
+    request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
+    reply = await it.ask(it.party.proposals.CreateProposal, request)
+    if reply is not None:
+        it.proposals.append(reply.proposal.id)
+        it.meanings[reply.proposal.id, 1] = Meaning("descriptive", EVIL)
+
+
+async def loses_the_next_answer(it: Attack) -> None:
+    """Cut governance off from graph before or after its next effect."""
+    client = it.world.app._graph
+    real = type(client).apply
+    before = it.chance.random() < 0.5
+
+    async def cut(*args: Any) -> Any:
+        del client.__dict__["apply"]
+        if not before:
+            await real(client, *args)
+        raise GraphUnavailable("cut off")
+
+    client.__dict__["apply"] = cut
+
+
+async def completes(it: Attack) -> None:
+    """Let governance go on with what was decided."""
+    it.world.app._graph.__dict__.pop("apply", None)
+    await it.world.app._executing.complete()
+
+
+STEPS: dict[str, Step] = {
+    step.__name__: step
+    for step in (
+        *(proposes, edits, agent_signs, human_looks, takes_back, delivers, goes_well),
+        *(swaps, delivers_at_once, bulk_approves, replays, forges, applies_directly),
+        *(applies_without_grant, writes_ungoverned, remembers_constitutive, enrols_again),
+        *(takes_the_slot, undoes, withdraws, time_passes, proposes_something_descriptive),
+        *(loses_the_next_answer, completes),
+    )
+}

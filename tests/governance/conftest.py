@@ -1,0 +1,26 @@
+"""Lets these tests import the world beside them, and gives them a governed space."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from governed_world import Party, World, world
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def live(tmp_path: Path) -> AsyncIterator[World]:
+    """Graph and governance, running."""
+    async with world(tmp_path) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def party(live: World) -> Party:
+    """A space whose genesis is done."""
+    parties = live.party()
+    await parties.enrol()
+    return parties

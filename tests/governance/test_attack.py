@@ -1,0 +1,151 @@
+"""An attacker who controls one principal, the network and every server's keys (V2, V5, V6, A2)."""
+
+import asyncio
+import os
+import random
+import tempfile
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attack import STEPS, Attack, Step, completes
+from governed_world import Keys, World, world
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    rule,
+    run_state_machine_as_test,
+)
+
+SEQUENCES = int(os.environ.get("CONCORD_ATTACKS", "100"))
+CHAOS_SEQUENCES = int(os.environ.get("CONCORD_ATTACKS_CHAOS", "10000"))
+PER_WORLD = 100
+SEEDS = st.integers(0, 2**32 - 1)
+OFTEN = ("goes_well", "goes_well", "goes_well", "goes_well", "human_looks", "delivers")
+
+
+class Stage:
+    """Runs worlds, each for a number of sequences, in a loop of its own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._used = PER_WORLD
+        self._stack = AsyncExitStack()
+        self.keys = Keys()
+        self.world: World
+        self.sequences = self.steps = self.executed = 0
+
+    def run(self, work: Any) -> Any:
+        """Run a coroutine to its end."""
+        return self.loop.run_until_complete(work)
+
+    async def attack(self) -> Attack:
+        """Return two fresh spaces with the same principals and keys."""
+        if self._used >= PER_WORLD:
+            await self._stack.aclose()
+            folder = self._stack.enter_context(tempfile.TemporaryDirectory())
+            names = [f"{side}{n}" for side in "ab" for n in range(PER_WORLD)]
+            running = world(Path(folder), keys=self.keys, spaces=names)
+            self.world = await self._stack.enter_async_context(running)
+            self._used = 0
+        party, other = (self.world.party(f"{side}{self._used}") for side in "ab")
+        other.agent, other.human = party.agent, party.human
+        self._used += 1
+        genesis = await party.enrol()
+        await other.enrol()
+        return Attack(self.world, self.keys, party, other, random.Random(0), genesis=genesis)
+
+    def close(self) -> None:
+        """Stop the last world."""
+        self.run(self._stack.aclose())
+        self.loop.close()
+
+
+STAGE: list[Stage] = []
+
+
+class Machine(RuleBasedStateMachine):
+    """One attack: steps in any order, then the verdict."""
+
+    @initialize()
+    def begin(self) -> None:
+        """Enrol the principals."""
+        self.attack: Attack = STAGE[0].run(STAGE[0].attack())
+
+    def play(self, step: Step, seed: int) -> None:
+        """Take one step."""
+        self.attack.chance = random.Random(seed)
+        STAGE[0].steps += 1
+        STAGE[0].run(step(self.attack))
+
+    def teardown(self) -> None:
+        """Judge what is visible, and verify the log offline."""
+        if not hasattr(self, "attack"):
+            return
+        STAGE[0].run(self.verdict())
+
+    async def verdict(self) -> None:
+        """Let everything come to its end, then judge."""
+        await completes(self.attack)
+        await self.attack.judge()
+        await self.attack.judge_log()
+        STAGE[0].sequences += 1
+        STAGE[0].executed += len(self.attack.settled)
+
+
+def _rule_for(step: Step) -> Callable[..., None]:
+    def taken(self: Machine, seed: int) -> None:
+        self.play(step, seed)
+
+    taken.__name__ = step.__name__
+    return taken
+
+
+for _place, _name in enumerate([*STEPS, *OFTEN]):
+    _made = _rule_for(STEPS[_name])
+    _made.__name__ = f"{_name}_{_place}"
+    setattr(Machine, _made.__name__, rule(seed=SEEDS)(_made))
+
+
+def attack(sequences: int) -> Stage:
+    """Play this many sequences; print how many there were."""
+    stage = Stage()
+    STAGE[:] = [stage]
+    chosen = settings(
+        max_examples=sequences,
+        stateful_step_count=25,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        run_state_machine_as_test(Machine, settings=chosen)
+    finally:
+        stage.close()
+        print(
+            f"{stage.sequences} sequences, {stage.steps} steps,"
+            f" {stage.executed} changes carried out with both signatures"
+        )
+    return stage
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_an_attacker_changes_nothing_that_the_human_did_not_sign() -> None:
+    """V2 V5 V6 A2 With the agent's keys, the network and every server's keys: only what the human
+    signed for is visible, and the log verifies."""
+    stage = attack(SEQUENCES)
+
+    assert stage.executed > 0
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(0)
+def test_an_attacker_changes_nothing_in_ten_thousand_sequences() -> None:
+    """V2 V5 V6 A2 The same, ten thousand times."""
+    attack(CHAOS_SEQUENCES)

@@ -1,0 +1,49 @@
+"""What is erased in graph is erased in the ledger too, and ends its undo (M4, V8, A3)."""
+
+import asyncio
+from pathlib import Path
+
+from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from governed_world import Party, World, reason_of, refused, request_id, salt
+
+RARE = "quinquagesimal"
+
+
+def said(folder: Path) -> list[str]:
+    """Return the ledger's files in which the rare word can be read."""
+    files = folder.glob("ledger.db*")
+    return [each.name for each in files if RARE.encode() in each.read_bytes()]
+
+
+async def test_erased_words_leave_the_ledger(live: World, party: Party) -> None:
+    """M4 A3 V8 The action's bytes go, its digests stay, the log still verifies, undo has ended."""
+    action = governed_pb2.GovernedAction(
+        add_memory=memory_pb2.AddMemoryRequest(
+            request_id=salt(),
+            memory=type_pb2.Memory(id="m/1", content=f"The {RARE} tea."),
+        )
+    )
+    done = await party.decide(await party.propose(action))
+    found = await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="m/1"))
+    assert said(live.folder)
+
+    await party.memory.EraseMemory(
+        erase_pb2.EraseMemoryRequest(request_id=request_id(), id="m/1", etag=found.memory.etag)
+    )
+
+    receipt = erase_pb2.GetEraseReceiptRequest(memory_id="m/1")
+    async with asyncio.timeout(10):
+        while True:
+            reply = await party.memory.GetEraseReceipt(receipt)
+            told = [each for each in reply.receipt.confirmations if each.HasField("confirm_time")]
+            names = {each.confirmer for each in told}
+            if {"governance", "graph"} <= names:
+                break
+            await asyncio.sleep(0.02)
+    assert said(live.folder) == []
+    left = await party.get(done)
+    assert (left.canonical, left.digest) == (b"", done.digest)
+    assert not left.HasField("action")
+    assert reason_of(await refused(party.undo(done)))[0] == "UNDO_IMPOSSIBLE"
+    assert (await party.verified()).executed == 1

@@ -1,0 +1,142 @@
+"""Carrying out: once, whatever happens in between (V6, design 5)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord_governance.adapters.graph.client import GraphClient
+from concord_governance.domain.exceptions import GraphUnavailable
+from concord_governance.ports import Done
+from governed_world import (
+    AGENT,
+    HOUR,
+    HUMAN,
+    STATUS,
+    Clock,
+    Keys,
+    Party,
+    edge_action,
+    request_id,
+    world,
+)
+
+Applying = Callable[..., Awaitable[Done]]
+
+
+async def never(*_: Any, **__: Any) -> Done:
+    """Fail before graph was asked."""
+    raise GraphUnavailable("cut off before")
+
+
+def lost(apply: Applying) -> Applying:
+    """Let the effect happen, and lose the answer."""
+
+    async def apply_and_lose(self: GraphClient, *args: Any, **kwargs: Any) -> Done:
+        await apply(self, *args, **kwargs)
+        raise GraphUnavailable("cut off after")
+
+    return apply_and_lose
+
+
+@pytest.mark.parametrize("cut", ["before", "after"])
+async def test_a_restart_completes_what_was_decided(
+    cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V6 Between DECIDED and EXECUTED anything may die: the effect comes once, and is recorded."""
+    keys, clock = Keys(), Clock()
+    real: Applying = GraphClient.apply
+    async with world(tmp_path, keys=keys, clock=clock) as live:
+        party = live.party()
+        await party.enrol()
+        signers = party.agent, party.human
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        monkeypatch.setattr(GraphClient, "apply", never if cut == "before" else lost(real))
+
+        waiting = await party.approve(proposal, HUMAN)
+
+        assert waiting.status == STATUS.PROPOSAL_STATUS_APPROVED
+        assert (await party.edge("agent", "VALUES", "honesty") is None) == (cut == "before")
+    monkeypatch.setattr(GraphClient, "apply", real)
+    async with world(tmp_path, keys=keys, clock=clock) as live:
+        party = live.party()
+        party.agent, party.human = signers
+        done = await ended(party, proposal)
+
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        assert await party.edge("agent", "VALUES", "honesty") is not None
+        told = await party.actions()
+        assert told.count("SMF_EXECUTE") == 1
+        assert (await party.verified()).executed == 1
+
+
+async def test_a_decision_found_expired_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V6 A consent that ran out before its effect makes the decision FAILED: nothing is done."""
+    keys, clock = Keys(), Clock()
+    real: Applying = GraphClient.apply
+    async with world(tmp_path, keys=keys, clock=clock) as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        monkeypatch.setattr(GraphClient, "apply", never)
+        await party.approve(proposal, HUMAN)
+        clock.pass_(2 * HOUR)
+        monkeypatch.setattr(GraphClient, "apply", real)
+
+        done = await ended(party, proposal)
+
+        assert (done.status, done.resolution) == (
+            STATUS.PROPOSAL_STATUS_FAILED,
+            "ERROR_REASON_GRANT_INVALID",
+        )
+        assert await party.edge("agent", "VALUES", "honesty") is None
+        assert (await party.verified()).executed == 0
+
+
+async def test_concurrent_approvals_both_count_once(party: Party) -> None:
+    """V7 Two approvals at once are two consents and one effect."""
+
+    proposals = [await party.propose(edge_action(target=f"value {n}")) for n in range(5)]
+    await asyncio.gather(
+        *(party.approve(each, slot) for each in proposals for slot in (AGENT, HUMAN))
+    )
+
+    for each in proposals:
+        done = await party.get(each)
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    told = await party.actions()
+    assert told.count("SMF_EXECUTE") == told.count("SMF_DECIDE") == 5
+
+
+async def test_the_same_approval_at_once_counts_once(party: Party) -> None:
+    """V7 One request sent twice at the same time is one consent."""
+
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+    approve = proposal_pb2.ApproveProposalRequest(
+        request_id=request_id(), proposal_id=proposal.id, consent=party.consent(proposal, HUMAN)
+    )
+
+    replies = await asyncio.gather(
+        *(party.proposals.ApproveProposal(approve) for _ in range(4)), return_exceptions=True
+    )
+
+    assert not [each for each in replies if isinstance(each, BaseException)]
+    assert (await party.actions()).count("SMF_EXECUTE") == 1
+
+
+async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
+    """Wait until a decided proposal has its end."""
+
+    for _ in range(300):
+        found = await party.get(proposal)
+        if found.status != STATUS.PROPOSAL_STATUS_APPROVED:
+            return found
+        await asyncio.sleep(0.02)
+    raise AssertionError("the decision was never completed")

@@ -1,0 +1,397 @@
+"""The list of governance's guards. Each is switched off in turn, and then its harm must be done.
+
+A guard that can be taken away without a failure here guards nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2
+from concord.type.v1 import type_pb2
+from concord_attestation.consent import GenesisRecord
+from concord_client import signing
+from concord_client.audit.log import LogInvalid
+from concord_governance.adapters.graph.client import GraphClient
+from concord_governance.domain import actions, framing, safeguards
+from concord_governance.ports import Preview
+from concord_governance.usecases import deciding, proposing
+from concord_governance.usecases.deciding import Checks
+from governed_world import (
+    AGENT,
+    DAY,
+    HUMAN,
+    STATUS,
+    Clock,
+    Keys,
+    Party,
+    edge_action,
+    world,
+)
+from test_papers import revoke
+
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+Switch = Callable[[pytest.MonkeyPatch], None]
+
+
+@dataclass
+class Scene:
+    """Where a guard is tried: a folder for restarts, keys, a clock and the checks in force."""
+
+    folder: Path
+    checks: Checks
+    keys: Keys
+    clock: Clock
+
+    def world(self, **changed: Any) -> Any:
+        """Return a world of this scene."""
+        return world(self.folder, keys=self.keys, clock=self.clock, checks=self.checks, **changed)
+
+
+async def a_decision_under_other_rules(scene: Scene) -> str:
+    """Approve under changed settings what was proposed under the ones before."""
+    async with scene.world(settings={"approval_timeout_hours": 48}) as live:
+        party = live.party()
+        await party.enrol()
+        signers = party.agent, party.human
+        proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
+    async with scene.world(settings={"approval_timeout_hours": 1}) as live:
+        party = live.party()
+        party.agent, party.human = signers
+        with suppress(grpc.aio.AioRpcError):
+            await party.approve(proposal, AGENT)
+            return "a proposal was decided under other rules than it names"
+    return ""
+
+
+async def a_slot_without_a_say(scene: Scene) -> str:
+    """Let the human consent to what the agent decides alone."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
+        with suppress(grpc.aio.AioRpcError):
+            await party.approve(proposal, HUMAN)
+        try:
+            await party.verified()
+        except LogInvalid as error:
+            return f"the log has a consent of no use: {error.check}"
+    return ""
+
+
+async def one_slot_decides(scene: Scene) -> str:
+    """Let the agent alone consent to what needs both."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        after = await party.approve(await party.propose(edge_action()), AGENT)
+        return "" if after.status == STATUS.PROPOSAL_STATUS_PENDING else "one slot decided"
+
+
+async def a_consent_comes_again(scene: Scene) -> str:
+    """Give the same consent twice."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        consent = party.consent(proposal, AGENT)
+        await party.approve(proposal, AGENT, consent)
+        try:
+            await party.approve(proposal, AGENT, consent)
+        except grpc.aio.AioRpcError as error:
+            typed = error.code() == grpc.StatusCode.FAILED_PRECONDITION
+            return "" if typed else "a used nonce reached the ledger's own constraint"
+    return "a consent was used twice"
+
+
+async def an_undo_comes_late(scene: Scene) -> str:
+    """Approve an undo when its time is over."""
+    async with scene.world(settings={"undo_retention_days": 1}) as live:
+        party = live.party()
+        await party.enrol()
+        undo = await party.undo(await party.decide(await party.propose(edge_action())))
+        scene.clock.pass_(DAY)
+        with suppress(grpc.aio.AioRpcError):
+            await party.decide(undo)
+        gone = await party.edge("agent", "VALUES", "honesty") is None
+        return "something was undone when its time was over" if gone else ""
+
+
+async def urgent_words(scene: Scene) -> str:
+    """Propose with words that urge."""
+    words = dict.fromkeys(
+        ("detected", "affected", "if_approved", "if_rejected", "neutral_summary"), "Urgent!"
+    )
+    async with scene.world() as live:
+        party = live.party()
+        with suppress(grpc.aio.AioRpcError):
+            await party.propose(edge_action(), framing=proposal_pb2.Framing(**words))
+            return "a proposal urged"
+    return ""
+
+
+async def a_rule_is_proposed(scene: Scene) -> str:
+    """Propose to write what stands for principals."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        with suppress(grpc.aio.AioRpcError):
+            await party.propose(edge_action(relation="concord:principal"))
+        told = await party.actions()
+        return "" if told[-1] == "SAFEGUARD_VIOLATION" else "an attack on the rules left no entry"
+
+
+async def a_short_salt(scene: Scene) -> str:
+    """Propose an action whose digest can be guessed."""
+    action = edge_action()
+    action.upsert_edge.request_id = "1"
+    async with scene.world() as live:
+        party = live.party()
+        with suppress(grpc.aio.AioRpcError):
+            await party.propose(action)
+            return "an action without a salt was proposed"
+    return ""
+
+
+async def an_undo_by_hand(scene: Scene) -> str:
+    """Write an undo without naming what it undoes, past its window."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        done = await party.decide(await party.propose(edge_action()))
+        edge = await party.edge("agent", "VALUES", "honesty")
+        assert edge is not None
+        assert done.affected
+        item = governed_pb2.RevertedItem(id=edge.id, expected_revision=1)
+        revert = governed_pb2.RevertItemsRequest(request_id="x" * 30, items=[item])
+        with suppress(grpc.aio.AioRpcError):
+            await party.propose(governed_pb2.GovernedAction(revert_items=revert))
+            return "an undo was written by hand"
+    return ""
+
+
+async def the_agent_says_it_is_descriptive(scene: Scene) -> str:
+    """Ask whether what is constitutive is derived to be bilateral."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        both = proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
+        return "" if both else "a constitutive change was the agent's own affair"
+
+
+async def a_revoked_consent_is_used(scene: Scene) -> str:
+    """Carry a revoked consent to graph past governance, with governance's own key."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        papers = {slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)}
+        await party.approve(proposal, AGENT, papers[AGENT])
+        await revoke(party, proposal, AGENT, papers[AGENT])
+        await _carried(scene, party, proposal, papers)
+        there = await party.edge("agent", "VALUES", "honesty") is not None
+        return "a revoked consent had an effect" if there else ""
+
+
+async def _carried(
+    scene: Scene, party: Party, proposal: proposal_pb2.Proposal, papers: dict[str, bytes]
+) -> None:
+    grant = signing.sign_grant(
+        governance=scene.keys.grant,
+        space="one",
+        decision_id="mine",
+        proposal_id=proposal.id,
+        revision=1,
+        action_digest=proposal.action_digest,
+        etags={item.id: item.etag for item in proposal.affected},
+        policy_digest=proposal.policy_digest,
+        consents=papers,
+        expire_time=party.time(1),
+    )
+    with suppress(grpc.aio.AioRpcError):
+        await party.governed.ApplyGovernedChange(
+            governed_pb2.ApplyGovernedChangeRequest(
+                request_id="mine", action=proposal.action, grant=grant
+            )
+        )
+
+
+async def a_revocation_after_the_end(scene: Scene) -> str:
+    """Take a consent back after its proposal was rejected."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        consent = party.consent(proposal, AGENT)
+        await party.approve(proposal, AGENT, consent)
+        await party.reject(proposal, HUMAN)
+        with suppress(grpc.aio.AioRpcError):
+            await revoke(party, proposal, AGENT, consent)
+        try:
+            await party.verified()
+        except LogInvalid as error:
+            return f"an honest log no longer verifies: {error.check}"
+    return ""
+
+
+async def a_forged_consent(scene: Scene) -> str:
+    """Let the agent sign for the human."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        forged = party.consent(proposal, HUMAN, signer=signing.Signer("ada", party.agent.key))
+        with suppress(grpc.aio.AioRpcError):
+            await party.approve(proposal, HUMAN, forged)
+            return "governance took the agent's signature for the human's"
+    return ""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What is tried, the harm when nothing refuses it, and how the guard is switched off."""
+
+    probe: Callable[[Scene], Awaitable[str]]
+    harm: str
+    checks: dict[str, bool] | None = None
+    off: Switch = lambda _: None
+
+
+def _without(place: Any, name: str, instead: Any) -> Switch:
+    return lambda patch: patch.setattr(place, name, instead)
+
+
+async def _preview_blind(self: GraphClient, *args: Any) -> Preview:
+    found = await _REAL_PREVIEW(self, *args)
+    return Preview(tuple(replace(item, needs_consent=False) for item in found.affected))
+
+
+async def _unburnt(*_: Any) -> None:
+    """Burn nothing."""
+
+
+def _believing(patch: pytest.MonkeyPatch) -> None:
+    """Let the agent's key fill both slots where governance looks."""
+    real = deciding.Deciding._genesis
+
+    async def agent_twice(self: deciding.Deciding, space: str) -> GenesisRecord:
+        found = await real(self, space)
+        return replace(found, human=replace(found.human, public_key=found.agent.public_key))
+
+    patch.setattr(deciding.Deciding, "_genesis", agent_twice)
+
+
+def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
+    patch.setattr(deciding, "_demand_unended", lambda *_: None)
+
+
+_REAL_PREVIEW = GraphClient.preview
+
+GUARDS = {
+    "rules that consents name": Guard(
+        a_decision_under_other_rules,
+        "a proposal was decided under other rules than it names",
+        checks={"policy_is_ours": False},
+    ),
+    "slots with a say": Guard(
+        a_slot_without_a_say,
+        "the log has a consent of no use: slot",
+        checks={"slot_is_required": False},
+    ),
+    "every required slot": Guard(
+        one_slot_decides, "one slot decided", checks={"every_slot_answers": False}
+    ),
+    "used nonces": Guard(
+        a_consent_comes_again,
+        "a used nonce reached the ledger's own constraint",
+        checks={"nonce_is_fresh": False},
+    ),
+    "window of an undo": Guard(
+        an_undo_comes_late,
+        "something was undone when its time was over",
+        checks={"undo_has_time": False},
+    ),
+    "neutral words": Guard(
+        urgent_words, "a proposal urged", off=_without(framing, "demand_neutral", lambda _: None)
+    ),
+    "safeguards": Guard(
+        a_rule_is_proposed,
+        "an attack on the rules left no entry",
+        off=_without(actions, "demand_allowed", lambda _: None),
+    ),
+    "salt": Guard(
+        a_short_salt,
+        "an action without a salt was proposed",
+        off=_without(actions, "FEWEST_SALT_CHARACTERS", 0),
+    ),
+    "undo by name": Guard(
+        an_undo_by_hand,
+        "an undo was written by hand",
+        off=_without(proposing.Proposing, "_demand_allowed", lambda *_: None),
+    ),
+    "derived level": Guard(
+        the_agent_says_it_is_descriptive,
+        "a constitutive change was the agent's own affair",
+        off=_without(GraphClient, "preview", _preview_blind),
+    ),
+    "burnt nonces": Guard(
+        a_revoked_consent_is_used,
+        "a revoked consent had an effect",
+        off=_without(GraphClient, "revoke", _unburnt),
+    ),
+    "nothing after the end": Guard(
+        a_revocation_after_the_end,
+        "an honest log no longer verifies: state",
+        off=_taking_everything_back,
+    ),
+    "whose key": Guard(
+        a_forged_consent,
+        "governance took the agent's signature for the human's",
+        off=_believing,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GUARDS)
+async def test_a_guard_holds_and_its_absence_is_noticed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V2 V3 V6 V7 V8 With the guard nothing happens; without it its named harm is done."""
+    guard = GUARDS[name]
+    for place in ("on", "off"):
+        (tmp_path / place).mkdir()
+
+    held = await guard.probe(Scene(tmp_path / "on", Checks(), Keys(), Clock()))
+    guard.off(monkeypatch)
+    checks = Checks(**(guard.checks or {}))
+    harm = await guard.probe(Scene(tmp_path / "off", checks, Keys(), Clock()))
+
+    assert (held, harm) == ("", guard.harm)
+
+
+def test_every_check_of_a_decision_is_on_the_list() -> None:
+    """V6 A check that is added is added here."""
+    listed = {name for guard in GUARDS.values() for name in guard.checks or {}}
+
+    assert listed == set(Checks.__dataclass_fields__)
+
+
+def test_every_safeguard_is_a_constant() -> None:
+    """V2 What is hard is written in code, and no setting names it."""
+    named = set(safeguards.Settings.__dataclass_fields__)
+
+    assert named == {"undo_retention_days", "approval_timeout_hours"}
+    assert len(safeguards.SAFEGUARDS) == 4
+    assert list(safeguards.policy(safeguards.Settings())["safeguards"]) == list(  # type: ignore[arg-type]
+        safeguards.SAFEGUARDS
+    )

@@ -1,0 +1,243 @@
+"""The audit log: complete, append-only, and checked by whoever reads it (A1, A2, A3)."""
+
+import asyncio
+import json
+import random
+from pathlib import Path
+
+import pytest
+from concord.governance.v1 import audit_pb2, principal_pb2
+from concord.graph.v1 import graph_pb2
+from concord_attestation.checkpoint import read_checkpoint
+from concord_attestation.tree import leaf_hash, verify_consistency, verify_inclusion
+from concord_client.audit.log import LogInvalid, Pinned, read_log
+from concord_client.audit.replay import Replay
+from governed_world import (
+    AGENT,
+    HUMAN,
+    Keys,
+    Party,
+    World,
+    edge_action,
+    refused,
+    request_id,
+    world,
+)
+
+_PRINCIPALS = principal_pb2.GetPrincipalsRequest()
+
+
+async def checkpoint(party: Party) -> str:
+    """Return the newest checkpoint."""
+    return (await party.audit.GetCheckpoint(audit_pb2.GetCheckpointRequest())).checkpoint
+
+
+async def until(party: Party, action: str) -> list[str]:
+    """Wait until the log tells of an action; return all that it tells."""
+    for _ in range(500):
+        found = await party.actions()
+        if action in found:
+            return found
+        await live_again()
+    raise AssertionError(f"the log never told of {action}")
+
+
+async def live_again() -> None:
+    """Give the feed a moment."""
+    await asyncio.sleep(0.02)
+
+
+async def test_every_step_is_in_the_log(party: Party) -> None:
+    """A1 A proposal's steps and graph's own write are entries, each once, in order."""
+    await until(party, "GENESIS")
+    await party.decide(await party.propose(edge_action()))
+
+    told = await until(party, "WRITE_SUCCESS")
+
+    assert told.count("WRITE_SUCCESS") == 1
+    steps = [name for name in told if name.startswith("SMF")]
+    assert steps == ["SMF_PROPOSE", "SMF_APPROVE", "SMF_APPROVE", "SMF_DECIDE", "SMF_EXECUTE"]
+
+
+async def test_refused_attempts_are_in_the_log(party: Party) -> None:
+    """A1 G4 Who tries to change or delete something constitutive alone is refused and recorded."""
+    await party.decide(await party.propose(edge_action()))
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
+
+    await refused(party.graph.DeleteEdge(delete))
+
+    await until(party, "DELETE_ATTEMPT")
+    (entry,) = await party.entries(actions=[audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT])
+    assert (entry.item_id, entry.principal, entry.blocked) == (edge.id, "agent", True)
+
+
+async def test_the_log_verifies_offline_and_its_rules_replay(party: Party) -> None:
+    """A2 An export needs nothing but keys: hashes, signatures, sequence, rules."""
+    digest = (await party.principals.GetPrincipals(_PRINCIPALS)).genesis_digest
+    done = await party.decide(await party.propose(edge_action()))
+    note = await checkpoint(party)
+    await party.decide(await party.undo(done))
+    await until(party, "DELETE_SUCCESS")
+
+    found = await party.verified(checkpoint=note, genesis_digest=digest)
+
+    assert (found.proposals, found.executed, found.undone) == (2, 2, 1)
+
+
+async def test_proofs_hold_under_the_checkpoints(party: Party) -> None:
+    """A2 Inclusion of every entry, and that a later log extends an earlier one."""
+    await party.decide(await party.propose(edge_action()))
+    await until(party, "WRITE_SUCCESS")
+    keys = await party.principals.GetPrincipals(_PRINCIPALS)
+    old = read_checkpoint(await checkpoint(party), keys.log_origin, keys.log_key)
+    await party.reject(await party.propose(edge_action(target="tea")), HUMAN)
+    new = read_checkpoint(await checkpoint(party), keys.log_origin, keys.log_key)
+
+    for index in range(old.size):
+        proof = await party.audit.GetInclusionProof(
+            audit_pb2.GetInclusionProofRequest(index=index, tree_size=old.size)
+        )
+        verify_inclusion(leaf_hash(proof.leaf), index, old.size, list(proof.hashes), old.root)
+    consistency = await party.audit.GetConsistencyProof(
+        audit_pb2.GetConsistencyProofRequest(old_size=old.size, new_size=new.size)
+    )
+    verify_consistency(old.size, old.root, new.size, new.root, list(consistency.hashes))
+    beyond = audit_pb2.GetInclusionProofRequest(index=0, tree_size=new.size + 50)
+    failure = await refused(party.audit.GetInclusionProof(beyond))
+    assert failure.reason == "ERROR_REASON_PROOF_IMPOSSIBLE"
+
+
+async def test_listing_filters_and_pages(party: Party) -> None:
+    """A3 By item, action, actor and time; newest first; paged without gap or repeat."""
+    done = await party.decide(await party.propose(edge_action()))
+    await until(party, "WRITE_SUCCESS")
+    item = next(each.item_id for each in await party.entries() if each.item_id)
+    everything = [each.index for each in await party.entries(page_size=200)]
+    assert everything == sorted(everything, reverse=True)
+
+    about = await party.entries(item_id=item)
+    assert about
+    assert {each.item_id for each in about} == {item}
+    by_human = await party.entries(actor=audit_pb2.AUDIT_ACTOR_HUMAN)
+    assert [each.principal for each in by_human] == ["ada"]
+    assert await party.entries(until=done.create_time) == []
+    paged, token = [], ""
+    while True:
+        reply = await party.audit.ListAuditEntries(
+            audit_pb2.ListAuditEntriesRequest(page_size=3, page_token=token)
+        )
+        paged += [each.index for each in reply.entries]
+        token = reply.next_page_token
+        if not token:
+            break
+    assert paged == everything
+
+
+async def test_the_log_goes_on_after_a_restart_without_repeating_itself(tmp_path: Path) -> None:
+    """A1 A2 Graph's events are appended exactly once, also over restarts; the log extends."""
+    keys = Keys()
+    async with world(tmp_path, keys=keys) as live:
+        party = live.party()
+        await party.enrol()
+        signers = party.agent, party.human
+        await party.decide(await party.propose(edge_action()))
+        before = await until(party, "WRITE_SUCCESS")
+        note = await checkpoint(party)
+    async with world(tmp_path, keys=keys) as live:
+        party = live.party()
+        party.agent, party.human = signers
+        await party.decide(await party.propose(edge_action(target="tea")))
+        for _ in range(500):
+            told = await party.actions()
+            if told.count("WRITE_SUCCESS") == 2:
+                break
+            await live_again()
+
+        assert told[: len(before)] == before
+        assert told.count("WRITE_SUCCESS") == 2
+        assert (await party.verified(checkpoint=note)).executed == 2
+
+
+async def a_log(party: Party, proposals: int) -> list[bytes]:
+    """Return an exported log with some of everything in it."""
+    for number in range(proposals):
+        proposal = await party.propose(edge_action(target=f"value {number}"))
+        match number % 4:
+            case 0:
+                await party.decide(proposal)
+            case 1:
+                await party.reject(proposal, HUMAN)
+            case 2:
+                await party.approve(proposal, AGENT)
+            case _:
+                await refused(party.approve(proposal, HUMAN, b"{}"))
+    await until(party, "WRITE_SUCCESS")
+    return await party.export_log()
+
+
+def mutated(lines: list[bytes], chance: random.Random) -> list[bytes]:
+    """Return the log with one thing done to it."""
+    touched = list(lines)
+    place = chance.randrange(1, len(touched))
+    match chance.choice(["flip", "drop", "swap", "cut", "repeat", "append", "header"]):
+        case "flip":
+            line = bytearray(touched[place])
+            line[chance.randrange(len(line))] ^= 1 << chance.randrange(8)
+            touched[place] = bytes(line)
+        case "drop":
+            del touched[place]
+        case "swap":
+            other = place - 1 if place > 1 else len(touched) - 1
+            touched[place], touched[other] = touched[other], touched[place]
+        case "cut":
+            del touched[place:]
+        case "repeat":
+            touched.insert(place, touched[place])
+        case "append":
+            leaf = json.loads(touched[-1])
+            leaf["index"] += 1
+            touched.append(json.dumps(leaf, sort_keys=True, separators=(",", ":")).encode() + b"\n")
+        case "header":
+            line = bytearray(touched[0])
+            line[chance.randrange(len(line))] ^= 1 << chance.randrange(8)
+            touched[0] = bytes(line)
+    return touched
+
+
+def verify(lines: list[bytes], pinned: Pinned) -> None:
+    """Check a log and replay it."""
+    Replay(read_log(lines, pinned), pinned).run()
+
+
+async def test_every_mutation_of_a_log_is_refused(party: Party) -> None:
+    """A2 Flip, drop, reorder, truncate, repeat, append: given the checkpoint, all are refused."""
+    lines = await a_log(party, 8)
+    keys = await party.principals.GetPrincipals(_PRINCIPALS)
+    note = json.loads(lines[0])["checkpoint"]
+    pinned = Pinned(keys.log_key, keys.genesis_digest, note)
+    verify(lines, pinned)
+    chance = random.Random(5)
+
+    for _ in range(300):
+        touched = mutated(lines, chance)
+        if touched != lines:
+            with pytest.raises(LogInvalid):
+                verify(touched, pinned)
+
+
+async def test_a_log_rewritten_by_its_own_key_is_found_by_a_kept_checkpoint(
+    live: World, party: Party
+) -> None:
+    """A2 Who owns the log's key can sign another history, but not one that extends what a client
+    kept."""
+    lines = await a_log(party, 3)
+    kept = json.loads(lines[0])["checkpoint"]
+    other = live.party("two")
+    await other.enrol()
+    await a_log(other, 3)
+    rewritten = await other.export_log()
+
+    with pytest.raises(LogInvalid):
+        verify(rewritten, Pinned(checkpoint=kept))

@@ -1,0 +1,293 @@
+"""Each check of a consent, proven by a forgery that this check alone refuses (V5, V6)."""
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2
+from concord.type.v1 import type_pb2
+from concord_client import signing
+from governed_world import (
+    AGENT,
+    HOUR,
+    HUMAN,
+    STATUS,
+    Party,
+    World,
+    edge_action,
+    reason_of,
+    refused,
+    request_id,
+    salt,
+)
+
+DIGEST = "0" * 64
+Forgery = Callable[[Party, proposal_pb2.Proposal], bytes]
+
+
+def _said(**changed: Any) -> Forgery:
+    return lambda party, proposal: party.consent(proposal, HUMAN, **changed)
+
+
+def _touched(change: Callable[[dict[str, Any]], None]) -> Forgery:
+    def forge(party: Party, proposal: proposal_pb2.Proposal) -> bytes:
+        envelope = json.loads(party.consent(proposal, HUMAN))
+        change(envelope)
+        return json.dumps(envelope).encode()
+
+    return forge
+
+
+def _cut(envelope: dict[str, Any]) -> None:
+    envelope["payload"] = envelope["payload"][:-8]
+
+
+def _flip(envelope: dict[str, Any]) -> None:
+    signature = bytearray(base64.b64decode(envelope["signatures"][0]["sig"]))
+    signature[0] ^= 1
+    envelope["signatures"][0]["sig"] = base64.b64encode(signature).decode()
+
+
+FORGERIES: dict[str, tuple[Forgery, str]] = {
+    "the agent signs for the human": (
+        lambda party, proposal: party.consent(proposal, HUMAN, signer=party.agent),
+        "signature",
+    ),
+    "the agent's key under the human's name": (
+        lambda party, proposal: party.consent(
+            proposal, HUMAN, signer=signing.Signer("ada", party.agent.key)
+        ),
+        "signature",
+    ),
+    "an alias of the human": (
+        lambda party, proposal: party.consent(
+            proposal, HUMAN, signer=signing.Signer("Ada", party.human.key)
+        ),
+        "principal",
+    ),
+    "a key of nobody": (
+        lambda party, proposal: party.consent(
+            proposal, HUMAN, signer=signing.Signer("ada", signing.generate_key())
+        ),
+        "signature",
+    ),
+    "another space": (_said(space="two"), "space"),
+    "another proposal": (_said(proposal_id="another"), "proposal"),
+    "another revision": (_said(revision=2), "proposal"),
+    "another action": (_said(action_digest=DIGEST), "action_digest"),
+    "other etags": (_said(etags={}), "etags"),
+    "other rules": (_said(policy_digest=DIGEST), "policy_digest"),
+    "expired": (_said(hours=0), "expiry"),
+    "a guessable nonce": (_said(nonce=b"1"), "nonce"),
+    "a truncated payload": (_touched(_cut), "envelope"),
+    "a flipped signature": (_touched(_flip), "signature"),
+    "no envelope": (lambda *_: b"{}", "envelope"),
+    "a rejection for a consent": (
+        lambda party, proposal: signing.sign_rejection(
+            slot=HUMAN,
+            signer=party.human,
+            space="one",
+            proposal_id=proposal.id,
+            revision=1,
+            reason="no",
+        ),
+        "envelope",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+async def test_a_forged_consent_is_refused_by_its_check(name: str, party: Party) -> None:
+    """V6 Replayed, swapped, truncated, self-signed: refused with the check, audited, no effect."""
+    forge, check = FORGERIES[name]
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+    before = await party.state()
+
+    failure = await refused(party.approve(proposal, HUMAN, forge(party, proposal)))
+
+    assert reason_of(failure) == ("CONSENT_INVALID", check)
+    assert before == await party.state()
+    (newest, *_) = await party.entries()
+    assert (newest.blocked, newest.proposal_id) == (True, proposal.id)
+    assert (await party.actions())[-1] == "CONSENT_REFUSED"
+    assert (await party.approve(proposal, HUMAN)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+async def test_a_consent_is_used_once(party: Party) -> None:
+    """V6 A consent that was given cannot be given again, nor another with its nonce."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+
+    failure = await refused(party.approve(proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("CONSENT_INVALID", "nonce")
+
+
+async def test_one_slot_twice_is_not_both(party: Party) -> None:
+    """V6 Two consents of one slot count once: the decision asks for each required slot."""
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+
+    again = await party.approve(proposal, AGENT)
+
+    assert again.status == STATUS.PROPOSAL_STATUS_PENDING
+    assert [each.slot for each in again.consents] == [AGENT]
+
+
+async def test_a_slot_without_a_say_is_refused(party: Party) -> None:
+    """V1 V6 What the agent decides alone, the human's key does not decide."""
+    proposal = await party.propose(edge_action(edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE))
+
+    failure = await refused(party.approve(proposal, HUMAN))
+
+    assert failure.reason == "ERROR_REASON_SLOT_NOT_REQUIRED"
+
+
+async def test_a_consent_that_ran_out_does_not_decide(live: World, party: Party) -> None:
+    """V6 Consents expire: the other slot's answer finds the first one gone."""
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT, party.consent(proposal, AGENT, hours=1))
+    live.clock.pass_(2 * HOUR)
+
+    after = await party.approve(proposal, HUMAN)
+
+    assert after.status == STATUS.PROPOSAL_STATUS_PENDING
+    assert await party.edge("agent", "VALUES", "honesty") is None
+
+
+async def revoke(party: Party, proposal: proposal_pb2.Proposal, slot: str, consent: bytes) -> Any:
+    """Take a consent back."""
+    paper = signing.sign_revocation(
+        slot=slot,
+        signer=party.signer(slot),
+        space=party.space,
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        consent=consent,
+    )
+    reply = await party.proposals.RevokeConsent(
+        proposal_pb2.RevokeConsentRequest(
+            request_id=request_id(), proposal_id=proposal.id, revocation=paper
+        )
+    )
+    return reply.proposal
+
+
+async def test_a_consent_is_revoked_on_its_own_signature(party: Party) -> None:
+    """V6 Until applied a consent can be taken back, which burns its nonce in graph."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+
+    revoked = await revoke(party, proposal, AGENT, consent)
+
+    assert [each.revoked for each in revoked.consents] == [True]
+    assert (await party.approve(proposal, HUMAN)).status == STATUS.PROPOSAL_STATUS_PENDING
+    assert (await party.approve(proposal, AGENT)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+async def test_only_its_principal_revokes_a_consent(party: Party) -> None:
+    """V6 Nobody takes back another's consent."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+
+    failure = await refused(revoke(party, proposal, HUMAN, consent))
+
+    assert reason_of(failure) == ("CONSENT_INVALID", "nonce")
+
+
+async def test_an_applied_consent_is_not_revoked(party: Party) -> None:
+    """V6 What took effect stays."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+    await party.approve(proposal, HUMAN)
+
+    failure = await refused(revoke(party, proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
+    assert await party.edge("agent", "VALUES", "honesty") is not None
+
+
+async def test_a_key_changes_bilaterally(party: Party) -> None:
+    """V5 A key is rotated by the old keys' consents and the new key's proof; then it counts."""
+    new = signing.generate_key()
+    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=new)
+    action = governed_pb2.GovernedAction(
+        change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+    )
+    changed = await party.decide(await party.propose(action))
+    assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+
+    failure = await refused(party.approve(proposal, HUMAN))
+    assert reason_of(failure) == ("CONSENT_INVALID", "signature")
+
+    party.human = signing.Signer("ada", new)
+    assert (await party.approve(proposal, HUMAN)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await party.verified()).executed == 2
+
+
+async def test_a_new_key_proves_itself(party: Party) -> None:
+    """V5 Nobody is given a key that is not in its hands, nor the other slot's."""
+    new = signing.generate_key()
+    proof = json.loads(signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=new))
+    _flip(proof)
+    for paper, check in (
+        (json.dumps(proof).encode(), "signature"),
+        (
+            signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=party.agent.key),
+            "distinct",
+        ),
+        (signing.sign_new_key(slot=HUMAN, principal="eve", space="one", key=new), "principal"),
+        (signing.sign_new_key(slot=HUMAN, principal="ada", space="two", key=new), "space"),
+    ):
+        action = governed_pb2.GovernedAction(
+            change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=paper)
+        )
+
+        failure = await refused(party.propose(action))
+
+        assert reason_of(failure) == ("KEY_INVALID", check)
+
+
+async def test_without_a_genesis_nobody_decides(live: World) -> None:
+    """V5 Before the genesis nobody's consent counts, not even for what is descriptive."""
+    party = live.party("two")
+    proposal = await party.propose(edge_action(edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE))
+
+    failure = await refused(party.approve(proposal, AGENT))
+
+    assert failure.reason == "ERROR_REASON_GENESIS_MISSING"
+
+
+async def test_a_consent_to_what_ended_is_not_revoked(party: Party) -> None:
+    """V6 A2 Nothing is told of a proposal after its end, so that its log verifies."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+    await party.reject(proposal, HUMAN)
+
+    failure = await refused(revoke(party, proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
+    await party.verified()
+
+
+async def test_a_consent_to_what_took_effect_without_a_grant_is_not_revoked(party: Party) -> None:
+    """V6 A2 The same where graph burnt no nonce: the agent alone decided."""
+    proposal = await party.propose(edge_action(edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE))
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+
+    failure = await refused(revoke(party, proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
+    await party.verified()

@@ -1,0 +1,349 @@
+"""The life of a proposal: proposed, consented, executed, undone (V1, V6, V7, V8)."""
+
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
+from governed_world import (
+    AGENT,
+    CONSTITUTIVE,
+    DAY,
+    HOUR,
+    HUMAN,
+    STATUS,
+    Party,
+    World,
+    edge_action,
+    reason_of,
+    refused,
+    request_id,
+    salt,
+)
+
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+LEVEL = proposal_pb2.ApprovalLevel
+KIND = proposal_pb2.ProposalKind
+
+
+async def test_nothing_happens_before_the_last_consent(party: Party) -> None:
+    """V1 V6 What is constitutive needs both slots; until the second signs, nothing changes."""
+    before = await party.state()
+    proposal = await party.propose(edge_action())
+
+    assert proposal.approval_level == LEVEL.APPROVAL_LEVEL_BILATERAL
+    after_one = await party.approve(proposal, AGENT)
+    assert after_one.status == STATUS.PROPOSAL_STATUS_PENDING
+    assert before == await party.state()
+
+    done = await party.approve(proposal, HUMAN)
+
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert done.resolved_by == "ada,agent"
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    assert edge.edge_type == CONSTITUTIVE
+
+
+async def test_the_order_of_consents_does_not_matter(party: Party) -> None:
+    """V6 The decision loops over the required slots, not over the order in which they answered."""
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, HUMAN)
+
+    assert (await party.approve(proposal, AGENT)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+async def test_what_is_descriptive_needs_the_agent_alone(party: Party) -> None:
+    """V1 The level follows from what is touched: nothing constitutive, the agent's consent."""
+    proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
+
+    assert proposal.approval_level == LEVEL.APPROVAL_LEVEL_AGENT
+    assert (await party.approve(proposal, AGENT)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+async def test_undo_brings_back_exactly_what_was(party: Party) -> None:
+    """V8 The state export after an undo is byte for byte the one before; it is bilateral again."""
+    await party.decide(await party.propose(edge_action()))
+    before = await party.state()
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    edge.weight = 0.4
+    edge.properties.update({"why": "said so"})
+    changed = await party.decide(
+        await party.propose(
+            governed_pb2.GovernedAction(
+                update_edge=graph_pb2.UpdateEdgeRequest(
+                    request_id=salt(),
+                    edge=edge,
+                    update_mask=FieldMask(paths=["weight", "properties"]),
+                )
+            )
+        )
+    )
+    assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert before != await party.state()
+
+    undo = await party.undo(changed)
+    assert (undo.kind, undo.approval_level) == (
+        KIND.PROPOSAL_KIND_UNDO,
+        LEVEL.APPROVAL_LEVEL_BILATERAL,
+    )
+    undone = await party.decide(undo)
+
+    assert undone.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert before == await party.state()
+    original = await party.get(changed)
+    assert (original.status, original.undone_by) == (STATUS.PROPOSAL_STATUS_UNDONE, undo.id)
+
+
+async def test_undo_of_a_forgotten_memory(party: Party) -> None:
+    """V8 Forgetting is undone with everything that hung on the memory."""
+    added = await party.memory.AddMemory(
+        memory_pb2.AddMemoryRequest(
+            request_id=request_id(), memory=type_pb2.Memory(id="m/1", content="Tea is at four.")
+        )
+    )
+    before = await party.state()
+    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="m/1", etag=added.memory.etag)
+    done = await party.decide(
+        await party.propose(governed_pb2.GovernedAction(forget_memory=forget))
+    )
+    assert done.kind == KIND.PROPOSAL_KIND_FORGET
+    assert before != await party.state()
+
+    await party.decide(await party.undo(done))
+
+    assert before == await party.state()
+
+
+async def test_undo_ends_with_its_retention(live: World, party: Party) -> None:
+    """V8 V4 After 30 days nothing can be undone, and nothing is changed."""
+    done = await party.decide(await party.propose(edge_action()))
+    before = await party.state()
+    live.clock.pass_(30 * DAY)
+
+    failure = await refused(party.undo(done))
+
+    assert reason_of(failure)[0] == "RETENTION_EXPIRED"
+    assert before == await party.state()
+
+
+async def test_an_undo_consented_too_late_fails(live: World, party: Party) -> None:
+    """V8 The window is checked when it counts: at the end of the undo's own decision."""
+    done = await party.decide(await party.propose(edge_action()))
+    live.clock.pass_(30 * DAY - HOUR)
+    undo = await party.undo(done)
+    await party.approve(undo, AGENT)
+    live.clock.pass_(2 * HOUR)
+
+    failure = await refused(party.approve(undo, HUMAN, party.consent(undo, HUMAN, hours=5)))
+
+    assert reason_of(failure)[0] == "RETENTION_EXPIRED"
+
+
+async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> None:
+    """V8 Conflicting later edits abort the undo, and it says which items they are of."""
+    done = await party.decide(await party.propose(edge_action(edge_type=DESCRIPTIVE)))
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    edge.weight = 0.2
+    await party.graph.UpdateEdge(
+        graph_pb2.UpdateEdgeRequest(
+            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=["weight"])
+        )
+    )
+
+    failure = await refused(party.undo(done))
+
+    assert failure.reason == "ERROR_REASON_UNDO_CONFLICT"
+    assert edge.id in failure.metadata["item_ids"]
+
+
+async def test_only_what_was_executed_is_undone(party: Party) -> None:
+    """V8 There is nothing to undo of what never took effect, or was undone."""
+    waiting = await party.propose(edge_action())
+    assert reason_of(await refused(party.undo(waiting)))[0] == "UNDO_IMPOSSIBLE"
+    done = await party.decide(waiting)
+    await party.decide(await party.undo(done))
+
+    assert reason_of(await refused(party.undo(done)))[0] == "UNDO_IMPOSSIBLE"
+
+
+async def test_rejection_leaves_everything_as_it_was(party: Party) -> None:
+    """V7 Either required slot's rejection ends a proposal; the reason is kept; items stay."""
+    before = await party.state()
+    for slot in (AGENT, HUMAN):
+        proposal = await party.propose(edge_action())
+
+        rejected = await party.reject(proposal, slot, "we agreed otherwise")
+
+        assert rejected.status == STATUS.PROPOSAL_STATUS_REJECTED
+        assert rejected.resolution == "we agreed otherwise"
+        failure = await refused(party.approve(proposal, AGENT))
+        assert reason_of(failure)[0] == "PROPOSAL_STATE"
+    assert before == await party.state()
+
+
+async def test_a_rejection_says_why(party: Party) -> None:
+    """V7 A rejection without a reason is none."""
+    proposal = await party.propose(edge_action())
+
+    failure = await refused(party.reject(proposal, HUMAN, " "))
+
+    assert reason_of(failure) == ("CONSENT_INVALID", "reason")
+
+
+async def test_silence_is_rejection(live: World, party: Party) -> None:
+    """V4 After 48 hours without an answer the proposal is over, swept or not."""
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT, party.consent(proposal, AGENT, hours=100))
+    live.clock.pass_(48 * HOUR)
+
+    failure = await refused(party.approve(proposal, HUMAN))
+
+    assert failure.metadata["status"] == "EXPIRED"
+    assert (await party.get(proposal)).status == STATUS.PROPOSAL_STATUS_EXPIRED
+    assert (await party.get(proposal)).resolved_by == "clock"
+    assert await party.edge("agent", "VALUES", "honesty") is None
+
+
+async def test_an_edit_voids_earlier_consents(live: World, party: Party) -> None:
+    """V6 V4 A new revision starts anew: old consents are void, and the clock begins again."""
+    proposal = await party.propose(edge_action())
+    old = party.consent(proposal, HUMAN)
+    await party.approve(proposal, AGENT)
+    live.clock.pass_(HOUR)
+    revised = (
+        await party.proposals.ReviseProposal(
+            proposal_pb2.ReviseProposalRequest(
+                request_id=request_id(),
+                proposal_id=proposal.id,
+                revision=1,
+                action=edge_action(target="kindness"),
+            )
+        )
+    ).proposal
+
+    assert (revised.revision, list(revised.consents)) == (2, [])
+    assert revised.expire_time.seconds - proposal.expire_time.seconds == 3600
+    failure = await refused(party.approve(revised, HUMAN, old))
+    assert reason_of(failure) == ("CONSENT_INVALID", "proposal")
+    assert (await party.decide(revised)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert await party.edge("agent", "VALUES", "honesty") is None
+
+
+async def test_only_the_proposer_edits_and_withdraws(live: World, party: Party) -> None:
+    """V7 Nobody takes back or rewrites another's proposal."""
+    proposal = await party.propose(edge_action())
+    other = live.party()
+    other.channel = live.channel("somebody", "AGENT")
+    other.__post_init__()
+    withdraw = proposal_pb2.WithdrawProposalRequest(
+        request_id=request_id(), proposal_id=proposal.id
+    )
+
+    failure = await refused(other.proposals.WithdrawProposal(withdraw))
+    assert reason_of(failure)[0] == "NOT_PROPOSER"
+
+    done = (await party.proposals.WithdrawProposal(withdraw)).proposal
+    assert done.status == STATUS.PROPOSAL_STATUS_WITHDRAWN
+
+
+async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> None:
+    """V6 Etags are part of what is signed: another version than that is FAILED, nothing done."""
+    await party.graph.UpsertEdge(
+        graph_pb2.UpsertEdgeRequest(
+            request_id=request_id(),
+            edge=edge_action(edge_type=DESCRIPTIVE).upsert_edge.edge,
+        )
+    )
+    proposal = await party.propose(edge_action())
+    assert any(item.etag for item in proposal.affected)
+    await party.approve(proposal, AGENT)
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    edge.weight = 0.3
+    await party.graph.UpdateEdge(
+        graph_pb2.UpdateEdgeRequest(
+            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=["weight"])
+        )
+    )
+    before = await party.state()
+
+    failed = await party.approve(proposal, HUMAN)
+
+    assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
+    assert failed.resolution == "ERROR_REASON_GRANT_INVALID"
+    assert before == await party.state()
+
+
+async def test_bulk_is_for_the_agents_level_alone(party: Party) -> None:
+    """V7 Bulk approval has a dry run, and never takes what is constitutive."""
+    small = [await party.propose(edge_action(target=name, edge_type=DESCRIPTIVE)) for name in "abc"]
+    big = await party.propose(edge_action())
+    dry = proposal_pb2.BulkApproveRequest(
+        request_id=request_id(),
+        items=[proposal_pb2.ApproveItem(proposal_id=each.id) for each in (*small, big)],
+        dry_run=True,
+    )
+
+    outcomes = (await party.proposals.BulkApprove(dry)).outcomes
+    assert [each.status for each in outcomes] == [STATUS.PROPOSAL_STATUS_EXECUTED] * 3 + [0]
+    assert outcomes[3].reason == "ERROR_REASON_BULK_FORBIDDEN"
+    assert (await party.get(small[0])).status == STATUS.PROPOSAL_STATUS_PENDING
+
+    real = proposal_pb2.BulkApproveRequest(
+        request_id=request_id(),
+        items=[
+            proposal_pb2.ApproveItem(proposal_id=each.id, consent=party.consent(each, AGENT))
+            for each in (*small, big)
+        ],
+    )
+    outcomes = (await party.proposals.BulkApprove(real)).outcomes
+
+    assert [each.status for each in outcomes] == [STATUS.PROPOSAL_STATUS_EXECUTED] * 3 + [0]
+    assert (await party.get(big)).status == STATUS.PROPOSAL_STATUS_PENDING
+
+
+async def test_the_briefing_lists_what_waits(live: World, party: Party) -> None:
+    """V9 The session's start names what waits: number, kind, a line, who has not answered."""
+    first = await party.propose(edge_action())
+    await party.approve(first, AGENT)
+    await party.propose(edge_action(edge_type=DESCRIPTIVE, target="tea"))
+
+    found = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
+
+    assert [line.number for line in found.proposals] == [2, 1]
+    assert list(found.proposals[1].missing_slots) == [HUMAN]
+    assert found.proposals[1].summary == first.framing.neutral_summary
+    live.clock.pass_(48 * HOUR)
+    assert not (await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())).proposals
+
+
+async def test_the_same_request_proposes_and_approves_once(party: Party) -> None:
+    """V7 A repeated request repeats its reply; with other content it is refused."""
+    create = proposal_pb2.CreateProposalRequest(request_id="same", action=edge_action())
+    first = (await party.proposals.CreateProposal(create)).proposal
+    assert first == (await party.proposals.CreateProposal(create)).proposal
+    approve = proposal_pb2.ApproveProposalRequest(
+        request_id="same", proposal_id=first.id, consent=party.consent(first, AGENT)
+    )
+    await party.proposals.ApproveProposal(approve)
+    again = (await party.proposals.ApproveProposal(approve)).proposal
+    create.language = "de"
+
+    assert len(again.consents) == 1
+    failure = await refused(party.proposals.CreateProposal(create))
+    assert failure.reason == "ERROR_REASON_REQUEST_ID_REUSED"
+
+
+async def test_another_space_sees_nothing(live: World, party: Party) -> None:
+    """G13 V1 A proposal of another space is as one that does not exist."""
+    proposal = await party.propose(edge_action())
+    other = live.party("two")
+    await other.enrol()
+
+    found = await other.proposals.GetProposal(proposal_pb2.GetProposalRequest(id=proposal.id))
+    assert found.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
+    failure = await refused(other.approve(proposal, AGENT))
+    assert failure.reason == "ERROR_REASON_ITEM_NOT_FOUND"
+    assert not (await other.proposals.ListProposals(proposal_pb2.ListProposalsRequest())).proposals
