@@ -95,7 +95,7 @@ class Upload:
         return self._stop and bool(self.refusals)
 
     def counts(self) -> Counter[str]:
-        """How many memories were "created", "unchanged" and "updated"."""
+        """How many memories were "created", "unchanged", "updated", or "erased" before."""
         names = memory_pb2.BatchOutcome.Name
         counted = Counter({"created": 0, "unchanged": 0, "updated": 0})
         for _, result in self._results:

@@ -10,6 +10,7 @@ from concord_client.cli import (
     auditing,
     deciding,
     demonstration,
+    erasing,
     experiencing,
     exporting,
     finding,
@@ -102,6 +103,9 @@ app.command("episode")(experiencing.episode)
 app.command("episodes")(experiencing.episodes)
 app.command("hold")(holding.hold)
 app.command("working")(holding.working)
+app.command("history")(erasing.history)
+app.command("erase")(erasing.erase)
+app.command("receipt")(erasing.receipt)
 app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
 app.add_typer(principals.app, name="principal")

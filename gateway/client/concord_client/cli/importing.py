@@ -133,6 +133,7 @@ def _summarise(upload: "Upload") -> None:
         text(f"{plural(sum(counts.values()), 'memory', 'memories')}: ")
         .append(f"{counts['created']:,} created", "green")
         .append(f", {counts['unchanged']:,} unchanged, {counts['updated']:,} updated")
+        .append(f", {counts['erased']:,} erased before" if counts["erased"] else "")
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
     )
 

@@ -35,6 +35,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("relevance", f"{memory.relevance_score:.3f}"),
         ("superseded by", ", ".join(heads) if standing.is_superseded else ""),
         ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
+        ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
         ("etag", memory.etag),
     ]
     return [fields(pairs), "", text(memory.content)]

@@ -35,6 +35,8 @@ def _standing(item: memory_pb2.LineageItem) -> tuple[str, str, str]:
     """A sign, its meaning in words, and its style."""
     if item.is_undeclared:
         return "?", "not remembered yet: something points at it", "magenta"
+    if item.is_erased:
+        return "✗", "erased: what it said is gone", "red"
     if item.is_deleted:
         return "✗", "forgotten: its lineage rests", "red"
     if item.standing.is_superseded:

@@ -21,6 +21,7 @@ class Deed(StrEnum):
     DELETED = "deleted"
     RESTORED = "restored"
     REFUSED = "refused"
+    ERASED = "erased"
 
     def value_of(self) -> "ChangeType.ValueType":
         """The contract's value."""

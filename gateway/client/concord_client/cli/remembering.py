@@ -145,13 +145,13 @@ def get(
 def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -> list[str] | None:
     """Shows the first of the things that `item` may name; else the names that are spelt alike."""
     from concord.graph.v1 import graph_pb2, memory_pb2
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND
 
     from concord_client.cli import item_page
     from concord_client.cli.page import show
 
     memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item, as_of=at))
-    if memory.status == LOOKUP_STATUS_FOUND:
+    if memory.status in {LOOKUP_STATUS_FOUND, LOOKUP_STATUS_ERASED}:
         session.reply(memory) if session.as_json else show(*item_page.of_memory(memory.memory))
         return None
     near = list(memory.near_names)
