@@ -276,7 +276,7 @@ async def open_store(
         async with driver.session() as session:
             epoch = await schema.prepare(session)
             tokens = await _tokens(session)
-    except (DriverError, Neo4jError) as error:
+    except (DriverError, Neo4jError, ValueError) as error:  # the last: no such port
         await driver.close()
         raise StoreUnusable(advice(uri, user, error)) from error
     except BaseException:
