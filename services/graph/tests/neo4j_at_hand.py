@@ -33,7 +33,11 @@ def server(folder: Path) -> Iterator[Address]:
     global _server, _driver
     with (
         running(folder, os.environ) as _server,
-        GraphDatabase.driver(_server.uri, auth=(_server.user, _server.password)) as _driver,
+        GraphDatabase.driver(
+            _server.uri,
+            auth=(_server.user, _server.password),
+            notifications_min_severity="OFF",  # advice on our tests' own statements
+        ) as _driver,
     ):
         yield _server
 

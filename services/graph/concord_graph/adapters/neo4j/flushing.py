@@ -10,23 +10,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from concord_graph.adapters.neo4j.patterns import governs, held
+from concord_graph.adapters.neo4j.patterns import exists
 from concord_graph.domain.items import ItemKind
 
 _GHOST: Final = int(ItemKind.GHOST)
 _EDGE: Final = int(ItemKind.EDGE)
 
-_CONSTITUTIVE_ITEM: Final = (
-    "EXISTS {{ MATCH (x:Item {{id: row.fields.{0}}}) WHERE x:Constitutive }}"
-)
+
+def _bears(end: str, labels: str) -> str:
+    return f"EXISTS {{ MATCH (x:Item {{id: row.fields.{end}}}) WHERE {labels} }}"
+
 
 # another edge at the place of one that consented lineage rests on would succeed it
 _TWIN: Final = (
-    "EXISTS { MATCH (t:Edge {source_id: row.fields.source_id, relation: row.fields.relation,"
-    " target_id: row.fields.target_id})"
-    " USING INDEX SEEK t:Edge(space, source_id, relation, target_id, effective_from)"
-    " WHERE t.effective_from IS NOT NULL AND t.id <> row.id"
-    f" AND {governs('t.id', None)} }}"
+    "EXISTS { MATCH (t:Agreed {source_id: row.fields.source_id}) WHERE t.id <> row.id"
+    " AND t.relation = row.fields.relation AND t.target_id = row.fields.target_id }"
     " AND NOT coalesce(old.kind = row.fields.kind AND NOT old.deleted"
     " AND old.source_id = row.fields.source_id AND old.relation = row.fields.relation"
     " AND old.target_id = row.fields.target_id"
@@ -35,11 +33,9 @@ _TWIN: Final = (
 _REFUSED: Final = (
     "NOT $granted AND ("
     "row.defines"
-    " OR coalesce(i:Constitutive OR i:Governed, false)"
-    f" OR {held('row.id', None)}"
-    f" OR (row.hides AND {_CONSTITUTIVE_ITEM.format('source_id')})"
-    " OR (row.hides AND row.linked"
-    f" AND ({_CONSTITUTIVE_ITEM.format('target_id')} OR {held('row.fields.target_id', None)}))"
+    " OR coalesce(i:Constitutive OR i:Governed OR i:Held, false)"
+    f" OR (row.hides AND {_bears('source_id', 'x:Constitutive')})"
+    f" OR (row.hides AND row.linked AND {_bears('target_id', 'x:Constitutive OR x:Held')})"
     f" OR (row.linked AND NOT row.lineage AND {_TWIN}))"
 )
 
@@ -99,10 +95,29 @@ and those that were erased, after which nothing comes.
 
 Requests of before $forget_before (µs) are forgotten, a thousand at a time."""
 
-AGREED: Final = (
-    "MATCH (e:Edge) WHERE e.id IN $ids"
-    " WITH e, EXISTS { MATCH (:Governed {source_id: e.id}) } AS agreed"
-    " CALL (e, agreed) { WITH * WHERE agreed SET e:Agreed }"
-    " CALL (e, agreed) { WITH * WHERE NOT agreed REMOVE e:Agreed }"
+
+def _marked(label: str, test: str) -> str:
+    """Return the clauses that put a label on x, or take it off."""
+    return (
+        f"CALL (x, {test}) {{ WITH * WHERE {test} SET x:{label} }}"
+        f" CALL (x, {test}) {{ WITH * WHERE NOT {test} REMOVE x:{label} }}"
+    )
+
+
+_DEFINED, _AGREED = (
+    exists(f"(:{label} {{source_id: x.id}})", f"(:{label} {{target_id: x.id}})")
+    for label in ("Constitutive", "Agreed")
 )
-"""Mark the live edges among $ids that start lineage made with consent."""
+MARK: Final = (
+    "UNWIND $ids AS id MATCH (x:Item {id: id})"
+    f" WITH x, {_DEFINED} AS defined, {exists('(:Governed {source_id: x.id})')} AS starts"
+    f" WITH x, defined, starts, starts AND x:Edge AS agreed {_marked('Defined', 'defined')}"
+    f" {_marked('Agreed', 'agreed')} WITH collect({{x: x, held: defined OR starts}}) AS all"
+    f" UNWIND all AS one WITH one.x AS x, one.held AS own WITH x, own OR {_AGREED} AS held"
+    f" {_marked('Held', 'held')}"
+)
+"""Mark what both parties agreed to rests on, among $ids (spec G4).
+
+`Defined`: a constitutive edge starts or ends at it; `Agreed`: a live edge at which lineage made
+with consent starts; `Held`: either, or an end of an agreed edge. Only a grant changes which are.
+"""

@@ -107,23 +107,24 @@ def exists(*matches: str) -> str:
     return f"({' OR '.join(f'EXISTS {{ MATCH {match} }}' for match in matches)})"
 
 
-def governs(expression: str, known: Known) -> str:
-    """Return the test that live lineage which was made with consent starts at an id."""
-    return exists(seen("g", "Governed", known, f"source_id: {expression}"))
+def governs(alias: str, known: Known) -> str:
+    """Return the test that live lineage which was made with consent starts at an edge."""
+    if known is None:
+        return f"{alias}:Agreed"
+    return exists(seen("g", "Governed", known, f"source_id: {alias}.id"))
 
 
-def held(expression: str, known: Known) -> str:
+def rests_on(expression: str, known: Known) -> str:
     """Return the test that what both parties agreed to rests on an id (spec G4).
 
     A constitutive edge starts or ends at it, or lineage made with consent starts at it or at an
-    edge that does; such an edge is `Agreed` now.
+    edge that does. It is worked out anew; current nodes bear the outcome as the label `Held`.
     """
     ends = [f"{end}: {expression}" for end in ("source_id", "target_id")]
     constitutive = (seen("c", "Constitutive", known, end) for end in ends)
+    agreed = (f"{seen('c', 'Edge', known, end)} AND {governs('c', known)}" for end in ends)
     if known is None:
-        agreed = [seen("c", "Agreed", known, end) for end in ends]
-    else:
-        agreed = [f"{seen('c', 'Edge', known, end)} AND {governs('c.id', known)}" for end in ends]
+        agreed = (seen("c", "Agreed", known, end) for end in ends)
     governed = seen("g", "Governed", known, f"source_id: {expression}")
     return exists(governed, *constitutive, *agreed)
 
@@ -133,7 +134,10 @@ def counts(older: str, kind: ItemKind, known: Known) -> str:
 
     Whether it is held is only asked where there is lineage, and none of consent.
     """
-    rests = governs("l.target_id", known) if kind == ItemKind.EDGE else held("l.target_id", known)
+    if kind == ItemKind.EDGE:
+        rests = governs(older, known)
+    else:
+        rests = f"{older}:Held" if known is None else rests_on(f"{older}.id", known)
     free = f"{older}.edge_type <> {CONSTITUTIVE} AND NOT {rests}"
     return f"CASE WHEN l.governed THEN true ELSE {free} END"
 
@@ -153,11 +157,9 @@ def in_time(alias: str) -> str:
     return f"{alias}.effective_from <= $valid AND {until} > $valid"
 
 
-def has_constitutive(expression: str) -> str:
+def is_defined(expression: str) -> str:
     """Return the test that a live constitutive edge starts or ends at an id (as known now)."""
-    return exists(
-        *(f"(:Constitutive {{{end}: {expression}}})" for end in ("source_id", "target_id"))
-    )
+    return f"EXISTS {{ MATCH (d:Item {{id: {expression}}}) WHERE d:Defined }}"
 
 
 def bringing(known: Known) -> str:

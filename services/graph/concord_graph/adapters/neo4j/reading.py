@@ -131,6 +131,8 @@ class Neo4jReads(Neo4jViews):
         return [row[0] for row in found]
 
     async def _is_functional(self, relation: str, record: int = FOREVER) -> bool:
+        if record == FOREVER:
+            return relation in self._functional
         declared = await self.relation(relation, record)
         return declared is not None and declared.functional
 

@@ -48,6 +48,8 @@ OWN_LABELS = frozenset(
             "Constitutive",
             "Governed",
             "Agreed",
+            "Held",
+            "Defined",
             "Replacing",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),

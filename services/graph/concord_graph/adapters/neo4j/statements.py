@@ -13,23 +13,18 @@ from concord_graph.adapters.neo4j.patterns import (
     Known,
     bringing,
     counts,
-    has_constitutive,
-    held,
     in_time,
+    is_defined,
     item,
     replaced,
+    rests_on,
     seen,
     was_known,
 )
 from concord_graph.domain.items import FOREVER, ItemKind, MemoryKind
 
 _ASK: Final = "UNWIND $asked AS ask "
-_NEAR_EDGE: Final = f"({has_constitutive('e.source_id')} OR {has_constitutive('e.target_id')})"
-_NEAR_MEMORY: Final = (
-    "(EXISTS { MATCH (x:Edge {source_id: m.id})"
-    f" WHERE {has_constitutive('x.target_id')} }} OR "
-    f"EXISTS {{ MATCH (x:Edge {{target_id: m.id}}) WHERE {has_constitutive('x.source_id')} }})"
-)
+_NEAR_EDGE: Final = f"({is_defined('e.source_id')} OR {is_defined('e.target_id')})"
 _STEP: Final = (
     "e.id, e.source_id, e.target_id, e.weight, e.edge_type, e.importance,"
     f" CASE WHEN e.importance = 0 THEN {_NEAR_EDGE} ELSE false END,"
@@ -95,7 +90,7 @@ def lineage(known: Known) -> str:
 @cache
 def is_held(known: Known) -> str:
     """Select whether what both parties agreed to rests on the item that is $asked."""
-    return f"{_ASK}RETURN {held('ask.id', known)}"
+    return f"{_ASK}RETURN {rests_on('ask.id', known)}"
 
 
 @cache
@@ -116,14 +111,13 @@ def views(kind: ItemKind, known: Known) -> str:
     if kind == ItemKind.NODE:
         return (
             f"{start} RETURN properties(n) AS item, null AS follows, null AS replaced,"
-            " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source,"
-            " null AS target, ask.place AS place"
+            " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source_name,"
+            " null AS target_name, ask.place AS place"
         )
-    access = f"OPTIONAL MATCH (a:Access {{id: {alias}.id}})"
-    if kind == ItemKind.MEMORY:
-        return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
-    former = succession.with_former(known)
-    return f"{start} {access} {former} RETURN {_edge_columns(known)}, ask.place AS place"
+    if kind == ItemKind.EDGE:
+        return f"{start} {_around_edge(known)} RETURN {_edge_columns(known)}, ask.place AS place"
+    access = "OPTIONAL MATCH (a:Access {id: m.id})"
+    return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
 
 
 @cache
@@ -146,14 +140,11 @@ def walked(
         conditions.append(tests)
     if hide_superseded:
         conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
-    shown = f"RETURN {_STEP}"
+    shown = f"OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {_STEP}"
     if whole:
-        shown = f"{succession.with_former(known)} RETURN {_edge_columns(known)}"
+        shown = f"{_around_edge(known)} RETURN {_edge_columns(known)}"
     label = "Constitutive" if constitutive else "Edge"
-    return (
-        f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')}"
-        f" {bringing(known)}OPTIONAL MATCH (a:Access {{id: e.id}}) {shown}"
-    )
+    return f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')} {bringing(known)}{shown}"
 
 
 @cache
@@ -276,11 +267,19 @@ def _predecessors(alias: str, kind: ItemKind, known: Known) -> str:
     return f"{resolved} + {succession.former_count(known)}" if beyond else resolved
 
 
+def _around_edge(known: Known) -> str:
+    """Return the clauses that bring an edge's end nodes, as source and target, and its access."""
+    ends = " ".join(
+        f"OPTIONAL MATCH ({end}:Item {{id: e.{end}_id}})" for end in ("source", "target")
+    )
+    return f"OPTIONAL MATCH (a:Access {{id: e.id}}) {ends} {succession.with_former(known)}"
+
+
 def _name(end: str, known: Known) -> str:
     if known is None:
-        return f"COLLECT {{ MATCH (x:Item {{id: e.{end}}}) RETURN x.name }}[0]"
+        return f"{end}.name"
     return (
-        f"COLLECT {{ MATCH (x:NodeVersion {{id: e.{end}}}) WHERE {was_known('x', known)}"
+        f"COLLECT {{ MATCH (x:NodeVersion {{id: e.{end}_id}}) WHERE {was_known('x', known)}"
         " RETURN x.name }[0]"
     )
 
@@ -291,8 +290,9 @@ def _edge_columns(known: Known) -> str:
         f" {succession.next_from(known)} AS follows,"
         f" {_earliest(replaced('e', ItemKind.EDGE, known), 'n')} AS replaced,"
         f" {_predecessors('e', ItemKind.EDGE, known)} AS predecessors,"
-        f" a.last_time AS last_time, a.count AS reads, {_NEAR_EDGE} AS near,"
-        f" {_name('source_id', known)} AS source, {_name('target_id', known)} AS target"
+        " a.last_time AS last_time, a.count AS reads,"
+        " coalesce(source:Defined OR target:Defined, false) AS near,"
+        f" {_name('source', known)} AS source_name, {_name('target', known)} AS target_name"
     )
 
 
@@ -301,8 +301,9 @@ def _memory_columns(known: Known) -> str:
         "properties(m) AS item, null AS follows,"
         f" {_earliest(replaced('m', ItemKind.MEMORY, known), 'n')} AS replaced,"
         f" {_predecessors('m', ItemKind.MEMORY, known)} AS predecessors,"
-        f" a.last_time AS last_time, a.count AS reads, {_NEAR_MEMORY} AS near,"
-        " null AS source, null AS target"
+        " a.last_time AS last_time, a.count AS reads,"
+        " EXISTS { MATCH (i:Item {id: m.id})--(:Defined) } AS near,"
+        " null AS source_name, null AS target_name"
     )
 
 
@@ -328,7 +329,7 @@ def _ends_are_there(known: Known) -> str:
 
 LEARNT: Final = (
     "CALL () { UNWIND $ids AS id OPTIONAL MATCH (i:Item {id: id})"
-    f" WITH id, properties(i) AS item, {held('id', None)} AS held,"
+    f" WITH id, properties(i) AS item, {rests_on('id', None)} AS held,"
     " COLLECT { MATCH (l:Lineage {source_id: id}) RETURN properties(l) } +"
     " COLLECT { MATCH (l:Lineage {target_id: id}) RETURN properties(l) } AS lineage,"
     " COLLECT { MATCH (l:FromContent {source_id: id}) RETURN properties(l) } AS content"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, TypeVar
@@ -39,6 +40,7 @@ BUSY_SECONDS = 5.0
 TRANSACTION_SECONDS = 60.0
 POLL_SECONDS = 0.5
 """How late a change that another replica committed is seen at most."""
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _CONNECTIONS = 50
 _MOST_WAITING = 1024
 _READ_TRIES = 3
@@ -265,29 +267,37 @@ async def open_store(
         StoreUnusable: the server is not there, refuses the password, or holds something else; the
             text says what to do.
     """
-    driver: AsyncDriver | None = None
     try:
-        driver = AsyncGraphDatabase.driver(
-            uri,
-            auth=(user, password),
-            max_connection_pool_size=_CONNECTIONS,
-            connection_acquisition_timeout=busy_seconds,
-            connection_timeout=busy_seconds,
-            max_transaction_retry_time=busy_seconds,
-            notifications_min_severity="OFF",
-            telemetry_disabled=True,
-        )
+        driver = _driver(uri, user, password, busy_seconds)
+    except (DriverError, ValueError) as error:
+        raise StoreUnusable(advice(uri, user, error)) from error
+    try:
         await driver.verify_connectivity()
         async with driver.session() as session:
             epoch = await schema.prepare(session)
             tokens = await _tokens(session)
-    except (DriverError, Neo4jError, StoreUnusable, ValueError) as error:
-        if driver is not None:
-            await driver.close()
-        if isinstance(error, StoreUnusable):
-            raise
+    except (DriverError, Neo4jError, ValueError) as error:  # the last: no such port
+        await driver.close()
         raise StoreUnusable(advice(uri, user, error)) from error
+    except BaseException:
+        await driver.close()
+        raise
     return Neo4jStore(driver, clock, epoch, tokens)
+
+
+def _driver(uri: str, user: str, password: str, busy_seconds: float) -> AsyncDriver:
+    if not _ADDRESS.match(uri):
+        raise ValueError("no address of a Neo4j server")
+    return AsyncGraphDatabase.driver(
+        uri,
+        auth=(user, password),
+        max_connection_pool_size=_CONNECTIONS,
+        connection_acquisition_timeout=busy_seconds,
+        connection_timeout=busy_seconds,
+        max_transaction_retry_time=busy_seconds,
+        notifications_min_severity="OFF",
+        telemetry_disabled=True,
+    )
 
 
 async def _tokens(session: AsyncSession) -> Tokens:

@@ -25,13 +25,18 @@ MOST_COUNTED: Final = 100  # former values of one instant: a hub's would cost ev
 
 
 def functional(name: str, known: Known) -> str:
-    """Return the test that the relation of an expression is declared functional."""
+    """Return the test that the relation of an expression is declared functional.
+
+    The relations that are so now are bound to every statement, as $functional.
+    """
+    if known is None:
+        return f"{name} IN $functional"
     return exists(seen("f", "Functional", known, f"name: {name}"))
 
 
 def gives_way(alias: str, known: Known) -> str:
     """Return the test that an edge has successors by time at all (G4)."""
-    return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(f'{alias}.id', known)}"
+    return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(alias, known)}"
 
 
 def next_from(known: Known) -> str:

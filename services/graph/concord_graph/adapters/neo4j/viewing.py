@@ -35,6 +35,12 @@ _LATEST_CHANGE = (
 )
 
 
+_HEAD = (
+    "MATCH (s:Space) RETURN s.seq, s.last_time,"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name }"
+)
+
+
 class Neo4jViews:
     """The part of a view of one space that shows items with what follows from others.
 
@@ -52,10 +58,12 @@ class Neo4jViews:
         self._seq = 0
         self._last_time = 0
         self._asked = 0
+        self._functional: set[str] = set()
 
     async def begin(self) -> None:
         """Read how far the space is; the first statement of the transaction."""
-        self._seq, self._last_time = await self._head()
+        self._seq, self._last_time, functional = await self._head()
+        self._functional = set(functional)
 
     async def is_unchanged(self) -> bool:
         """Return whether all that was read is of one state."""
@@ -227,15 +235,15 @@ class Neo4jViews:
             access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
         )
 
-    async def _head(self) -> tuple[int, int]:
-        found = await self.ask("MATCH (s:Space) RETURN s.seq, s.last_time")
+    async def _head(self) -> tuple[int, int, list[str]]:
+        found = await self.ask(_HEAD)
         self._asked -= 1
-        return (found[0][0], found[0][1]) if found else (0, 0)
+        return (found[0][0], found[0][1], found[0][2]) if found else (0, 0, [])
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement of this space: the only door to the database for what is a space's."""
         self._asked += 1
-        given = {**bound, "space": self._space_name}
+        given = {**bound, "space": self._space_name, "functional": list(self._functional)}
         result = await self._tx.run(scoped(text), given=given)
         return await result.values()
 

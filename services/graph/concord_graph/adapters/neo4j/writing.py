@@ -79,12 +79,11 @@ class Neo4jWrites(Neo4jReads):
         self._tokens = tokens
         self._known = WorkingSet()
         self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
-        self._functional: set[str] = set()
         self._last_turns: dict[str, int] = {}
         self._granted = False
         self._counted = 0
         self._rows: list[Fields] = []
-        self._agreeing: set[str] = set()
+        self._marked: set[str] = set()
         self._erased: list[Memory | Edge] = []
         self._accesses: list[Fields] = []
         self._changes: list[Fields] = []
@@ -92,12 +91,13 @@ class Neo4jWrites(Neo4jReads):
 
     async def begin(self) -> None:
         """Lock the space, then read how far it is, and what the author's request did before."""
-        ((self._seq, self._last_time, self._request, functional),) = await super().ask(
+        found = await super().ask(
             _LOCK,
             principal=self._author.principal,
             method=self._author.method,
             request_id=self._author.request_id,
         )
+        self._seq, self._last_time, self._request, functional = found[0]
         self._counted = self._seq
         self._functional = set(functional)
 
@@ -132,6 +132,12 @@ class Neo4jWrites(Neo4jReads):
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
         self._rows.append(self._row(item))
+        if self._granted:
+            self._marked |= {
+                item.id,
+                *self._resting_on(item),
+                *self._resting_on(self._known.item(item.id)),
+            }
         if isinstance(item, DeclaredRelation):
             self._declare(item)
             return
@@ -366,11 +372,6 @@ class Neo4jWrites(Neo4jReads):
         found = await self.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
         return sorted(found, key=lambda one: (one.effective_from, one.id))
 
-    async def _is_functional(self, relation: str, record: int = FOREVER) -> bool:
-        if record != FOREVER:
-            return await super()._is_functional(relation, record)
-        return relation in self._functional
-
     def _declare(self, relation: DeclaredRelation) -> None:
         if relation.functional:
             self._functional.add(relation.name)
@@ -477,14 +478,21 @@ class Neo4jWrites(Neo4jReads):
             row["participants"] = row["fields"]["participants"]
             row["type"] = self._tokens.type(item.relation)
             row["link"] = records.link(self._space_name, item, self._tokens)
-            self._agreeing |= {item.id, item.source.id} if self._granted else set()
         return row
 
+    def _resting_on(self, item: Record | None) -> set[str]:
+        """Return the ids that may be held while an edge is there (G4)."""
+        if not isinstance(item, Edge):
+            return set()
+        ends = {item.source.id, item.target.id}
+        newer = self._known.item(item.source.id)
+        return ends | {newer.source.id, newer.target.id} if isinstance(newer, Edge) else ends
+
     async def _keep_marks(self) -> None:
-        """Mark the edges that start lineage made with consent; only a grant changes which do."""
-        if self._agreeing:
-            ids, self._agreeing = list(self._agreeing), set()
-            await super().ask(flushing.AGREED, ids=ids)
+        """Mark what is held; only a grant changes what is."""
+        if self._marked:
+            ids, self._marked = list(self._marked), set()
+            await super().ask(flushing.MARK, ids=ids)
 
 
 def _is_over(item: Record) -> bool:

@@ -1,0 +1,323 @@
+"""How the graph stands in Neo4j: readable to a person, whole, and found by index."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import neo4j_at_hand
+import neo4j_wholeness
+import pytest
+from agreed_space import agree
+from concord.type.v1 import type_pb2
+from concord_graph.adapters.neo4j import (
+    erasing,
+    filters,
+    flushing,
+    layers,
+    patterns,
+    statements,
+    succession,
+    viewing,
+    writing,
+)
+from concord_graph.adapters.neo4j.patterns import THEN, Known
+from concord_graph.adapters.neo4j.store import Neo4jStore
+from concord_graph.domain.items import ItemKind
+from concord_graph.domain.spelling import NameKind
+from concord_graph.ports import MemoryFilter, Writes
+from graph_world import START, SUPERSEDES, Calls, Clock, Json, World, micros, opened_store, struct
+
+ENDS = ("source_id", "target_id")
+ITEMS = (ItemKind.NODE, ItemKind.EDGE, ItemKind.MEMORY)
+ODD_NAMES = ["`LIKES`", "a b", "]->()//", "é中", "{}", "$space", "'; DROP", "x" * 128, "\\u0041"]
+
+
+async def test_a_person_sees_a_graph(home: Calls) -> None:
+    """G1 G2 Entities with their label and properties, typed relationships between them."""
+    await home.put_node("Ann", label="Person", properties=struct({"born": 1970, "tall": True}))
+    edge = await home.put_edge("Ann", "WORKS_AT", "Acme", weight=0.5, properties={"since": "May"})
+    found = neo4j_at_hand.run(
+        "MATCH (a:Entity:Person {name: 'Ann'})-[r:WORKS_AT]->(b:Entity {name: 'Acme'})"
+        " RETURN a.born, a.tall, r.id, r.weight, r.since, r.effective_from"
+    )
+
+    assert found == [[1970.0, True, edge.id, 0.5, "May", micros(edge.create_time)]]
+
+
+async def test_a_promised_memory_is_a_ghost_until_it_comes(home: Calls) -> None:
+    """M3 The edge stays as it was; the ghost of a link that goes, goes too."""
+    teller = await home.add("See [[memory:later]]", id="teller")
+    shown = (
+        "MATCH (:Memory {id: 'teller'})-[r:RELATED_TO]->(g {id: 'later'}) RETURN r.id, labels(g)"
+    )
+    ((edge_id, ghost),) = neo4j_at_hand.run(shown)
+    await home.add("Here I am", id="later")
+    ((same, memory),) = neo4j_at_hand.run(shown)
+    teller.content = "See [[memory:never]]"
+    await home.update(teller, "content")
+    again = await home.get("teller")
+    again.content = "Nothing to see"
+    await home.update(again, "content")
+
+    assert ghost == ["Item", "Ghost"]
+    assert (same, memory) == (edge_id, ["Item", "MemoryVersion", "Memory"])
+    assert neo4j_at_hand.run("MATCH (g:Ghost) RETURN g.id") == []
+
+
+async def test_a_resolution_hangs_together_with_what_it_resolves(home: Calls) -> None:
+    """G3 T1 A node of its own, and lineage between the records of the edges."""
+    old = await home.put_edge("Ann", "LIVES_IN", "Rome")
+    new = await home.put_edge("Ann", "LIVES_IN", "Oslo")
+    made = await home.relate(SUPERSEDES, new.id, old.id)
+    found = neo4j_at_hand.run(
+        "MATCH (n:Edge)-[r:SUPERSEDES]->(o:Edge), (s:Resolution) WHERE s.id = r.id"
+        " RETURN n.id, o.id, s.id"
+    )
+
+    assert found == [[new.id, old.id, made.edge.id]]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+async def test_odd_names_are_names_and_nothing_more(home: Calls, name: str) -> None:
+    """G1 G2 As relation, label and key of a property: kept as they are, and found again."""
+    node = await home.put_node("n", label=name, properties=struct({name[:64]: "v"}))
+    edge = await home.put_edge("n", name, "m")
+
+    assert (await home.get_node("n")) == node
+    assert (node.label, dict(node.properties)) == (name, {name[:64]: "v"})
+    assert [n.edge.id for n in (await home.neighbors("n")).neighbors] == [edge.id]
+    assert neo4j_at_hand.run("MATCH ()-[r]->() RETURN type(r)") == [[name]]
+
+
+@pytest.mark.parametrize("label", ["Item", "Space", "Constitutive", "Change", "Store", "Held"])
+async def test_a_label_cannot_pass_itself_off_as_ours(home: Calls, label: str) -> None:
+    """G4 It is kept and shown by its property; what we go by is not touched."""
+    node = await home.put_node("n", label=label)
+    seen = neo4j_at_hand.run(
+        "MATCH (n:Entity {name: 'n'}) UNWIND labels(n) AS l WITH l ORDER BY l RETURN collect(l)"
+    )
+
+    assert (node.label, (await home.get_node("n")).label) == (label, label)
+    assert seen == [[["Entity", "Item", "NodeVersion"]]]
+
+
+async def test_a_property_cannot_pass_itself_off_as_ours(home: Calls) -> None:
+    """G13 Nor take a memory's key, an id or a space."""
+    theirs: dict[str, Json] = {
+        "space": "other",
+        "id": "x",
+        "external_id": "k",
+        "deleted": True,
+        "name": "y",
+    }
+    await home.add("keyed", external_id="k")
+    node = await home.put_node("n", properties=struct(theirs))
+    again = await home.get_node("n")
+
+    assert again == node
+    assert dict(again.properties) == theirs
+    assert neo4j_wholeness.wrong() == {}
+
+
+async def test_the_graph_is_whole_after_all_kinds_of_writes(live: World) -> None:
+    """G4 M3 T1 Relationships, history, ghosts and marks agree with the records."""
+    agreed = await agree(live, "home")
+    home = agreed.calls
+    await home.put_node("Ann", label="Person")
+    await home.put_node("Ann", label="Poet", properties=struct({"n": 2}))
+    moved = await home.put_edge("Ann", "LIVES_IN", "Rome", valid_from=START)
+    moved.target.CopyFrom(type_pb2.EdgeEnd(name="Oslo"))
+    moved = await home.update_edge(moved, "target")
+    await home.put_edge("Ann", "LIVES_IN", "Oslo", valid_from=START + 1)
+    await home.delete_edge(await home.get_edge(moved.id))
+    memory = await home.add("Supersedes: [[memory:gone]]", id="new")
+    await home.restore(await home.forget(await home.get(memory.id)))
+    await home.delete_node(await home.get_node("Oslo"), cascade=True)
+
+    assert neo4j_wholeness.wrong() == {}
+
+
+def _reads() -> dict[str, Callable[[Known], str]]:
+    def walked(known: Known, *, whole: bool, constitutive: bool = False) -> str:
+        return statements.walked(
+            known, ENDS, "", hide_superseded=not whole, whole=whole, constitutive=constitutive
+        )
+
+    found: dict[str, Callable[[Known], str]] = {
+        "triple": statements.of_triple,
+        "external id": statements.of_external_id,
+        "kinds": statements.kinds,
+        "lineage": statements.lineage,
+        "is held": statements.is_held,
+        "by name": lambda known: statements.found(known, by_name=True),
+        "by id": lambda known: statements.found(known, by_name=False),
+        "steps": lambda known: walked(known, whole=False),
+        "whole steps": lambda known: walked(known, whole=True),
+        "constitutive steps": lambda known: walked(known, whole=False, constitutive=True),
+        "degree": lambda known: statements.degree(known, ENDS),
+        "nodes": statements.listed_nodes,
+        "edges": lambda known: statements.listed_edges(
+            known, "", stated=True, by_participant=False
+        ),
+        "edges by participant": lambda known: statements.listed_edges(
+            known, "", stated=True, by_participant=True
+        ),
+        "memories": lambda known: statements.listed_memories(
+            known, filters.memory_tests(MemoryFilter(), known)[0]
+        ),
+        "counts": lambda known: statements.counted(known, stated=True),
+        "turns": lambda known: layers._turns(known, stated=True),
+        "entries": lambda known: layers._entries(known, ""),
+        "entry counts": lambda known: layers._entry_counts(known, stated=True),
+        "whole row": lambda known: succession.row(known, whole=True),
+        "row": lambda known: succession.row(known, whole=False),
+        "declared": succession.declared,
+        "relations": succession.listed_relations,
+    }
+    for kind in ITEMS:
+        found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(kind, known)  # type: ignore[misc] # the default binds the loop's value
+        found[f"all of {kind.name}"] = lambda known, kind=kind: statements.live_items(  # type: ignore[misc] # as above
+            kind, known, stated=True
+        )
+    for kind in ITEMS[1:]:
+        found[f"successors of {kind.name}"] = lambda known, kind=kind: statements.successors(  # type: ignore[misc] # as above
+            kind, known
+        )
+    return found
+
+
+def _others() -> dict[str, str]:
+    return {
+        "flush": flushing.FLUSH,
+        "mark": flushing.MARK,
+        "lock": writing._LOCK,
+        "learnt": statements.LEARNT,
+        "latest change": viewing._LATEST_CHANGE,
+        "rivals": succession.RIVALS,
+        "beside": succession.beside(whole=True),
+        "beside of a triple": succession.beside(whole=False),
+        "first change": layers._FIRST_SEQ,
+        "erase": erasing._ERASE,
+        **{f"names of {kind.name}": layers._names_near(kind) for kind in NameKind},
+    }
+
+
+STATEMENTS = _others() | {
+    f"{name}, {'now' if known is None else 'then'}": text(known)
+    for name, text in _reads().items()
+    for known in (None, THEN)
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+async def test_every_plan_begins_with_a_seek(live: World, name: str) -> None:  # noqa: ARG001
+    """G9 In a new store too, whose plans are kept: nothing goes through all there is of a label."""
+    text = patterns.scoped(STATEMENTS[name]).replace("replan=skip", "replan=force")
+    with neo4j_at_hand.driver().session() as session:
+        plan = session.run(f"EXPLAIN {text}", given={"space": "home"}).consume().plan
+
+    assert plan is not None
+    assert [step for step in _steps(plan) if "Scan" in step] == []
+
+
+def _steps(plan: dict[str, object]) -> list[str]:
+    children = plan.get("children", [])
+    assert isinstance(children, list)
+    return [str(plan["operatorType"]), *(step for child in children for step in _steps(child))]
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_labelled_node_is_of_the_space(name: str) -> None:
+    """G13 The one builder puts the space into each; nothing is bound but by name."""
+    text = patterns.scoped(STATEMENTS[name])
+    nodes = patterns._NODE.findall(text)
+
+    assert nodes
+    assert all(inner.startswith("space: $given.space") for _, inner in nodes)
+
+
+def test_a_statement_without_a_space_is_refused() -> None:
+    """G13 There is none to forget it in."""
+    with pytest.raises(ValueError, match="without a node of the space"):
+        patterns.scoped("MATCH (n) RETURN n")
+
+
+async def test_spaces_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """Must hold: a write that takes its time holds its own space alone, from any replica."""
+    first = await opened_store(tmp_path / "graph.db", Clock())
+    second = await opened_store(tmp_path / "graph.db", Clock())
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(tx: Writes) -> int:
+        tx.tick()
+        inside.set()
+        await go_on.wait()
+        return tx.last_time
+
+    async def quick(tx: Writes) -> int:
+        return tx.tick()[0]
+
+    writing_slowly = asyncio.create_task(first.write("a", slow))
+    await inside.wait()
+    async with asyncio.timeout(30):
+        assert await second.write("b", quick) == 1
+    waiting = asyncio.create_task(second.write("a", quick))
+    done, _ = await asyncio.wait([waiting], timeout=0.5)
+    assert not done
+    go_on.set()
+    await writing_slowly
+
+    assert await waiting == 2
+    await first.close()
+    await second.close()
+
+
+async def test_what_another_replica_commits_is_seen_by_polling(tmp_path: Path) -> None:
+    """S10 Within a second or two, without anything between the two but the store."""
+    first = await opened_store(tmp_path / "graph.db", Clock())
+    second = await opened_store(tmp_path / "graph.db", Clock())
+    assert isinstance(first, Neo4jStore)
+
+    async def tick(tx: Writes) -> None:
+        tx.tick()
+
+    await first.write("a", tick)
+    await asyncio.wait_for(second.changed(second.version), 10)
+    version = second.version
+    watching = asyncio.create_task(second.changed(version))
+    done, _ = await asyncio.wait([watching], timeout=1.5)
+    assert not done  # nothing new: nobody is woken
+    await first.write("a", tick)
+    await asyncio.wait_for(watching, 10)
+
+    assert second.version > version
+    await first.close()
+    await second.close()
+
+
+async def test_a_read_is_of_one_state(tmp_path: Path) -> None:
+    """Must hold: what changes between two statements of a read is read again."""
+    store = await opened_store(tmp_path / "graph.db", Clock())
+    seen = 0
+
+    async def tick(tx: Writes) -> None:
+        tx.tick()
+
+    async def twice(tx: object) -> tuple[int, int]:
+        nonlocal seen
+        seen += 1
+        first = await head(tx)
+        if seen == 1:
+            await store.write("a", tick)
+        return first, await head(tx)
+
+    async def head(tx: object) -> int:
+        assert isinstance(tx, viewing.Neo4jViews)
+        ((seq,),) = await tx.ask("MATCH (s:Space) RETURN s.seq")
+        return int(seq)
+
+    await store.write("a", tick)
+    first, second = await store.read("a", twice)
+
+    assert (first, second, seen) == (2, 2, 2)
+    await store.close()

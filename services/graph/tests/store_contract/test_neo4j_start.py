@@ -1,0 +1,112 @@
+"""A Neo4j that cannot be used says in a sentence what to do, and nothing more to a client."""
+
+from pathlib import Path
+
+import neo4j_at_hand
+import pytest
+from concord_chassis.config import ConfigError
+from concord_graph.adapters.neo4j import schema
+from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
+from concord_graph.config import Neo4jConfig, read_store
+from concord_graph.domain.exceptions import StoreUnusable
+from graph_world import Clock, World, opened_store, refused
+
+
+async def unusable(uri: str = "", user: str = "", password: str = "") -> str:
+    """Return what opening says."""
+    given = neo4j_at_hand.of(Path("start"))
+    with pytest.raises(StoreUnusable) as caught:
+        await open_store(
+            uri or given.uri,
+            user or given.user,
+            password or given.password.get_secret_value(),
+            Clock(),
+            busy_seconds=2,
+        )
+    return str(caught.value)
+
+
+async def test_a_wrong_password() -> None:
+    """Must hold: whose, and which settings name them; the password is not told."""
+    text = await unusable(password="not the password")
+
+    assert "refuses the user 'neo4j': set NEO4J_USER and NEO4J_PASSWORD" in text
+    assert "not the password" not in text
+
+
+async def test_a_server_that_is_not_there() -> None:
+    """Must hold: where it was looked for, and how to start one."""
+    text = await unusable(uri="bolt://127.0.0.1:1")
+
+    assert "does not answer at bolt://127.0.0.1:1" in text
+    assert "make neo4j-up" in text
+
+
+@pytest.mark.parametrize("uri", ["localhost:7687", "http://localhost", "bolt://localhost:port"])
+async def test_an_address_that_is_none(uri: str) -> None:
+    """Must hold: what one looks like."""
+    assert "looks like bolt://127.0.0.1:7687" in await unusable(uri=uri)
+
+
+async def test_another_programs_database() -> None:
+    """Must hold: it is left as it is."""
+    neo4j_at_hand.of(Path("other program"))
+    neo4j_at_hand.run("MATCH (s:Store) DELETE s CREATE (:Song {title: 'x'})")
+    given = neo4j_at_hand.of(Path("other program"))
+    with pytest.raises(StoreUnusable, match="another program's nodes: give Concord one of its own"):
+        await open_store(given.uri, given.user, given.password.get_secret_value(), Clock())
+
+    assert neo4j_at_hand.run("MATCH (n) RETURN labels(n), n.title") == [[["Song"], "x"]]
+    neo4j_at_hand.of(Path("start"))
+
+
+async def test_a_newer_schema(tmp_path: Path) -> None:
+    """G16 Which one it has, which one this program knows."""
+    store = await opened_store(tmp_path / "newer.db", Clock())
+    await store.close()
+    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 99")
+    given = neo4j_at_hand.of(tmp_path / "newer.db")
+    with pytest.raises(StoreUnusable) as caught:
+        await open_store(given.uri, given.user, given.password.get_secret_value(), Clock())
+
+    assert f"has schema 99, this program knows {schema.VERSION}" in str(caught.value)
+    assert "run the version of Concord that wrote it" in str(caught.value)
+
+
+async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
+    """G16 Constraints, indexes and the epoch stay; two processes may open at once."""
+    first = await opened_store(tmp_path / "again.db", Clock())
+    before = neo4j_at_hand.run("SHOW INDEXES YIELD name RETURN name ORDER BY name")
+    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 0")
+    second = await opened_store(tmp_path / "again.db", Clock())
+
+    assert isinstance(first, Neo4jStore)
+    assert first.epoch == second.epoch
+    assert neo4j_at_hand.run("SHOW INDEXES YIELD name RETURN name ORDER BY name") == before
+    assert await second.ready()
+    await first.close()
+    await second.close()
+
+
+@pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])
+def test_a_missing_setting_is_named(missing: str) -> None:
+    """Must hold: by its key, at the start."""
+    given = {"GRAPH_STORE": "neo4j", "NEO4J_URI": "bolt://there:1", "NEO4J_PASSWORD": "secret"}
+    settings = read_store(given)
+    assert isinstance(settings, Neo4jConfig)
+    assert (settings.uri, settings.user) == ("bolt://there:1", "neo4j")
+    assert "secret" not in repr(settings)
+    del given[missing]
+
+    with pytest.raises(ConfigError, match=missing):
+        read_store(given)
+
+
+async def test_a_clients_refusal_holds_no_word_of_the_drivers(live: World) -> None:
+    """W5 Our bug is told as one, in little: the driver's words are for the log."""
+    await live.calls().put_node("a")
+    neo4j_at_hand.run("MATCH (s:Space) SET s.seq = 'broken'")
+    failure = await refused(live.calls().put_node("b"))
+
+    assert failure.code.name == "INTERNAL"
+    assert not any(word in failure.message for word in ("broken", "Neo", "str", "seq"))
