@@ -295,6 +295,15 @@ class Reads(Protocol):
         """Return the live memories with equal content, kind and sources, oldest first."""
         ...
 
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of other live memories of the kind of a stored one that may say
+        nearly the same; the caller judges.
+
+        Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
+        that does not grow with the space: of a band that many share only some are looked at.
+        """
+        ...
+
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         """Return what is declared about a relation; None when nothing is."""
         ...

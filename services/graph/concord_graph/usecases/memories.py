@@ -31,6 +31,7 @@ from concord_graph.domain.turns import check_still_said, said
 from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Ref
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.refusals import BatchRefused, ItemRefused
+from concord_graph.usecases.suggesting import suggest
 from concord_graph.usecases.writer import Writer, ref
 
 _CHANGEABLE = frozenset(
@@ -54,7 +55,7 @@ class Memories:
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            return (ref(await self._create(writer, draft), "created"),)
+            return await self._created(writer, draft)
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:
@@ -72,7 +73,7 @@ class Memories:
         refusals: list[ItemRefused] = []
         for index, draft in enumerate(drafts):
             try:
-                refs.append(await self._add_one(writer, draft, update_existing=update_existing))
+                refs += await self._add_one(writer, draft, update_existing=update_existing)
             except (GraphError, MalformedLink) as error:
                 refusals.append(ItemRefused(index, error))
         if refusals:
@@ -138,19 +139,27 @@ class Memories:
             raise ItemExists(known.id, "external id")
         return ref(known, "unchanged")  # a forgotten one stays so: an import is no wish
 
-    async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
+    async def _add_one(
+        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
+    ) -> tuple[Ref, ...]:
         self._check(draft)
         known = await self._known(writer, draft)
         if known is None:
-            return ref(await self._create(writer, draft), "created")
+            return await self._created(writer, draft)
         if known.erase_time:
-            return ref(known, "erased")
+            return (ref(known, "erased"),)
         drafted = self._drafted(known, draft)
         if known.deleted or not _keyed(draft) or drafted == known:
-            return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
+            return (ref(known, "unchanged"),)  # what was forgotten stays so: an import is no wish
         if not update_existing:
             raise ItemExists(known.id, "id or external id")
-        return ref(await self._replace(writer, known, drafted), "updated")
+        return (ref(await self._replace(writer, known, drafted), "updated"),)
+
+    async def _created(self, writer: Writer, draft: MemoryDraft) -> tuple[Ref, ...]:
+        """Keep a new memory; return it, and which ones it may amend (T6)."""
+        memory = await self._create(writer, draft)
+        now = max(writer.now, writer.tx.last_time)
+        return (ref(memory, "created"), *await suggest(writer.tx, memory, now))
 
     async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
         links = self.links(draft.content)

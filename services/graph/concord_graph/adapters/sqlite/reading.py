@@ -15,6 +15,7 @@ from concord_graph.adapters.sqlite import (
     filters,
     record,
     rows,
+    sketches,
     statements,
     succession,
 )
@@ -137,6 +138,10 @@ class SqliteReads(LayerReads, TransferReads):
             " ORDER BY create_time"
         )
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
+
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of up to `most` live memories that share most of its sketch."""
+        return sketches.like(self._db, self._space, memory, most)
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         """Return what is declared about a relation."""
