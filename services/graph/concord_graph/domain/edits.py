@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from concord_graph.domain.links import without_links
 
-LEAST_WORDS = 5
+LEAST_WORDS = 6
 LEAST_SIMILARITY = 0.8
 MOST_PLACES = 3
 MOST_CHANGED = 8

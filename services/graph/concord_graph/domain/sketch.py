@@ -8,6 +8,7 @@ with probability 1 - (1 - J²)⁸: .996 at J = .7, .90 at .5, .08 at .1.
 
 from __future__ import annotations
 
+import secrets
 import struct
 from hashlib import blake2b
 from itertools import pairwise
@@ -16,9 +17,14 @@ from concord_graph.domain.edits import LEAST_WORDS, Text
 from concord_graph.domain.items import Memory, MemoryKind
 
 BANDS = 8
-KEY_BYTES = 32
+_KEY_BYTES = 32
 _MINIMA = struct.Struct("<16I")
 _BANDS = struct.Struct("<8q")
+
+
+def new_key() -> bytes:
+    """Return a new space's secret."""
+    return secrets.token_bytes(_KEY_BYTES)
 
 
 def sketch_of(key: bytes, memory: Memory) -> tuple[int, ...]:

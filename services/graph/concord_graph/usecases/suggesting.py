@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,19 +28,30 @@ class Suggestion:
     edit: Edit
 
 
-async def suggest(tx: Reads, memory: Memory, now: int) -> tuple[Ref, ...]:
-    """Return references to the memories that a new one may amend, the nearest first."""
-    near = await tx.memories_like(memory, MOST_COMPARED)
-    text = Text(memory.content) if near else None
-    edits = {i: small_edit(Text(content), text) for i, content in near} if text else {}
-    found = {older_id: edit for older_id, edit in edits.items() if edit is not None}
-    if not found:
-        return ()
-    current = await _current(tx, memory, list(found), Instant(now))
-    alike = Counter(found[older.id].places for older in current)
-    kept = [older for older in current if alike[found[older.id].places] <= MOST_ALIKE]
-    kept.sort(key=lambda older: -found[older.id].similarity)
-    return tuple(ref(older, _AMENDS) for older in kept[:MOST_SUGGESTED])
+async def suggest(tx: Reads, memories: Sequence[Memory], now: int) -> Mapping[str, Sequence[Ref]]:
+    """Return for each new memory references to those that it may amend, the nearest first."""
+    texts = {memory.id: Text(memory.content) for memory in memories}
+    edits: dict[str, dict[str, Edit]] = {newer_id: {} for newer_id in texts}
+    for newer_id, near in (await tx.memories_like(list(texts), MOST_COMPARED)).items():
+        for older_id, content in near:
+            edit = small_edit(Text(content), texts[newer_id])
+            if edit is not None:
+                edits[newer_id][older_id] = edit
+    current = await _current(tx, {i for found in edits.values() for i in found}, Instant(now))
+    related = await _related(tx, current)
+    return {
+        newer_id: _chosen(found, [o for i, o in current.items() if (newer_id, i) not in related])
+        for newer_id, found in edits.items()
+    }
+
+
+def _chosen(edits: Mapping[str, Edit], free: Sequence[Memory]) -> Sequence[Ref]:
+    """Return the nearest of those that are free to be amended, but for the entries of a list."""
+    edited = [older for older in free if older.id in edits]
+    alike = Counter(edits[older.id].places for older in edited)
+    kept = [older for older in edited if alike[edits[older.id].places] <= MOST_ALIKE]
+    kept.sort(key=lambda older: (-edits[older.id].similarity, -older.revision.seq))
+    return [ref(older, _AMENDS) for older in kept[:MOST_SUGGESTED]]
 
 
 def without_suggestions(refs: Sequence[Ref]) -> list[Ref]:
@@ -72,29 +83,26 @@ async def _text(tx: Reads, ref_: Ref) -> Text:
     return Text(item.content if isinstance(item, Memory) else "")
 
 
-async def _current(tx: Reads, memory: Memory, ids: Sequence[str], at: Instant) -> list[Memory]:
-    """Return those of the ids, in their order, that the memory could still amend.
-
-    Current, not related to it by lineage, and not amended by another one already.
-    """
+async def _current(tx: Reads, ids: Collection[str], at: Instant) -> dict[str, Memory]:
+    """Return those that are current and that no live memory amends already."""
+    if not ids:
+        return {}
     views = await tx.views(ItemKind.MEMORY, ids, at)
-    taken = await _taken(tx, memory.id, ids)
-    found = [views[i] for i in ids if i in views and i not in taken]
-    return [
-        view.item
-        for view in found
+    current = {
+        item_id: view.item
+        for item_id, view in views.items()
         if isinstance(view.item, Memory) and view.standing.is_current(at.valid)
-    ]
-
-
-async def _taken(tx: Reads, memory_id: str, ids: Sequence[str]) -> set[str]:
-    taken = set()
-    for edge in await tx.lineage_edges(ids):
-        ends = {edge.source.id, edge.target.id}
-        if memory_id in ends:
-            taken |= ends
-        elif edge.relation == Relation.AMENDS and edge.target.id in ids:
+    }
+    for edge in await tx.lineage_edges(list(current)):
+        if edge.relation == Relation.AMENDS and edge.target.id in current:
             newer = await tx.memory(edge.source.id)
             if newer is not None and not newer.deleted:
-                taken.add(edge.target.id)
-    return taken
+                del current[edge.target.id]
+    return current
+
+
+async def _related(tx: Reads, ids: Collection[str]) -> set[tuple[str, str]]:
+    """Return the pairs, either way round, that lineage has at these ids already."""
+    edges = await tx.lineage_edges(list(ids)) if ids else ()
+    pairs = [(edge.source.id, edge.target.id) for edge in edges]
+    return {*pairs, *((target, source) for source, target in pairs)}

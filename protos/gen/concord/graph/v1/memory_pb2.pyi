@@ -126,7 +126,7 @@ class LineageSuggestion(_message.Message):
     so (AddLineage, or a link in a content).
 
     Suggested is AMENDS, when the new memory is a former one with a small edit, such as another number
-    or name. Both have 5 or more words, and differ in 1 to 3 places, by at most 8 words that went and
+    or name. Both have 6 or more words, and differ in 1 to 3 places, by at most 8 words that went and
     8 that came, and `similarity` is 0.8 or more. The former is current, of the same kind, not a turn,
     has no lineage with the new one, and no other memory amends it. Where more than two memories differ
     from the new one at the same place, these are taken for the entries of a list, and none is

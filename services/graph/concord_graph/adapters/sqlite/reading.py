@@ -139,9 +139,11 @@ class SqliteReads(LayerReads, TransferReads):
         )
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
 
-    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
-        """Return (id, content) of up to `most` live memories that share most of its sketch."""
-        return sketches.like(self._db, self._space, memory, most)
+    async def memories_like(
+        self, ids: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
+        return {each: sketches.like(self._db, self._space, each, most) for each in ids}
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         """Return what is declared about a relation."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Sequence
 
+from concord_graph.domain import sketch as sketching
 from concord_graph.domain.items import FOREVER, Memory
-from concord_graph.domain.sketch import BANDS, KEY_BYTES, pack, sketch_of, unpack
+from concord_graph.domain.sketch import BANDS, pack, sketch_of, unpack
 
 MOST_PER_BAND = 16
 """The newest ones of a band are looked at: one that many texts share tells little."""
 
 _OF_BAND = (
     "SELECT * FROM (SELECT number FROM sketch WHERE space = ? AND band = ?"
-    f" ORDER BY number DESC LIMIT {MOST_PER_BAND})"
+    f" AND number < ? ORDER BY number DESC LIMIT {MOST_PER_BAND})"
 )
 _LIKE = (
     "SELECT m.id, m.content FROM (SELECT number, count(*) AS shared FROM"
-    f" ({' UNION ALL '.join([_OF_BAND] * BANDS)}) WHERE number <> ? GROUP BY number"
+    f" ({' UNION ALL '.join([_OF_BAND] * BANDS)}) GROUP BY number"
     " ORDER BY shared DESC, number DESC LIMIT ?) CROSS JOIN sketched s USING (number)"
     f" JOIN memory m ON m.space = s.space AND m.id = s.memory AND m.record_until = {FOREVER}"
     " ORDER BY shared DESC, number DESC"
@@ -42,15 +42,15 @@ def keep(db: sqlite3.Connection, space: int, memory: Memory) -> None:
 
 
 def like(
-    db: sqlite3.Connection, space: int, memory: Memory, most: int
+    db: sqlite3.Connection, space: int, memory_id: str, most: int
 ) -> Sequence[tuple[str, str]]:
-    """Return (id, content) of up to `most` others of its kind that share most of its bands."""
-    kept = _kept(db, space, memory.id)
+    """Return (id, content) of up to `most` memories from before it that share most of its bands."""
+    kept = _kept(db, space, memory_id)
     if kept is None:
         return ()
     number, sketch = kept
-    bound = [value for band in sketch for value in (space, band)]
-    rows = db.execute(_LIKE, (*bound, number, most)).fetchall()
+    bound = [value for band in sketch for value in (space, band, number)]
+    rows = db.execute(_LIKE, (*bound, most)).fetchall()
     return [(row[0], row[1]) for row in rows]
 
 
@@ -60,7 +60,7 @@ def _key(db: sqlite3.Connection, space: int) -> bytes:
 
 
 def _new_key(db: sqlite3.Connection, space: int) -> bytes:
-    key = secrets.token_bytes(KEY_BYTES)
+    key = sketching.new_key()
     db.execute("INSERT INTO sketch_key VALUES (?, ?)", (space, key))
     return key
 
