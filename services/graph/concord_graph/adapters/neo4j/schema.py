@@ -15,7 +15,7 @@ from neo4j import AsyncManagedTransaction, AsyncSession
 from concord_graph.adapters.neo4j import sketches
 from concord_graph.domain.exceptions import StoreUnusable
 
-VERSION = 2
+VERSION = 3
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
