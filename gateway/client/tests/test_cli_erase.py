@@ -44,7 +44,11 @@ def test_a_receipt_is_shown_again(concord: Commands, unique: Unique) -> None:
     told = concord.done("receipt", own)
 
     assert again == erased
-    assert [each.confirmer for each in again.receipt.confirmations] == ["graph", "search"]
+    assert [each.confirmer for each in again.receipt.confirmations] == [
+        "graph",
+        "search",
+        "governance",
+    ]
     assert again.receipt.erase_id in told
 
 

@@ -299,6 +299,17 @@ class Reads(Protocol):
         """Return the live memories with equal content, kind and sources, oldest first."""
         ...
 
+    async def memories_like(
+        self, ids: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return for each memory (id, content) of live ones, of its kind and written before it,
+        that may say nearly the same; the caller judges.
+
+        Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
+        that does not grow with the space: of a band that many share only some are looked at.
+        """
+        ...
+
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         """Return what is declared about a relation; None when nothing is."""
         ...

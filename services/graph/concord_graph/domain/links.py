@@ -23,7 +23,7 @@ def is_memory_id(text: str) -> bool:
 
 def without_links(content: str) -> str:
     """Return a content without its links and the label before each: what it says in words."""
-    return _LINK.sub(" ", content)
+    return _LINK.sub(" ", content) if "[[" in content else content
 
 
 @dataclass(frozen=True, slots=True)

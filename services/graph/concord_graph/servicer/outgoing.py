@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.domain.standing import Standing
-from concord_graph.ports import Change
+from concord_graph.ports import Change, Ref
 from concord_graph.usecases.chains import Link
 from concord_graph.usecases.commands import Done
 from concord_graph.usecases.shown import Shown, show, statement
@@ -279,6 +279,20 @@ def done_memory(done: Done) -> type_pb2.Memory:
 def done_memories(done: Done) -> list[type_pb2.Memory]:
     """Return the memories that a command wrote or found, in order."""
     return [memory(show(view, done.now), done.now) for view in done.views]
+
+
+def suggestions(done: Done, ref: Ref) -> list[memory_pb2.LineageSuggestion]:
+    """Return what a command suggests about a memory that it made; nothing about one it found."""
+    made = ref.outcome == "created"
+    return [
+        memory_pb2.LineageSuggestion(
+            older_id=each.older_id,
+            relation=type_pb2.LINEAGE_RELATION_AMENDS,
+            similarity=each.edit.similarity,
+            change=each.edit.change,
+        )
+        for each in (done.suggestions.get(ref.id, ()) if made else ())
+    ]
 
 
 def done_relation(done: Done) -> relation_pb2.Relation:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from concord_attestation.consent import ConsentError
 
@@ -30,6 +30,7 @@ from concord_graph.ports import (
 from concord_graph.usecases.full_lines import rfc3339
 from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import with_heads
+from concord_graph.usecases.suggesting import Suggestion, suggestions_of
 from concord_graph.usecases.writer import Rules, Writer
 
 _ON_RECORD = (ConstitutiveProtected, ConsentError, EnrolmentSecretInvalid)
@@ -51,6 +52,7 @@ class Done:
     now: int
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
+    suggestions: Mapping[str, Sequence[Suggestion]] = field(default_factory=dict)
 
 
 class Commands:
@@ -128,6 +130,7 @@ class Commands:
             now,
             tuple(entries),
             relation,
+            await suggestions_of(tx, receipt.refs),
         )
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:

@@ -31,6 +31,7 @@ from concord_graph.domain.turns import check_still_said, said
 from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Ref
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.refusals import BatchRefused, ItemRefused
+from concord_graph.usecases.suggesting import suggest
 from concord_graph.usecases.writer import Writer, ref
 
 _CHANGEABLE = frozenset(
@@ -54,7 +55,7 @@ class Memories:
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            return (ref(await self._create(writer, draft), "created"),)
+            return await _with_suggestions(writer, [await self._create(writer, draft)])
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:
@@ -68,16 +69,16 @@ class Memories:
     ) -> tuple[Ref, ...]:
         """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
         await writer.tx.expect(lambda: self._asked_about(drafts))
-        refs: list[Ref] = []
+        done: list[Memory | Ref] = []
         refusals: list[ItemRefused] = []
         for index, draft in enumerate(drafts):
             try:
-                refs.append(await self._add_one(writer, draft, update_existing=update_existing))
+                done.append(await self._add_one(writer, draft, update_existing=update_existing))
             except (GraphError, MalformedLink) as error:
                 refusals.append(ItemRefused(index, error))
         if refusals:
             raise BatchRefused(refusals)
-        return tuple(refs)
+        return await _with_suggestions(writer, done)
 
     async def update(self, writer: Writer, patch: Patch) -> tuple[Ref, ...]:
         """Change the named fields of a live memory; the former version is kept (M4)."""
@@ -138,11 +139,14 @@ class Memories:
             raise ItemExists(known.id, "external id")
         return ref(known, "unchanged")  # a forgotten one stays so: an import is no wish
 
-    async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
+    async def _add_one(
+        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
+    ) -> Memory | Ref:
+        """Return the memory when it is new, else a reference to what was there."""
         self._check(draft)
         known = await self._known(writer, draft)
         if known is None:
-            return ref(await self._create(writer, draft), "created")
+            return await self._create(writer, draft)
         if known.erase_time:
             return ref(known, "erased")
         drafted = self._drafted(known, draft)
@@ -257,6 +261,18 @@ class Memories:
             if given
             else tuple(self._concepts(without_links(memory.content))),
         )
+
+
+async def _with_suggestions(writer: Writer, done: Sequence[Memory | Ref]) -> tuple[Ref, ...]:
+    """Return references to all that was done, each new memory's followed by what it may amend."""
+    made = [each for each in done if isinstance(each, Memory)]
+    now = max(writer.now, writer.tx.last_time)
+    suggested = await suggest(writer.tx, made, now) if made else {}
+    refs: list[Ref] = []
+    for each in done:
+        refs.append(ref(each, "created") if isinstance(each, Memory) else each)
+        refs += suggested[each.id] if isinstance(each, Memory) else ()
+    return tuple(refs)
 
 
 def _keyed(draft: MemoryDraft) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from concord_graph.adapters.neo4j.patterns import exists
+from concord_graph.adapters.neo4j.sketches import KEEP
 from concord_graph.domain.items import ItemKind
 
 _GHOST: Final = int(ItemKind.GHOST)
@@ -74,7 +75,7 @@ _ITEMS: Final = (
     " WITH i, properties(i) AS old"
     f" WITH i, old, {_REFUSED} AS refused, coalesce(old.erase_time <> 0, false) AS sealed"
     " CALL (row, i, old, refused, sealed) { WITH * WHERE NOT refused AND NOT sealed"
-    f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} {_JOIN} }}"
+    f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} {_JOIN} {KEEP} }}"
     " RETURN refused, sealed }"
     " RETURN collect(CASE WHEN refused THEN row.id END) AS refused,"
     " collect(CASE WHEN sealed THEN row.id END) AS sealed }"

@@ -53,7 +53,7 @@ OWN_LABELS = frozenset(
             "Replacing",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
-        *("Genesis", "Space", "Store", "EarlyRefusal"),
+        *("Genesis", "Space", "Store", "EarlyRefusal", "Sketch"),
     }
 )
 """What a caller's label must not pass itself off as."""

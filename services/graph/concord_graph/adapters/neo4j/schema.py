@@ -12,9 +12,10 @@ from collections.abc import Mapping
 
 from neo4j import AsyncManagedTransaction, AsyncSession
 
+from concord_graph.adapters.neo4j import sketches
 from concord_graph.domain.exceptions import StoreUnusable
 
-VERSION = 2
+VERSION = 3
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -40,6 +41,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "early_refusal": ("EarlyRefusal", "space", "number"),
     "space": ("Space", "space"),
     "store": ("Store", "key"),
+    "sketch": ("Sketch", "space", "id"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
     "tombstone": ("Tombstone", "space", "id"),
@@ -87,6 +89,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "change_item": ("Change", "space", "item_id", "seq"),
     "change_time": ("Change", "space", "record_time", "seq"),
     "request_age": ("Request", "space", "create_time"),
+    **sketches.INDEXED,
 }
 _INDEXES_ONLINE_SECONDS = 120
 

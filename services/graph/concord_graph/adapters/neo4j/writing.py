@@ -15,13 +15,21 @@ from concord_attestation.consent import GenesisRecord
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
-from concord_graph.adapters.neo4j import erasing, flushing, records, statements, transfer
+from concord_graph.adapters.neo4j import (
+    erasing,
+    flushing,
+    records,
+    sketches,
+    statements,
+    transfer,
+)
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
+from concord_graph.domain import sketch as sketching
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
 from concord_graph.domain.items import (
@@ -45,9 +53,11 @@ _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 _ROWS_A_STATEMENT = 2_000
 _MOST_LEARNT_AHEAD = 5_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID()"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
+    " s.sketch_key = coalesce(s.sketch_key, $sketch_key)"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
-    " request_id: $request_id}) RETURN s.seq, s.last_time, properties(r),"
+    " request_id: $request_id}) RETURN s.seq, s.last_time, s.sketch_key,"
+    " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name }"
 )
 _NOBODY = Author("", "", "")
@@ -79,6 +89,7 @@ class Neo4jWrites(Neo4jReads):
         self._tokens = tokens
         self._known = WorkingSet()
         self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
+        self._sketch_key = b""
         self._last_turns: dict[str, int] = {}
         self._granted = False
         self._counted = 0
@@ -93,12 +104,14 @@ class Neo4jWrites(Neo4jReads):
         """Lock the space, then read how far it is, and what the author's request did before."""
         found = await super().ask(
             _LOCK,
+            sketch_key=sketching.new_key(),
             principal=self._author.principal,
             method=self._author.method,
             request_id=self._author.request_id,
         )
-        self._seq, self._last_time, self._request, functional = found[0]
+        self._seq, self._last_time, key, self._request, functional = found[0]
         self._counted = self._seq
+        self._sketch_key = bytes(key)
         self._functional = set(functional)
 
     def tick(self) -> tuple[int, int]:
@@ -473,7 +486,7 @@ class Neo4jWrites(Neo4jReads):
             "lineage": isinstance(item, Edge) and item.is_lineage,
             "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
             "participants": [],
-        }
+        } | sketches.row(self._sketch_key, item)
         if isinstance(item, Edge):
             row["participants"] = row["fields"]["participants"]
             row["type"] = self._tokens.type(item.relation)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from concord_graph.domain.sketch import bands, pack, unpack
 from concord_graph.domain.spelling import backwards, folded
 
 _FOLDER = Path(__file__).with_name("schema")
@@ -46,6 +47,8 @@ def migrate(db: sqlite3.Connection) -> None:
             return
         for make in (folded, backwards):
             db.create_function(make.__name__, 1, make, deterministic=True)
+        db.create_function("sketched", 3, sketched, deterministic=True)
+        db.create_function("band", 2, band, deterministic=True)
         for number, script in steps()[version:]:
             for statement in _statements(script):
                 db.execute(statement)
@@ -56,6 +59,17 @@ def migrate(db: sqlite3.Connection) -> None:
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+def sketched(key: bytes, kind: int, content: str) -> bytes | None:
+    """Return the sketch of a text, packed; None when it has none."""
+    sketch = bands(key, kind, content)
+    return pack(sketch) if sketch else None
+
+
+def band(packed: bytes, place: int) -> int:
+    """Return one band of a packed sketch."""
+    return unpack(packed)[place]
 
 
 def _version(db: sqlite3.Connection) -> int:

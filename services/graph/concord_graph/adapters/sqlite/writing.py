@@ -9,7 +9,7 @@ from typing import Any
 
 from concord_attestation.consent import GenesisRecord
 
-from concord_graph.adapters.sqlite import erasing, rows
+from concord_graph.adapters.sqlite import erasing, rows, sketches
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
@@ -89,6 +89,8 @@ class SqliteWrites(SqliteReads):
             self._join(item)
         elif not isinstance(item, DeclaredRelation):
             self._spell(item)
+        if isinstance(item, Memory):
+            sketches.keep(self._db, self._space, item)
 
     def _join(self, edge: Edge) -> None:
         """Keep an edge where it is looked for by participant; what it says then is for readers."""
