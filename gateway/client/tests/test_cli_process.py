@@ -21,7 +21,7 @@ HELP_WITHIN = 0.3
 COMMANDS = (
     *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
     *("say", "dialogue", "episode", "episodes", "hold", "working"),
-    *("lineage", "operations", "export", "demo"),
+    *("lineage", "operations", "export", "import-space", "demo"),
 )
 
 

@@ -14,6 +14,7 @@ from concord_client.cli import (
     holding,
     importing,
     linking,
+    moving,
     recording,
     remembering,
     running,
@@ -100,4 +101,5 @@ app.command("hold")(holding.hold)
 app.command("working")(holding.working)
 app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
+app.command("import-space")(moving.import_space)
 app.command("demo")(demonstration.demo)
