@@ -21,7 +21,7 @@ HELP_WITHIN = 0.3
 COMMANDS = (
     *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
     *("say", "dialogue", "episode", "episodes", "hold", "working"),
-    *("lineage", "operations", "export", "demo"),
+    *("lineage", "history", "erase", "receipt", "operations", "export", "import-space", "demo"),
     *("principal create", "principal enrol", "principal show", "principal rotate"),
     *("propose set", "propose add", "propose", "proposals", "review", "approve", "reject"),
     *("withdraw", "revoke", "undo", "briefing"),

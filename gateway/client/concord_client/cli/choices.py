@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from concord.graph.v1 import transfer_pb2
     from concord.type.v1 import type_pb2
     from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -55,6 +56,20 @@ class Way(StrEnum):
         from concord.type.v1 import type_pb2
 
         return type_pb2.Direction.Value(f"DIRECTION_{self.name}")
+
+
+class Form(StrEnum):
+    """How a space is written down."""
+
+    STATE = "state"
+    FULL = "full"
+    DOT = "dot"
+
+    def value_of(self) -> "transfer_pb2.ExportForm.ValueType":
+        """The contract's value."""
+        from concord.graph.v1 import transfer_pb2
+
+        return transfer_pb2.ExportForm.Value(f"EXPORT_FORM_{self.name}")
 
 
 def instant(given: str | None) -> "Timestamp | None":

@@ -17,6 +17,7 @@ from concord_client.cli import (
     holding,
     importing,
     linking,
+    moving,
     principals,
     proposing,
     recording,
@@ -108,6 +109,7 @@ app.command("erase")(erasing.erase)
 app.command("receipt")(erasing.receipt)
 app.command("operations")(recording.operations)
 app.command("export")(exporting.export)
+app.command("import-space")(moving.import_space)
 app.add_typer(principals.app, name="principal")
 app.add_typer(proposing.app, name="propose")
 app.command("proposals")(deciding.proposals)

@@ -11,6 +11,7 @@ from typing import Annotated, TextIO
 import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.choices import Form
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
@@ -23,17 +24,30 @@ def export(
         Path | None, typer.Option("--out", help="Write to this file.", show_default="stdout")
     ] = None,
     *,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--form",
+            case_sensitive=False,
+            help="state: what holds. full: all history, for import-space. dot: lineage, drawn by "
+            "Graphviz.",
+        ),
+    ] = Form.STATE,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what is in the space, with --as-of only what held then, as JSON Lines."""
+    """Write what is in the space, with --as-of only what held then, as JSON Lines.
+
+    With --form full it is all that ever was in it, who wrote it and when: keep such a file as safe
+    as the space itself. What is erased later stays in it.
+    """
     from concord.graph.v1.graph_pb2 import ExportSpaceRequest
     from google.protobuf.json_format import MessageToJson
 
     session = Session.of(ctx, space, as_json)
-    request = ExportSpaceRequest(as_of=asked_time(as_of, known_at))
+    request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.value_of())
     count = 0
     with session.client() as client, _output(out) as file:
         for reply in client.graph.ExportSpace(request, timeout=TIMEOUT):
@@ -43,7 +57,9 @@ def export(
             else:
                 file.writelines(f"{line}\n" for line in reply.lines)
     if out is not None:
-        typer.echo(f"Wrote {count:,} records to {out}.", err=True)
+        typer.echo(
+            f"Wrote {count:,} {'lines' if form is Form.DOT else 'records'} to {out}.", err=True
+        )
 
 
 @contextlib.contextmanager

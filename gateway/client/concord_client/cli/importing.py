@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.waiting import await_index
 from concord_client.importers.form import Format
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def import_(
     with session.client() as client:
         _send(client, upload, path, form, session_id or "")
         if wait and upload.token:
-            _await_index(client, upload.token)
+            await_index(client, upload.token)
     if session.as_json:
         session.reply(upload.reply())
     else:
@@ -112,18 +112,6 @@ def _count(path: Path, form: Format) -> int:
             return sum(1 for line in file if line.strip())
     except OSError:
         return 1  # the one defect that says why
-
-
-def _await_index(client: "Client", token: str) -> None:
-    from concord_client.cli.progress import bar
-    from concord_client.freshness import IndexStuckError, follow
-
-    with bar("Indexing") as advance:
-        try:
-            for done, total in follow(client, token):
-                advance(done, total)
-        except IndexStuckError as error:
-            raise CommandError(str(error), reason="ERROR_REASON_INDEX_STALE") from error
 
 
 def _summarise(upload: "Upload") -> None:
