@@ -98,7 +98,8 @@ class Receipt:
 class View:
     """An item with what follows from its surroundings at an instant.
 
-    `names` holds the names of an edge's end nodes by id.
+    `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
+    that state it, at most 100.
     """
 
     item: Item
@@ -106,6 +107,7 @@ class View:
     access: Access
     near_constitutive: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +322,18 @@ class Reads(Protocol):
         target of it at another instant: whose standing hangs on whether it is functional."""
         ...
 
+    async def facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are, in their order; also of a
+        forgotten one, whose facts rest."""
+        ...
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges, with an id greater than `after`, by id:
+        (id, place of the fact among its facts)."""
+        ...
+
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         ...
@@ -524,6 +538,10 @@ class Writes(Reads, Protocol):
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before. Refuses what protection forbids, unless
         a grant is open."""
+        ...
+
+    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
+        """Keep which edges a memory's facts are, from this revision on."""
         ...
 
     async def append(self, change: Change) -> None:

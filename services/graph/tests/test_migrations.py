@@ -17,6 +17,7 @@ LANDED = {
     6: "a3c92c749fb8bdf17cf44527fff5385feca3508d0f14ef55f0a4393739e8f175",
     7: "d5df03b7b27dffca964de191d4909fe847a6105d065bc6cbbe6dc7a0c4940c52",
     8: "717a1f30aa2a544c6cb9e01fc5b32ebb3832b3c8da900af833f9922a5c23830d",
+    9: "b2c1b47b8759540b3c4fae24b09239a477982bfedbba90eb8df89b205ada6cd9",
 }
 """SHA-256 of every step that stores in the world have run."""
 

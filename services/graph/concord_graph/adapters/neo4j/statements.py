@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from concord_graph.adapters.neo4j import succession
+from concord_graph.adapters.neo4j import stating, succession
 from concord_graph.adapters.neo4j.patterns import (
     ALIAS,
     LIVE,
@@ -109,21 +109,27 @@ def successors(kind: ItemKind, known: Known) -> str:
 
 
 @cache
-def views(kind: ItemKind, known: Known) -> str:
-    """Select $asked items with standing, access and the names of an edge's end nodes."""
+def views(kind: ItemKind, known: Known, *, facts: bool) -> str:
+    """Select $asked items with standing, access and the names of an edge's end nodes.
+
+    `facts`: an edge also with the memories that state it. What a memory's own facts add to its
+    standing is asked apart: Neo4j plans one large statement longer than two small ones.
+    """
     alias = ALIAS[kind]
     start = f"{_ASK}MATCH {item(alias, kind, known)}"
     if kind == ItemKind.NODE:
         return (
             f"{start} RETURN properties(n) AS item, null AS follows, null AS replaced,"
             " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source,"
-            " null AS target, ask.place AS place"
+            " null AS target, [] AS sources, ask.place AS place"
         )
     access = f"OPTIONAL MATCH (a:Access {{id: {alias}.id}})"
     if kind == ItemKind.MEMORY:
         return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
     former = succession.with_former(known)
-    return f"{start} {access} {former} RETURN {_edge_columns(known)}, ask.place AS place"
+    return (
+        f"{start} {access} {former} RETURN {_edge_columns(known, facts=facts)}, ask.place AS place"
+    )
 
 
 @cache
@@ -135,11 +141,13 @@ def walked(
     hide_superseded: bool,
     whole: bool,
     constitutive: bool,
+    facts: bool,
 ) -> str:
     """Select up to $limit edges at $ids as walk steps, or whole as `views` does.
 
     `ends`: which property meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
-    `constitutive`: such edges only, which have an index of their own at every hub.
+    `constitutive`: such edges only, which have an index of their own at every hub; `facts` as in
+    `views`.
     """
     conditions = [_ends_are_there(known), in_time("e")]
     if tests:
@@ -148,7 +156,7 @@ def walked(
         conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
     shown = f"RETURN {_STEP}"
     if whole:
-        shown = f"{succession.with_former(known)} RETURN {_edge_columns(known)}"
+        shown = f"{succession.with_former(known)} RETURN {_edge_columns(known, facts=facts)}"
     label = "Constitutive" if constitutive else "Edge"
     return (
         f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')}"
@@ -203,23 +211,21 @@ def listed_memories(known: Known, tests: str) -> str:
 
 
 @cache
-def live_items(kind: ItemKind, known: Known, *, stated: bool) -> str:
-    """Select every live item of a kind; `stated`: of those that held at $valid."""
-    return (
-        f"{bringing(known)}MATCH {_all_of(kind, known)}"
-        f"{f' AND {held_then(kind, known)}' if stated else ''} RETURN properties({ALIAS[kind]})"
-    )
+def live_items(kind: ItemKind, known: Known, *, stated: bool, facts: bool) -> str:
+    """Select every live item of a kind; `stated`: of those that held at $valid (`held_then`)."""
+    then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
+    return f"{bringing(known)}MATCH {_all_of(kind, known)}{then} RETURN properties({ALIAS[kind]})"
 
 
 @cache
-def counted(known: Known, *, stated: bool) -> str:
+def counted(known: Known, *, stated: bool, facts: bool) -> str:
     """Count nodes, edges, memories but turns, turns, and deleted items.
 
-    `stated`: live ones that held at $valid.
+    `stated`: live ones that held at $valid (`held_then`).
     """
 
     def count(kind: ItemKind, test: str = "") -> str:
-        then = f" AND {held_then(kind, known)}" if stated else ""
+        then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
         return f"COUNT {{ MATCH {_all_of(kind, known)}{test}{then} }}"
 
     turn = f"m.memory_kind = {int(MemoryKind.TURN)}"
@@ -238,19 +244,23 @@ def counted(known: Known, *, stated: bool) -> str:
     )
 
 
-def superseded(kind: ItemKind, known: Known) -> str:
-    """Return the test that a successor of e or m has begun at $valid."""
+def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
+    """Return the test that a successor of e or m has begun at $valid; `facts`: or m's ended."""
     test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
-    if kind != ItemKind.EDGE:
-        return test
+    if kind == ItemKind.MEMORY:
+        ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
+        return f"({test} OR {ended})" if facts else test
     return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
 
 
-def held_then(kind: ItemKind, known: Known) -> str:
-    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded."""
+def held_then(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
+    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded.
+
+    `facts`: nor ended with all of them, where memories state any.
+    """
     if kind == ItemKind.NODE:
         return "true"  # a node has no valid time
-    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known)}"
+    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known, facts=facts)}"
 
 
 def _all_of(kind: ItemKind, known: Known) -> str:
@@ -285,14 +295,15 @@ def _name(end: str, known: Known) -> str:
     )
 
 
-def _edge_columns(known: Known) -> str:
+def _edge_columns(known: Known, *, facts: bool) -> str:
     return (
         "properties(e) AS item,"
         f" {succession.next_from(known)} AS follows,"
         f" {_earliest(replaced('e', ItemKind.EDGE, known), 'n')} AS replaced,"
         f" {_predecessors('e', ItemKind.EDGE, known)} AS predecessors,"
         f" a.last_time AS last_time, a.count AS reads, {_NEAR_EDGE} AS near,"
-        f" {_name('source_id', known)} AS source, {_name('target_id', known)} AS target"
+        f" {_name('source_id', known)} AS source, {_name('target_id', known)} AS target,"
+        f" {stating.sources(known) if facts else '[]'} AS sources"
     )
 
 
@@ -302,7 +313,7 @@ def _memory_columns(known: Known) -> str:
         f" {_earliest(replaced('m', ItemKind.MEMORY, known), 'n')} AS replaced,"
         f" {_predecessors('m', ItemKind.MEMORY, known)} AS predecessors,"
         f" a.last_time AS last_time, a.count AS reads, {_NEAR_MEMORY} AS near,"
-        " null AS source, null AS target"
+        " null AS source, null AS target, [] AS sources"
     )
 
 

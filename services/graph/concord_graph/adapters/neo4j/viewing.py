@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from neo4j import AsyncManagedTransaction
 
-from concord_graph.adapters.neo4j import filters, records, statements
+from concord_graph.adapters.neo4j import filters, records, statements, stating
 from concord_graph.adapters.neo4j.patterns import known_at, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
 from concord_graph.adapters.neo4j.records import Fields
@@ -51,11 +52,12 @@ class Neo4jViews:
         self._pending = pending
         self._seq = 0
         self._last_time = 0
+        self._stated = False
         self._asked = 0
 
     async def begin(self) -> None:
         """Read how far the space is; the first statement of the transaction."""
-        self._seq, self._last_time = await self._head()
+        self._seq, self._last_time, self._stated = await self._head()
 
     async def is_unchanged(self) -> bool:
         """Return whether all that was read is of one state."""
@@ -91,7 +93,7 @@ class Neo4jViews:
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return View(item, found.standing, found.access, found.near_constitutive, found.names)
+        return replace(found, item=item)
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
@@ -102,7 +104,20 @@ class Neo4jViews:
         found: dict[str, set[str]] = {}
         for item_id, successor in await self.ask(text, asked=asked, valid=at.valid):
             found.setdefault(item_id, set()).add(successor)
+        if kind == ItemKind.MEMORY and self._stated:
+            for item_id, successor in await self._following_facts(asked, at):
+                found.setdefault(item_id, set()).add(successor)
         return found
+
+    async def _following_facts(self, asked: Sequence[Fields], at: Instant) -> list[Row]:
+        """Return (id, follower's id) of the memories whose facts have all ended."""
+        known = known_at(at.record)
+        ends = await self.ask(stating.standing(known), asked=list(asked))
+        ended = {row[0] for row in ends if row[2] is not None and row[2] <= at.valid}
+        over = [one for one in asked if one["id"] in ended]
+        if not over:
+            return []
+        return await self.ask(stating.followers(known), asked=over, valid=at.valid)
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
         """Return up to `limit` live edges at the ids."""
@@ -161,12 +176,28 @@ class Neo4jViews:
         if not asked:
             return []
         rows, pending = await self._view_rows(kind, asked, record)
+        if kind == ItemKind.MEMORY and self._stated:
+            rows = await self._with_facts(rows, asked, record)
         return [(row[-1], self._view(row, valid, pending)) for row in rows]
+
+    async def _with_facts(self, rows: list[Row], asked: Sequence[Fields], record: int) -> list[Row]:
+        """Return views of memories with what follows from the facts that they state."""
+        stating_ones = {row[0]["id"] for row in rows if row[0].get("facts", "[]") != "[]"}
+        wanted = [one for one in asked if one["id"] in stating_ones]
+        if not wanted:
+            return rows
+        found = await self.ask(stating.standing(known_at(record)), asked=wanted)
+        added = {(item_id, place): (ended, former) for item_id, place, ended, former in found}
+        shown = []
+        for row in rows:
+            ended, former = added.get((row[0]["id"], row[-1]), (None, 0))
+            shown.append([row[0], ended, row[2], row[3] + former, *row[4:]])
+        return shown
 
     async def _view_rows(
         self, kind: ItemKind, asked: Sequence[Fields], record: int
     ) -> tuple[list[Row], Sequence[ReadCounts]]:
-        text = statements.views(kind, known_at(record))
+        text = statements.views(kind, known_at(record), facts=self._stated)
         return await self._pending.beside(lambda: self.ask(text, asked=list(asked)))
 
     async def _walked(
@@ -181,6 +212,7 @@ class Neo4jViews:
             hide_superseded=not (walk.include_superseded or whole),
             whole=whole,
             constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
+            facts=self._stated,
         )
         bound |= {
             "ids": list(ids),
@@ -191,7 +223,8 @@ class Neo4jViews:
         return await self._pending.beside(lambda: self.ask(text, **bound))
 
     def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
-        record, follows, replaced, predecessors, last_time, reads, near, source, target = row[:9]
+        record, follows, replaced, predecessors, last_time, reads, near = row[:7]
+        source, target, sources = row[7:10]
         item = records.item(record)
         superseded = min(_or_forever(follows), _or_forever(replaced))
         names: dict[str, str] = {}
@@ -213,6 +246,7 @@ class Neo4jViews:
             access=with_pending(access, pending, self._space_name, item.id),
             near_constitutive=near,
             names=names,
+            sources=tuple(sources),
         )
 
     def _step(self, row: Row, pending: Sequence[ReadCounts]) -> Step:
@@ -227,10 +261,13 @@ class Neo4jViews:
             access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
         )
 
-    async def _head(self) -> tuple[int, int]:
-        found = await self.ask("MATCH (s:Space) RETURN s.seq, s.last_time")
+    async def _head(self) -> tuple[int, int, bool]:
+        """Return how far the space is, and whether any memory of it states, or stated, facts."""
+        found = await self.ask(
+            "MATCH (s:Space) RETURN s.seq, s.last_time, coalesce(s.stated, false)"
+        )
         self._asked -= 1
-        return (found[0][0], found[0][1]) if found else (0, 0)
+        return (found[0][0], found[0][1], found[0][2]) if found else (0, 0, False)
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement of this space: the only door to the database for what is a space's."""

@@ -14,7 +14,7 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord, Grant
 from neo4j import AsyncManagedTransaction
 
-from concord_graph.adapters.neo4j import erasing, flushing, records, statements
+from concord_graph.adapters.neo4j import erasing, flushing, records, statements, stating
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
 from concord_graph.adapters.neo4j.records import Fields
@@ -46,7 +46,8 @@ _LOCK = (
     "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID()"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
     " request_id: $request_id}) RETURN s.seq, s.last_time, properties(r),"
-    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name }"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
+    " coalesce(s.stated, false)"
 )
 _NOBODY = Author("", "", "")
 _BURN = (
@@ -89,7 +90,7 @@ class Neo4jWrites(Neo4jReads):
 
     async def begin(self) -> None:
         """Lock the space, then read how far it is, and what the author's request did before."""
-        ((self._seq, self._last_time, self._request, functional),) = await super().ask(
+        ((self._seq, self._last_time, self._request, functional, stated),) = await super().ask(
             _LOCK,
             principal=self._author.principal,
             method=self._author.method,
@@ -97,6 +98,7 @@ class Neo4jWrites(Neo4jReads):
         )
         self._counted = self._seq
         self._functional = set(functional)
+        self._stated = stated
 
     def tick(self) -> tuple[int, int]:
         """Return the next sequence number and a later record time."""
@@ -136,6 +138,24 @@ class Neo4jWrites(Neo4jReads):
             self._last_turns[item.session_id] = max(last, item.turn_order)
         if isinstance(item, Edge) or item.id not in self._known.fresh:
             self._viewed = ({}, ())  # what nothing knew before changes nobody's standing
+
+    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
+        """Keep which edges a memory's facts are, from this revision on."""
+        edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(edge_ids)]
+        time = memory.revision.record_from
+        await self.ask(stating.PUT, id=memory.id, time=time, edges=edges)
+        self._stated = True
+        self._viewed = ({}, ())
+
+    async def facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        return await super().facts_of(memory_id) if self._stated else ()
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges; asks nothing where nobody does."""
+        return await super().stating(edge_ids, after, limit) if self._stated else ()
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
