@@ -103,7 +103,8 @@ class Receipt:
 class View:
     """An item with what follows from its surroundings at an instant.
 
-    `names` holds the names of an edge's end nodes by id.
+    `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
+    that state it, at most 100.
     """
 
     item: Item
@@ -111,6 +112,7 @@ class View:
     access: Access
     near_constitutive: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +336,18 @@ class Reads(Protocol):
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         """Return up to `limit` ids of live edges of a relation, each of whose sources has another
         target of it at another instant: whose standing hangs on whether it is functional."""
+        ...
+
+    async def facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are, in their order; also of a
+        forgotten one, whose facts rest."""
+        ...
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges, with an id greater than `after`, by id:
+        (id, place of the fact among its facts)."""
         ...
 
     async def revision(self, ref: Ref) -> Record | None:
@@ -576,6 +590,10 @@ class Writes(Reads, Protocol):
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
         """Remember that an import was refused at a time (µs), for the record that begins later."""
+        ...
+
+    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
+        """Keep which edges a memory's facts are, from this revision on."""
         ...
 
     async def append(self, change: Change) -> None:

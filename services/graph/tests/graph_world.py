@@ -114,6 +114,24 @@ def by_id(item_id: str) -> type_pb2.EdgeEnd:
     return type_pb2.EdgeEnd(id=item_id)
 
 
+def fact(
+    subject: str,
+    relation: str,
+    object_: str,
+    *,
+    weight: float | None = None,
+    properties: Mapping[str, Json] | None = None,
+) -> type_pb2.Fact:
+    """Return a fact as a caller states it."""
+    return type_pb2.Fact(
+        subject=subject,
+        relation=relation,
+        object=object_,
+        weight=weight,
+        properties=None if properties is None else struct(properties),
+    )
+
+
 def edge_of(
     source: str | type_pb2.EdgeEnd,
     relation: str,

@@ -20,6 +20,7 @@ LANDED = {
     9: "395d6a40d156a37a62aded130a3c94c7910d788132661ee872002b6b024e0e2a",
     10: "f1ffb59bf4ceb8b385278790b15390277bd0ef6e927be20992c9219d57164be8",
     11: "b636be6789ba6cc1e0389db97c572f04fe8ec8bc048cef23b7a3c5d4aa5a062b",
+    12: "b2c1b47b8759540b3c4fae24b09239a477982bfedbba90eb8df89b205ada6cd9",
 }
 """SHA-256 of every step that stores in the world have run."""
 

@@ -15,6 +15,7 @@ from graph_world import (
     PROTECTED,
     SUPERSEDES,
     Clock,
+    fact,
     reason,
     refused,
     world,
@@ -181,3 +182,20 @@ async def test_the_second_line_holds_when_the_first_is_off(path: Path, dropped: 
             hiding = home.relate(SUPERSEDES, "note", edge.id)
             assert await reason(hiding) in {PROTECTED, "ERROR_REASON_FIELD_INVALID"}
             assert await reason(home.add("Amends: [[memory:core]]")) == PROTECTED
+
+
+async def test_what_is_stated_is_append_only(tmp_path: Path) -> None:
+    """M1 T3 The file keeps who stated what, and what was declared, whoever asks."""
+    file = tmp_path / "stated.db"
+    async with world(file) as live:
+        await live.calls().declare("KNOWS")
+        await live.calls().add("note", facts=[fact("a", "KNOWS", "b")])
+    with closing(sqlite3.connect(file)) as connection:
+        for sql in (
+            "DELETE FROM support",
+            "UPDATE support SET edge_id = 'x'",
+            "DELETE FROM relation",
+            "UPDATE relation SET functional = 0",
+        ):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                connection.execute(sql)

@@ -218,7 +218,7 @@ async def test_graph_is_told_again_until_it_hears(
     await until(lambda: at_work.graph.confirmed == [(SPACE, "a")])
     # Graph hears at least once: only what the index has noted as heard is not said again.
     async with asyncio.timeout(20):
-        while (await at_work.lab.index.states())[SPACE].unconfirmed:
+        while (await at_work.lab.index.states())[SPACE].unconfirmed:  # noqa: ASYNC110 - as `until`
             await asyncio.sleep(0.01)
 
     await at_work.stop()

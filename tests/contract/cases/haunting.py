@@ -38,6 +38,7 @@ _OTHERWISE = {
     "spelling": {"name": "'other ' || name"},
     "participant": {},
     "relation": {"functional": "1 - functional"},
+    "support": {},
     "access": {"count": "99", "last_time": "last_time + 7"},
     "change": {"digest": "'elsewhere'", "principal": "'somebody'"},
     "request": {"digest": "'elsewhere'"},

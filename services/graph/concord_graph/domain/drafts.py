@@ -8,6 +8,7 @@ from typing import Any
 from unicodedata import category, is_normalized, normalize
 
 from concord_graph.domain.exceptions import FieldInvalid, ReservedName
+from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
     LINEAGE_WORDS,
@@ -76,6 +77,7 @@ class MemoryDraft:
     edge_type: EdgeType | None = None
     valid_from: int | None = None
     valid_until: int | None = None
+    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

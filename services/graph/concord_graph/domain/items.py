@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from concord_graph.domain.facts import Fact
+
 FOREVER = 2**63 - 1
 DEFAULT_LABEL = "Entity"
 RESERVED_PREFIX = "concord:"
@@ -66,10 +68,11 @@ HIDING = frozenset({Relation.SUPERSEDES, Relation.DEPRECATES, Relation.AMENDS})
 
 
 class Origin(enum.IntEnum):
-    """Who made an edge: a caller by name, or a link in a memory's content."""
+    """Who made an edge: a caller by name, a link in a memory's content, or only memories' facts."""
 
     EXPLICIT = 1
     CONTENT = 2
+    FACT = 3
 
 
 class MemoryKind(enum.IntEnum):
@@ -206,6 +209,7 @@ class Memory:
     valid_until: int | None = None
     id_stated: bool = False
     turn_order: int = 0
+    facts: tuple[Fact, ...] = ()
     create_time: int = 0
     deleted: bool = False
     erase_time: int = 0
@@ -264,7 +268,7 @@ Record = Item | Entry | DeclaredRelation
 """What is kept in revisions. Only items are ends of edges."""
 
 
-_CAME_LATER = frozenset({"turn_order"})
+_CAME_LATER = frozenset({"turn_order", "facts"})
 """Fields that older revisions never had: left out while unset, so that old digests stay true."""
 
 
@@ -329,7 +333,7 @@ def stated(item: Record) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
-    if isinstance(value, (End, Source)):
+    if isinstance(value, (End, Source, Fact)):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}

@@ -23,6 +23,7 @@ from concord_graph.domain.drafts import (
     Patch,
 )
 from concord_graph.domain.exceptions import FieldInvalid, MaskInvalid
+from concord_graph.domain.facts import Fact, distinct
 from concord_graph.domain.items import (
     AsOf,
     EdgeType,
@@ -153,6 +154,7 @@ def memory_draft(memory: type_pb2.Memory) -> MemoryDraft:
         edge_type=EdgeType(memory.edge_type) if memory.edge_type else None,
         valid_from=instant(memory, "valid_from"),
         valid_until=instant(memory, "valid_until"),
+        facts=distinct(tuple(map(_fact, memory.facts))),
     )
 
 
@@ -164,6 +166,7 @@ def memory_patch(memory: type_pb2.Memory, mask: FieldMask) -> Patch:
         for name in (
             *("content", "concepts", "domain", "importance", "surfaces_when", "sources"),
             *("external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
+            "facts",
         )
     }
     readers["memory_kind"] = lambda: draft.memory_kind
@@ -243,6 +246,16 @@ def _sources(memory: type_pb2.Memory) -> tuple[Source, ...]:
             trust=Trust(source.trust or Trust.REPORTED),
         )
         for source in memory.sources
+    )
+
+
+def _fact(fact: type_pb2.Fact) -> Fact:
+    return Fact(
+        subject=text(fact.subject),
+        relation=text(fact.relation),
+        object=text(fact.object),
+        weight=fact.weight if fact.HasField("weight") else 1.0,
+        properties=_without_nulls(plain(fact.properties)),
     )
 
 

@@ -10,6 +10,7 @@ from concord_chassis.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -116,6 +117,8 @@ def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
         fill_stamp(message.erase_time, item.erase_time)
     if item.properties:
         message.properties.update(dict(item.properties))
+    if view.sources:
+        message.sources.extend(view.sources)
 
 
 def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) -> None:
@@ -171,7 +174,17 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
         turn_order=item.turn_order,
         forget_time=stamp(item.revision.record_from) if item.deleted else None,
         erase_time=stamp(item.erase_time) if item.erase_time else None,
+        facts=[_fact(fact) for fact in item.facts],
     )
+
+
+def _fact(fact: Fact) -> type_pb2.Fact:
+    message = type_pb2.Fact(
+        subject=fact.subject, relation=fact.relation, object=fact.object, weight=fact.weight
+    )
+    if fact.properties:
+        message.properties.update(dict(fact.properties))
+    return message
 
 
 def version(item: Memory) -> memory_pb2.MemoryVersion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from concord_graph.domain.exceptions import TooManyAffected
 from concord_graph.domain.items import (
@@ -27,8 +27,18 @@ async def by_item(tx: Reads, before: Item | None, after: Item) -> Affected:
     Of what follows one another in time these are the neighbours only: what stands further off is
     replaced by the same one as before.
     """
-    if isinstance(after, Node) or _weight(before) == _weight(after):
-        return {}
+    affected: dict[str, ItemKind] = {}
+    if not isinstance(after, Node) and _weight(before) != _weight(after):
+        affected = await _around(tx, before, after)
+    edges = [item_id for item_id, kind in affected.items() if kind == ItemKind.EDGE]
+    if isinstance(after, Edge) and _interval(before) != _interval(after):
+        edges.append(after.id)
+    affected |= await _stating(tx, edges)
+    affected.pop(after.id, None)
+    return affected
+
+
+async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, ItemKind]:
     affected: dict[str, ItemKind] = {}
     around: set[str] = set()  # lineage at these counts from now on, or no longer
     for version in (before, after):
@@ -43,8 +53,13 @@ async def by_item(tx: Reads, before: Item | None, after: Item) -> Affected:
     for edge in await tx.lineage_edges(around) if around else ():
         if edge.relation in REPLACING:
             affected |= {end.id: end.kind for end in (edge.source, edge.target)}
-    affected.pop(after.id, None)
     return affected
+
+
+async def _stating(tx: Reads, edge_ids: Sequence[str]) -> dict[str, ItemKind]:
+    """Return the memories whose facts the edges are: they end with these (M1)."""
+    stating = await tx.stating(edge_ids) if edge_ids else ()
+    return {memory_id: ItemKind.MEMORY for memory_id, _ in stating}
 
 
 async def _held_by(tx: Reads, edge: Edge) -> set[str]:
@@ -67,7 +82,10 @@ async def by_declaration(
     rivals = await tx.rivals(after.name, MOST_AFFECTED + 1)
     if len(rivals) > MOST_AFFECTED:
         raise TooManyAffected(MOST_AFFECTED)
-    return dict.fromkeys(rivals, ItemKind.EDGE)
+    affected = dict.fromkeys(rivals, ItemKind.EDGE) | await _stating(tx, rivals)
+    if len(affected) > MOST_AFFECTED:
+        raise TooManyAffected(MOST_AFFECTED)
+    return affected
 
 
 def _weight(item: Item | None) -> object:
@@ -76,3 +94,8 @@ def _weight(item: Item | None) -> object:
         return None
     triple = (item.source, item.target) if isinstance(item, Edge) else None
     return (item.deleted, item.effective_from, item.edge_type == EdgeType.CONSTITUTIVE, triple)
+
+
+def _interval(item: Item | None) -> object:
+    """Return what of an edge the facts hang on that it is."""
+    return (_weight(item), item.valid_until) if isinstance(item, Edge) else None

@@ -34,9 +34,10 @@ from concord_graph.domain.items import (
     Importance,
     Instant,
     ItemKind,
+    Origin,
 )
 from concord_graph.ports import Expected, LinkParser, Ref
-from concord_graph.usecases.lineage import refuse_descent, refuse_said
+from concord_graph.usecases.lineage import refuse_descent, refuse_said, refuse_stated
 from concord_graph.usecases.nodes import create_node
 from concord_graph.usecases.shown import current_edges, fixed_edges
 from concord_graph.usecases.writer import Writer, ref
@@ -56,10 +57,10 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     draft = replace(draft, properties=context_of(draft.properties, "edge.properties"))
     _check_type(draft.edge_type)
     await writer.tx.expect(lambda: _asked_about(draft))
-    source = await _end(writer, draft.source, "edge.source")
-    target = await _end(writer, draft.target, "edge.target")
+    source = await end_of(writer, draft.source, "edge.source")
+    target = await end_of(writer, draft.target, "edge.target")
     edges = await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id)
-    stored = await _addressed(writer, edges, draft.valid_from)
+    stored = await addressed(writer, edges, draft.valid_from)
     if stored is None:
         if etag:
             raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
@@ -68,6 +69,8 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
         writer.demand_etag(stored, etag)
     edge = replace(stored, **_merged(stored, draft))
     check_interval(edge, "edge.valid_until")
+    if not await writer.tx.is_held(stored.id):
+        edge = _the_callers(edge)
     return (ref(await _put(writer, stored, edge)),)
 
 
@@ -80,11 +83,15 @@ async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[
     if unknown:
         raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
     edge = replace(stored, **await _patched(writer, stored, patch))
+    if edge != stored:
+        edge = _the_callers(edge)
     _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
     check_interval(edge, "edge.valid_until")
     written = await _put(writer, stored, edge)
     if (edge.source, edge.target) != (stored.source, stored.target):
         await refuse_said(writer, stored, links)
+    if edge.place != stored.place:
+        await refuse_stated(writer, stored)
     return (ref(written),)
 
 
@@ -97,7 +104,15 @@ async def delete_edge(
     # written before it is judged: an attempt on what defines the agent is refused, and recorded, so
     gone = await writer.put(stored, replace(stored, deleted=True))
     await refuse_said(writer, stored, links)
+    await refuse_stated(writer, stored)
     return (ref(gone),)
+
+
+def _the_callers(edge: Edge) -> Edge:
+    """Return an edge that a caller wrote: it no longer comes and goes with facts alone."""
+    if edge.origin != Origin.FACT or edge.edge_type == EdgeType.CONSTITUTIVE:
+        return edge
+    return replace(edge, origin=Origin.EXPLICIT)
 
 
 async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:
@@ -134,7 +149,7 @@ def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
     }
 
 
-async def _addressed(writer: Writer, edges: Sequence[Edge], valid_from: int | None) -> Edge | None:
+async def addressed(writer: Writer, edges: Sequence[Edge], valid_from: int | None) -> Edge | None:
     """Return which of a triple's edges an upsert means; one that was replaced is not current."""
     current = await current_edges(writer.tx, edges, Instant(writer.now))
     if fixed := await fixed_edges(writer.tx, current):
@@ -148,7 +163,7 @@ async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]
     values = dict(patch.values)
     for end in ("source", "target"):
         if end in values:
-            values[end] = await _end(writer, values[end], f"edge.{end}")
+            values[end] = await end_of(writer, values[end], f"edge.{end}")
     if "properties" in values:
         values["properties"] = context_of(values["properties"], "edge.properties")
     values.setdefault("weight", stored.weight)
@@ -192,7 +207,7 @@ def _asked_about(draft: EdgeDraft) -> Expected:
     )
 
 
-async def _end(writer: Writer, end: EndRef, field: str) -> End:
+async def end_of(writer: Writer, end: EndRef, field: str) -> End:
     """Return the item that an end names; a node that is only named is created."""
     if end.id:
         return await _end_by_id(writer, end, field)

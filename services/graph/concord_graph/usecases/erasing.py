@@ -15,6 +15,7 @@ from concord_graph.domain.erasure import (
 from concord_graph.domain.exceptions import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory, digest
 from concord_graph.ports import Change, ChangeType, Reads, Ref, Writes
+from concord_graph.usecases.facts import left_alone
 from concord_graph.usecases.writer import Writer, ref
 
 
@@ -40,6 +41,7 @@ class Erasing:
         time = max(writer.now, 1)
         written = await writer.put(stored, erased_memory(stored, time))
         edges, ghosts = await goes_with(writer.tx, stored)
+        edges = [*edges, *await left_alone(writer, written)]
         for edge in edges:
             await writer.put(edge, erased_edge(edge, time, ghosts))
         erasure = Erasure(

@@ -16,7 +16,8 @@ from typing import Any
 
 import rfc8785
 
-from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node
+from concord_graph.domain.facts import Fact
+from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node, Origin
 from concord_graph.ports import Reads
 from concord_graph.usecases.export_layers import layer_records
 from concord_graph.usecases.likeness import Link, told_apart
@@ -134,6 +135,19 @@ def _memory(memory: Memory) -> Record:
             "edge_type": memory.edge_type.name,
             "valid_from": _time(memory.valid_from),
             "valid_until": _time(memory.valid_until),
+            "facts": sorted(map(_fact, memory.facts), key=rfc8785.dumps),
+        }
+    )
+
+
+def _fact(fact: Fact) -> Record:
+    return _without_empty(
+        {
+            "subject": fact.subject,
+            "relation": fact.relation,
+            "object": fact.object,
+            "weight": fact.weight,
+            "properties": dict(fact.properties),
         }
     )
 
@@ -170,6 +184,7 @@ def _edge(edge: Edge, triple: Record) -> Record:
             "edge_type": edge.edge_type.name,
             "importance": _importance(edge.importance),
             "valid_until": _time(edge.valid_until),
+            "made_by": "facts" if edge.origin == Origin.FACT else "",
         }
     )
 

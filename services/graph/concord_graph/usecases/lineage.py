@@ -118,6 +118,16 @@ async def refuse_said(writer: Writer, edge: Edge, parse: LinkParser) -> None:
             raise ItemState("a link in a memory's content makes this edge: change the content")
 
 
+async def refuse_stated(writer: Writer, edge: Edge) -> None:
+    """Refuse to take an edge away that a memory states as a fact (M1).
+
+    A memory must not say what the graph does not. Both parties may take back what they agreed to,
+    whoever states it, too.
+    """
+    if not writer.is_granted and await writer.tx.stating([edge.id], limit=1):
+        raise ItemState("a memory states this edge as a fact: change the memory")
+
+
 def _is_edge(memory_id: str, link: Link) -> bool:
     if link.target_id != memory_id:
         return True

@@ -29,6 +29,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.domain.turns import check_still_said, said
 from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Ref
+from concord_graph.usecases.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.suggesting import suggest
@@ -38,6 +39,7 @@ _CHANGEABLE = frozenset(
     {
         *("content", "memory_kind", "concepts", "domain", "importance", "surfaces_when"),
         *("sources", "external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
+        "facts",
     }
 )
 
@@ -71,11 +73,12 @@ class Memories:
         await writer.tx.expect(lambda: self._asked_about(drafts))
         done: list[Memory | Ref] = []
         refusals: list[ItemRefused] = []
-        for index, draft in enumerate(drafts):
-            try:
-                done.append(await self._add_one(writer, draft, update_existing=update_existing))
-            except (GraphError, MalformedLink) as error:
-                refusals.append(ItemRefused(index, error))
+        async with writer.together():
+            for index, draft in enumerate(drafts):
+                try:
+                    done.append(await self._add_one(writer, draft, update_existing=update_existing))
+                except (GraphError, MalformedLink) as error:
+                    refusals.append(ItemRefused(index, error))
         if refusals:
             raise BatchRefused(refusals)
         return await _with_suggestions(writer, done)
@@ -104,7 +107,11 @@ class Memories:
         _demand_unerased(stored)
         if stored.deleted:
             raise ItemState("this memory is forgotten already")
-        return (ref(await writer.put(stored, replace(stored, deleted=True))),)
+        async with writer.together():
+            gone = await writer.put(stored, replace(stored, deleted=True))
+            for edge_id in await writer.tx.facts_of(memory_id):
+                await settle(writer, edge_id)
+        return (ref(gone),)
 
     async def restore(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
         """Bring a forgotten memory back."""
@@ -113,7 +120,7 @@ class Memories:
         _demand_unerased(stored)
         if not stored.deleted:
             raise ItemState("this memory is not forgotten")
-        return (ref(await writer.put(stored, replace(stored, deleted=False))),)
+        return (ref(await self._put(writer, stored, replace(stored, deleted=False))),)
 
     async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> tuple[Ref, ...]:
         """Keep turns at the end of their session's dialogue: the same words again are another turn.
@@ -169,7 +176,7 @@ class Memories:
         if drafted.memory_kind == MemoryKind.TURN:
             order = await writer.tx.last_turn_order(draft.session_id) + 1
             drafted = replace(drafted, turn_order=order)
-        memory = await writer.put(None, drafted)
+        memory = await self._put(writer, None, drafted)
         await sync_links(writer, memory, links)
         return memory
 
@@ -179,9 +186,20 @@ class Memories:
         check_still_said(stored, memory)
         check_interval(memory, "memory.valid_until")
         links = self.links(memory.content)
-        written = await writer.put(stored, memory)
+        written = await self._put(writer, stored, memory)
         if memory.content != stored.content:
             await sync_links(writer, written, links)
+        return written
+
+    async def _put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
+        """Write a memory, with the edges that its facts are."""
+        if _stating(before) == _stating(after):
+            return await writer.put(before, after)
+        await writer.demand_allowed(before, after)
+        async with writer.together():  # those whose standing changes see the memory, too
+            edges = await make_edges(writer, before, after)
+            written = await writer.put(before, after)
+            await keep_facts(writer, before, written, edges)
         return written
 
     async def _known(self, writer: Writer, draft: MemoryDraft) -> Memory | None:
@@ -220,6 +238,9 @@ class Memories:
             ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
             external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
             content_digests=tuple(said),
+            node_names=tuple(
+                name for draft in drafts for f in draft.facts for name in (f.subject, f.object)
+            ),
         )
 
     def _linked_ids(self, content: str) -> list[str]:
@@ -273,6 +294,13 @@ async def _with_suggestions(writer: Writer, done: Sequence[Memory | Ref]) -> tup
         refs.append(ref(each, "created") if isinstance(each, Memory) else each)
         refs += suggested[each.id] if isinstance(each, Memory) else ()
     return tuple(refs)
+
+
+def _stating(memory: Memory | None) -> object:
+    """Return what of a memory its facts' edges hang on."""
+    if memory is None or not memory.facts:
+        return None
+    return memory.facts, memory.valid_from, memory.valid_until, memory.edge_type, memory.deleted
 
 
 def _keyed(draft: MemoryDraft) -> bool:

@@ -14,6 +14,7 @@ from concord_graph.domain.exceptions import (
 )
 from concord_graph.domain.items import DEFAULT_LABEL, Node
 from concord_graph.ports import Ref
+from concord_graph.usecases.lineage import refuse_stated
 from concord_graph.usecases.writer import Writer, ref
 
 _CHANGEABLE = frozenset({"label", "name", "properties", "vector_id"})
@@ -70,6 +71,7 @@ async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool)
     for edge_id in edge_ids:
         edge = await writer.tx.edge(edge_id)
         if edge is not None:
+            await refuse_stated(writer, edge)
             gone.append(ref(await writer.put(edge, replace(edge, deleted=True))))
     return tuple(gone)
 

@@ -101,8 +101,8 @@ def _with_heads(view: View, above: Mapping[str, Collection[str]]) -> View:
     while frontier:
         item_id = frontier.pop()
         successors = set(above.get(item_id, ()))
-        if not successors:
-            heads.add(item_id)
+        if not successors:  # what merely ended leads nowhere, not to itself
+            heads.update(view.standing.head_ids if item_id == view.item.id else [item_id])
         frontier += successors - seen
         seen |= successors
     shown = tuple(sorted(heads)[:MOST_HEADS])

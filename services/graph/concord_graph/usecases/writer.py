@@ -7,7 +7,8 @@ announces whose standing changed with it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -86,6 +87,7 @@ class Writer:
         self.author = author
         self._rules = rules
         self._grant = grant
+        self._owed: dict[str, ItemKind] | None = None
         self._made: set[str] = set()  # what this grant made itself: its digest covers the words
         self._consented: set[str] = set()  # what protection had a say in, without being written
         self._effects: dict[str, Effect] = {}
@@ -125,8 +127,7 @@ class Writer:
         after, needs_consent = await self._protected(before, after)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
-        for item_id, kind in (await affected.by_item(self.tx, before, item)).items():
-            await self._announce(item_id, kind)
+        await self._tell(await affected.by_item(self.tx, before, item))
         return item
 
     async def declare(
@@ -135,9 +136,33 @@ class Writer:
         """Write what is declared about a relation: it hides nothing constitutive."""
         declared = await self._record(before, after)
         self._note(before, declared, needs_consent=False)
-        for item_id, kind in (await affected.by_declaration(self.tx, before, declared)).items():
-            await self._announce(item_id, kind)
+        await self._tell(await affected.by_declaration(self.tx, before, declared))
         return declared
+
+    async def demand_allowed(self, before: ItemT | None, after: ItemT) -> None:
+        """Refuse a write that protection forbids, before anything is written for its sake."""
+        await self._protected(before, after)
+
+    @asynccontextmanager
+    async def together(self) -> AsyncIterator[None]:
+        """Announce whose standing the writes of a block change at its end, each once."""
+        if self._owed is not None:
+            yield
+            return
+        self._owed = {}
+        try:
+            yield
+            owed = self._owed
+        finally:
+            self._owed = None
+        await self._tell(owed)
+
+    async def _tell(self, changed: affected.Affected) -> None:
+        if self._owed is not None:
+            self._owed |= changed
+            return
+        for item_id, kind in changed.items():
+            await self._announce(item_id, kind)
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
         """Write an entry: nothing constitutive is one or hangs on one, and no standing changes."""

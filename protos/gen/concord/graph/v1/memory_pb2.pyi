@@ -423,7 +423,7 @@ class UpdateMemoryRequest(_message.Message):
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
         """Among: content, kind, concepts, domain, importance, surfaces_when, sources, external_id,
-        category, tags, edge_type, valid_from, valid_until.
+        category, tags, edge_type, valid_from, valid_until, facts.
         """
 
     def __init__(

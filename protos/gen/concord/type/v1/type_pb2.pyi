@@ -419,6 +419,7 @@ class Edge(_message.Message):
     STANDING_FIELD_NUMBER: _builtins.int
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
     ERASE_TIME_FIELD_NUMBER: _builtins.int
+    SOURCES_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -484,6 +485,10 @@ class Edge(_message.Message):
         target that only it named has its own id. Output only.
         """
 
+    @_builtins.property
+    def sources(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the live memories that state it as a fact, at most 100, by id. Output only."""
+
     def __init__(
         self,
         *,
@@ -505,10 +510,11 @@ class Edge(_message.Message):
         standing: Global___Standing | None = ...,
         relevance_score: _builtins.float = ...,
         erase_time: _timestamp_pb2.Timestamp | None = ...,
+        sources: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -633,6 +639,56 @@ class Source(_message.Message):
 Global___Source: _TypeAlias = Source  # noqa: Y015
 
 @_typing.final
+class Fact(_message.Message):
+    """What a memory states: that a subject stands in a relation to an object.
+
+    It is an edge between the nodes of these names, made with the memory where there is none: the edge
+    of the triple with the memory's stated `valid_from`, else the current one. The edge lists the memory
+    among its `sources`. While only memories make an edge, it has the largest weight, the latest
+    `valid_until` and the properties that they state (of two values of one property the greater, by
+    JSON text); it goes with the last of them, and comes back when that one is restored. An edge that a
+    caller wrote, too, stays, and keeps what that caller said. A constitutive edge only gains a source.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    RELATION_FIELD_NUMBER: _builtins.int
+    OBJECT_FIELD_NUMBER: _builtins.int
+    WEIGHT_FIELD_NUMBER: _builtins.int
+    PROPERTIES_FIELD_NUMBER: _builtins.int
+    subject: _builtins.str
+    """Name of the node it starts from. Names starting with "concord:" are reserved."""
+    relation: _builtins.str
+    """What it says. Lineage words and "concord:..." are reserved."""
+    object: _builtins.str
+    """Name of the node it leads to."""
+    weight: _builtins.float
+    """Strength in [0, 1]; 1 when absent."""
+    @_builtins.property
+    def properties(self) -> _struct_pb2.Struct:
+        """Free-form properties of the edge."""
+
+    def __init__(
+        self,
+        *,
+        subject: _builtins.str = ...,
+        relation: _builtins.str = ...,
+        object: _builtins.str = ...,
+        weight: _builtins.float | None = ...,
+        properties: _struct_pb2.Struct | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "properties", b"properties", "weight", b"weight"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "object", b"object", "properties", b"properties", "relation", b"relation", "subject", b"subject", "weight", b"weight"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
+    _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__weight) -> _WhichOneofReturnType__weight | None: ...
+
+Global___Fact: _TypeAlias = Fact  # noqa: Y015
+
+@_typing.final
 class Memory(_message.Message):
     """A text with metadata."""
 
@@ -663,6 +719,7 @@ class Memory(_message.Message):
     FORGET_TIME_FIELD_NUMBER: _builtins.int
     ERASE_TIME_FIELD_NUMBER: _builtins.int
     TURN_ORDER_FIELD_NUMBER: _builtins.int
+    FACTS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -741,6 +798,13 @@ class Memory(_message.Message):
         place in it, kind, edge type and times. Output only.
         """
 
+    @_builtins.property
+    def facts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Fact]:
+        """What it states, 0 to 10 triples; one that is stated twice counts once. A constitutive memory's facts
+        are constitutive. A memory all of whose facts have ended (their edges' effective intervals) counts
+        as superseded, by the memories that state what replaced them.
+        """
+
     def __init__(
         self,
         *,
@@ -769,10 +833,11 @@ class Memory(_message.Message):
         forget_time: _timestamp_pb2.Timestamp | None = ...,
         erase_time: _timestamp_pb2.Timestamp | None = ...,
         turn_order: _builtins.int = ...,
+        facts: _abc.Iterable[Global___Fact] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -45,8 +45,11 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     return " AND ".join(tests), bound
 
 
-def memory_tests(filter_: MemoryFilter, known: Known) -> tuple[str, dict[str, Any]]:
-    """Return further conditions on memory m, each behind AND, and what they bind."""
+def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[str, dict[str, Any]]:
+    """Return further conditions on memory m, each behind AND, and what they bind.
+
+    `facts`: memories state some, and may have ended with them.
+    """
     tests = ""
     bound: dict[str, Any] = {}
     if filter_.kinds:
@@ -64,6 +67,8 @@ def memory_tests(filter_: MemoryFilter, known: Known) -> tuple[str, dict[str, An
     if filter_.session_id:
         tests += " AND m.session_id = $session_id"
         bound["session_id"] = filter_.session_id
-    held = in_time("m") if filter_.include_superseded else held_then(ItemKind.MEMORY, known)
+    held = in_time("m")
+    if not filter_.include_superseded:
+        held = held_then(ItemKind.MEMORY, known, facts=facts)
     tests += f" AND {held}"
     return tests, bound

@@ -16,6 +16,7 @@ from concord_graph.adapters.neo4j import (
     records,
     sketches,
     statements,
+    stating,
     succession,
     transfer,
 )
@@ -143,6 +144,17 @@ class Neo4jReads(Neo4jViews):
         declared = await self.relation(relation, record)
         return declared is not None and declared.functional
 
+    async def facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        return [row[0] for row in await self.ask(stating.FACTS, id=memory_id)]
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges."""
+        bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
+        return [(row[0], row[1]) for row in await self.ask(stating.STATING, **bound)]
+
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         text = (
@@ -236,7 +248,7 @@ class Neo4jReads(Neo4jViews):
     ) -> Sequence[tuple[int, str]]:
         """Return (create_time, id) of live memories, newest first."""
         known = known_at(at.record)
-        tests, bound = filters.memory_tests(filter_, known)
+        tests, bound = filters.memory_tests(filter_, known, facts=self._stated)
         before_time, before_id = before or (FOREVER, "")
         bound |= {"before_time": before_time, "before_id": before_id, "limit": limit}
         found = await self.ask(statements.listed_memories(known, tests), **bound, **_at(at))
@@ -291,14 +303,16 @@ class Neo4jReads(Neo4jViews):
 
     async def counts(self, at: Instant) -> Counts:
         """Count the items of the space."""
-        text = statements.counted(known_at(at.record), stated=at.stated)
+        text = statements.counted(known_at(at.record), stated=at.stated, facts=self._stated)
         nodes, edges, memories, turns, deleted = (await self.ask(text, **_at(at)))[0]
         episodes, held, stale = await layers.entry_counts(self, at)
         return Counts(nodes, edges, memories, turns, deleted, episodes, held, stale)
 
     async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
         """Return every live item of a kind."""
-        text = statements.live_items(kind, known_at(at.record), stated=at.stated)
+        text = statements.live_items(
+            kind, known_at(at.record), stated=at.stated, facts=self._stated
+        )
         return [records.item(item) for item in await self._items(text, **_at(at))]
 
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:

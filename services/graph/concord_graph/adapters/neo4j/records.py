@@ -8,6 +8,7 @@ from typing import Any
 
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
+from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     FOREVER,
     REPLACING,
@@ -51,6 +52,8 @@ OWN_LABELS = frozenset(
             "Held",
             "Defined",
             "Replacing",
+            "Support",
+            "SupportVersion",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
         *("Genesis", "Space", "Store", "EarlyRefusal", "Sketch"),
@@ -163,6 +166,7 @@ def memory(record: Fields) -> Memory:
         valid_from=record.get("valid_from"),
         valid_until=record.get("valid_until"),
         turn_order=record["turn_order"],
+        facts=_facts(record.get("facts", "[]")),
         erase_time=record["erase_time"],
     )
 
@@ -337,6 +341,9 @@ def _memory_fields(memory_: Memory) -> Fields:
         "valid_until": memory_.valid_until,
         "effective_from": memory_.effective_from,
         "turn_order": memory_.turn_order,
+        "facts": json.dumps(
+            [[*f.triple, f.weight, dict(f.properties)] for f in memory_.facts], ensure_ascii=False
+        ),
         "erase_time": memory_.erase_time,
         "turn_place": memory_.turn_order or None,
         "folded_id": folded(memory_.id) if memory_.id_stated else None,
@@ -382,6 +389,10 @@ def _revision(record: Fields) -> Revision:
         record["principal"],
         bytes(record["salt"]),
     )
+
+
+def _facts(text: str) -> tuple[Fact, ...]:
+    return () if text == "[]" else tuple(Fact(*parts) for parts in json.loads(text))
 
 
 def _source(part: Fields) -> Source:

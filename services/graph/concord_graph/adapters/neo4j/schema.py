@@ -15,7 +15,7 @@ from neo4j import AsyncManagedTransaction, AsyncSession
 from concord_graph.adapters.neo4j import sketches
 from concord_graph.domain.exceptions import StoreUnusable
 
-VERSION = 3
+VERSION = 4
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -27,6 +27,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "memory_revision": ("MemoryVersion", "space", "id", "revision"),
     "relation_revision": ("RelationVersion", "space", "id", "revision"),
     "relation": ("Relation", "space", "name"),
+    "support": ("Support", "space", "memory_id", "place"),
     "participation": ("Participation", "space", "name", "edge_id"),
     "erasure": ("Erasure", "space", "id"),
     "erasure_memory": ("Erasure", "space", "memory_id"),
@@ -52,6 +53,9 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "edge_target": ("Edge", "space", "target_id"),
     "erase_confirmer": ("EraseConfirmation", "confirmer"),
     "erase_confirmations": ("EraseConfirmation", "space", "erase_id"),
+    "support_edge": ("Support", "space", "edge_id"),
+    "support_then": ("SupportVersion", "space", "memory_id"),
+    "support_edge_then": ("SupportVersion", "space", "edge_id"),
     "participation_edge": ("Participation", "space", "edge_id"),
     "edge_row": ("Edge", "space", "relation", "source_id", "effective_from"),
     "functional": ("Functional", "space", "name"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from concord_graph.adapters.neo4j import succession
+from concord_graph.adapters.neo4j import stating, succession
 from concord_graph.adapters.neo4j.patterns import (
     ALIAS,
     LIVE,
@@ -104,18 +104,23 @@ def successors(kind: ItemKind, known: Known) -> str:
 
 
 @cache
-def views(kind: ItemKind, known: Known) -> str:
-    """Select $asked items with standing, access and the names of an edge's end nodes."""
+def views(kind: ItemKind, known: Known, *, facts: bool) -> str:
+    """Select $asked items with standing, access and the names of an edge's end nodes.
+
+    `facts`: an edge also with the memories that state it. What a memory's own facts add to its
+    standing is asked apart: Neo4j plans one large statement longer than two small ones.
+    """
     alias = ALIAS[kind]
     start = f"{_ASK}MATCH {item(alias, kind, known)}"
     if kind == ItemKind.NODE:
         return (
             f"{start} RETURN properties(n) AS item, null AS follows, null AS replaced,"
             " 0 AS predecessors, null AS last_time, 0 AS reads, false AS near, null AS source_name,"
-            " null AS target_name, ask.place AS place"
+            " null AS target_name, [] AS sources, ask.place AS place"
         )
     if kind == ItemKind.EDGE:
-        return f"{start} {_around_edge(known)} RETURN {_edge_columns(known)}, ask.place AS place"
+        columns = _edge_columns(known, facts=facts)
+        return f"{start} {_around_edge(known)} RETURN {columns}, ask.place AS place"
     access = "OPTIONAL MATCH (a:Access {id: m.id})"
     return f"{start} {access} RETURN {_memory_columns(known)}, ask.place AS place"
 
@@ -129,11 +134,13 @@ def walked(
     hide_superseded: bool,
     whole: bool,
     constitutive: bool,
+    facts: bool,
 ) -> str:
     """Select up to $limit edges at $ids as walk steps, or whole as `views` does.
 
     `ends`: which property meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
-    `constitutive`: such edges only, which have an index of their own at every hub.
+    `constitutive`: such edges only, which have an index of their own at every hub; `facts` as in
+    `views`.
     """
     conditions = [_ends_are_there(known), in_time("e")]
     if tests:
@@ -142,7 +149,7 @@ def walked(
         conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
     shown = f"OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {_STEP}"
     if whole:
-        shown = f"{_around_edge(known)} RETURN {_edge_columns(known)}"
+        shown = f"{_around_edge(known)} RETURN {_edge_columns(known, facts=facts)}"
     label = "Constitutive" if constitutive else "Edge"
     return f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')} {bringing(known)}{shown}"
 
@@ -194,23 +201,21 @@ def listed_memories(known: Known, tests: str) -> str:
 
 
 @cache
-def live_items(kind: ItemKind, known: Known, *, stated: bool) -> str:
-    """Select every live item of a kind; `stated`: of those that held at $valid."""
-    return (
-        f"{bringing(known)}MATCH {_all_of(kind, known)}"
-        f"{f' AND {held_then(kind, known)}' if stated else ''} RETURN properties({ALIAS[kind]})"
-    )
+def live_items(kind: ItemKind, known: Known, *, stated: bool, facts: bool) -> str:
+    """Select every live item of a kind; `stated`: of those that held at $valid (`held_then`)."""
+    then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
+    return f"{bringing(known)}MATCH {_all_of(kind, known)}{then} RETURN properties({ALIAS[kind]})"
 
 
 @cache
-def counted(known: Known, *, stated: bool) -> str:
+def counted(known: Known, *, stated: bool, facts: bool) -> str:
     """Count nodes, edges, memories but turns, turns, and deleted items.
 
-    `stated`: live ones that held at $valid.
+    `stated`: live ones that held at $valid (`held_then`).
     """
 
     def count(kind: ItemKind, test: str = "") -> str:
-        then = f" AND {held_then(kind, known)}" if stated else ""
+        then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
         return f"COUNT {{ MATCH {_all_of(kind, known)}{test}{then} }}"
 
     turn = f"m.memory_kind = {int(MemoryKind.TURN)}"
@@ -229,19 +234,23 @@ def counted(known: Known, *, stated: bool) -> str:
     )
 
 
-def superseded(kind: ItemKind, known: Known) -> str:
-    """Return the test that a successor of e or m has begun at $valid."""
+def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
+    """Return the test that a successor of e or m has begun at $valid; `facts`: or m's ended."""
     test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
-    if kind != ItemKind.EDGE:
-        return test
+    if kind == ItemKind.MEMORY:
+        ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
+        return f"({test} OR {ended})" if facts else test
     return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
 
 
-def held_then(kind: ItemKind, known: Known) -> str:
-    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded."""
+def held_then(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
+    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded.
+
+    `facts`: nor ended with all of them, where memories state any.
+    """
     if kind == ItemKind.NODE:
         return "true"  # a node has no valid time
-    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known)}"
+    return f"{in_time(ALIAS[kind])} AND NOT {superseded(kind, known, facts=facts)}"
 
 
 def _all_of(kind: ItemKind, known: Known) -> str:
@@ -284,7 +293,7 @@ def _name(end: str, known: Known) -> str:
     )
 
 
-def _edge_columns(known: Known) -> str:
+def _edge_columns(known: Known, *, facts: bool) -> str:
     return (
         "properties(e) AS item,"
         f" {succession.next_from(known)} AS follows,"
@@ -292,7 +301,8 @@ def _edge_columns(known: Known) -> str:
         f" {_predecessors('e', ItemKind.EDGE, known)} AS predecessors,"
         " a.last_time AS last_time, a.count AS reads,"
         " coalesce(source:Defined OR target:Defined, false) AS near,"
-        f" {_name('source', known)} AS source_name, {_name('target', known)} AS target_name"
+        f" {_name('source', known)} AS source_name, {_name('target', known)} AS target_name,"
+        f" {stating.sources(known) if facts else '[]'} AS sources"
     )
 
 
@@ -303,7 +313,7 @@ def _memory_columns(known: Known) -> str:
         f" {_predecessors('m', ItemKind.MEMORY, known)} AS predecessors,"
         " a.last_time AS last_time, a.count AS reads,"
         " EXISTS { MATCH (i:Item {id: m.id})--(:Defined) } AS near,"
-        " null AS source_name, null AS target_name"
+        " null AS source_name, null AS target_name, [] AS sources"
     )
 
 

@@ -17,6 +17,7 @@ from concord_graph.adapters.neo4j.patterns import (
     exists,
     governs,
     item,
+    replaced,
     seen,
 )
 from concord_graph.domain.items import ItemKind
@@ -128,6 +129,43 @@ def followers(known: Known) -> str:
         f" CALL (e, whole, latest{record}) {{ {beyond(whole=True)}"
         f" UNION ALL {beyond(whole=False)} }}"
         " RETURN e.id AS id, successor"
+    )
+
+
+def with_followers(known: Known, carried: str) -> str:
+    """Return the clause that finds what follows edge e at $valid, as `successor`.
+
+    That is by lineage, the next ones in time, and those from which a walk to the heads goes on;
+    `carried` are the variables that stay.
+    """
+    record = "" if known is None else ", ask"
+
+    def latest(*, whole: bool) -> str:
+        return (
+            f"COLLECT {{ MATCH {_row('u', 'e', known, whole=whole)} AND u.effective_from <= $valid"
+            " RETURN u.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
+        )
+
+    def beyond(*, whole: bool) -> str:
+        turns = exists(seen("l", "Replacing", known, "target_id: s.id"))
+        return (
+            f"WITH * WHERE {'whole' if whole else 'NOT whole'} AND {gives_way('e', known)}"
+            f" MATCH {_row('s', 'e', known, whole=whole)}"
+            " AND s.effective_from > e.effective_from AND s.effective_from <= latest"
+            f" AND (s.effective_from IN [next, latest] OR {turns} OR NOT ({gives_way('s', known)}))"
+            " RETURN s.id AS successor"
+        )
+
+    by_lineage = (
+        f"WITH * {replaced('e', ItemKind.EDGE, known)} AND n.effective_from <= $valid"
+        " RETURN n.id AS successor"
+    )
+    return (
+        f"WITH {carried}, {functional('e.relation', known)} AS whole,"
+        f" {next_from(known)} AS next WITH *,"
+        f" CASE WHEN whole THEN {latest(whole=True)} ELSE {latest(whole=False)} END AS latest"
+        f" CALL (e, whole, next, latest{record}) {{ {beyond(whole=True)}"
+        f" UNION {beyond(whole=False)} UNION {by_lineage} }}"
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from neo4j import AsyncManagedTransaction
 
-from concord_graph.adapters.neo4j import filters, records, statements
+from concord_graph.adapters.neo4j import filters, records, statements, stating
 from concord_graph.adapters.neo4j.patterns import known_at, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
 from concord_graph.adapters.neo4j.records import Fields
@@ -37,7 +38,8 @@ _LATEST_CHANGE = (
 
 _HEAD = (
     "MATCH (s:Space) RETURN s.seq, s.last_time,"
-    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name }"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
+    " coalesce(s.stated, false)"
 )
 
 
@@ -57,12 +59,13 @@ class Neo4jViews:
         self._pending = pending
         self._seq = 0
         self._last_time = 0
+        self._stated = False
         self._asked = 0
         self._functional: set[str] = set()
 
     async def begin(self) -> None:
         """Read how far the space is; the first statement of the transaction."""
-        self._seq, self._last_time, functional = await self._head()
+        self._seq, self._last_time, functional, self._stated = await self._head()
         self._functional = set(functional)
 
     async def is_unchanged(self) -> bool:
@@ -99,7 +102,7 @@ class Neo4jViews:
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return View(item, found.standing, found.access, found.near_constitutive, found.names)
+        return replace(found, item=item)
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
@@ -110,7 +113,20 @@ class Neo4jViews:
         found: dict[str, set[str]] = {}
         for item_id, successor in await self.ask(text, asked=asked, valid=at.valid):
             found.setdefault(item_id, set()).add(successor)
+        if kind == ItemKind.MEMORY and self._stated:
+            for item_id, successor in await self._following_facts(asked, at):
+                found.setdefault(item_id, set()).add(successor)
         return found
+
+    async def _following_facts(self, asked: Sequence[Fields], at: Instant) -> list[Row]:
+        """Return (id, follower's id) of the memories whose facts have all ended."""
+        known = known_at(at.record)
+        ends = await self.ask(stating.standing(known), asked=list(asked))
+        ended = {row[0] for row in ends if row[2] is not None and row[2] <= at.valid}
+        over = [one for one in asked if one["id"] in ended]
+        if not over:
+            return []
+        return await self.ask(stating.followers(known), asked=over, valid=at.valid)
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
         """Return up to `limit` live edges at the ids."""
@@ -169,12 +185,28 @@ class Neo4jViews:
         if not asked:
             return []
         rows, pending = await self._view_rows(kind, asked, record)
+        if kind == ItemKind.MEMORY and self._stated:
+            rows = await self._with_facts(rows, asked, record)
         return [(row[-1], self._view(row, valid, pending)) for row in rows]
+
+    async def _with_facts(self, rows: list[Row], asked: Sequence[Fields], record: int) -> list[Row]:
+        """Return views of memories with what follows from the facts that they state."""
+        stating_ones = {row[0]["id"] for row in rows if row[0].get("facts", "[]") != "[]"}
+        wanted = [one for one in asked if one["id"] in stating_ones]
+        if not wanted:
+            return rows
+        found = await self.ask(stating.standing(known_at(record)), asked=wanted)
+        added = {(item_id, place): (ended, former) for item_id, place, ended, former in found}
+        shown = []
+        for row in rows:
+            ended, former = added.get((row[0]["id"], row[-1]), (None, 0))
+            shown.append([row[0], ended, row[2], row[3] + former, *row[4:]])
+        return shown
 
     async def _view_rows(
         self, kind: ItemKind, asked: Sequence[Fields], record: int
     ) -> tuple[list[Row], Sequence[ReadCounts]]:
-        text = statements.views(kind, known_at(record))
+        text = statements.views(kind, known_at(record), facts=self._stated)
         return await self._pending.beside(lambda: self.ask(text, asked=list(asked)))
 
     async def _walked(
@@ -189,6 +221,7 @@ class Neo4jViews:
             hide_superseded=not (walk.include_superseded or whole),
             whole=whole,
             constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
+            facts=self._stated,
         )
         bound |= {
             "ids": list(ids),
@@ -199,7 +232,8 @@ class Neo4jViews:
         return await self._pending.beside(lambda: self.ask(text, **bound))
 
     def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
-        record, follows, replaced, predecessors, last_time, reads, near, source, target = row[:9]
+        record, follows, replaced, predecessors, last_time, reads, near = row[:7]
+        source, target, sources = row[7:10]
         item = records.item(record)
         superseded = min(_or_forever(follows), _or_forever(replaced))
         names: dict[str, str] = {}
@@ -221,6 +255,7 @@ class Neo4jViews:
             access=with_pending(access, pending, self._space_name, item.id),
             near_constitutive=near,
             names=names,
+            sources=tuple(sources),
         )
 
     def _step(self, row: Row, pending: Sequence[ReadCounts]) -> Step:
@@ -235,10 +270,11 @@ class Neo4jViews:
             access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
         )
 
-    async def _head(self) -> tuple[int, int, list[str]]:
+    async def _head(self) -> tuple[int, int, list[str], bool]:
+        """Return how far the space is, what is functional, and whether any memory states facts."""
         found = await self.ask(_HEAD)
         self._asked -= 1
-        return (found[0][0], found[0][1], found[0][2]) if found else (0, 0, [])
+        return (found[0][0], found[0][1], found[0][2], found[0][3]) if found else (0, 0, [], False)
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement of this space: the only door to the database for what is a space's."""

@@ -21,6 +21,7 @@ from concord_graph.adapters.neo4j import (
     records,
     sketches,
     statements,
+    stating,
     transfer,
 )
 from concord_graph.adapters.neo4j.pending import PendingReads
@@ -58,7 +59,8 @@ _LOCK = (
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
     " request_id: $request_id}) RETURN s.seq, s.last_time, s.sketch_key,"
     " properties(r),"
-    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name }"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
+    " coalesce(s.stated, false)"
 )
 _NOBODY = Author("", "", "")
 _BURN = (
@@ -109,10 +111,11 @@ class Neo4jWrites(Neo4jReads):
             method=self._author.method,
             request_id=self._author.request_id,
         )
-        self._seq, self._last_time, key, self._request, functional = found[0]
+        self._seq, self._last_time, key, self._request, functional, stated = found[0]
         self._counted = self._seq
         self._sketch_key = bytes(key)
         self._functional = set(functional)
+        self._stated = stated
 
     def tick(self) -> tuple[int, int]:
         """Return the next sequence number and a later record time."""
@@ -162,6 +165,24 @@ class Neo4jWrites(Neo4jReads):
             self._last_turns[item.session_id] = max(last, item.turn_order)
         if isinstance(item, Edge) or item.id not in self._known.fresh:
             self._viewed = ({}, ())  # what nothing knew before changes nobody's standing
+
+    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
+        """Keep which edges a memory's facts are, from this revision on."""
+        edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(edge_ids)]
+        time = memory.revision.record_from
+        await self.ask(stating.PUT, id=memory.id, time=time, edges=edges)
+        self._stated = True
+        self._viewed = ({}, ())
+
+    async def facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        return await super().facts_of(memory_id) if self._stated else ()
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges; asks nothing where nobody does."""
+        return await super().stating(edge_ids, after, limit) if self._stated else ()
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""

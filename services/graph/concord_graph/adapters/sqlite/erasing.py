@@ -18,7 +18,7 @@ _TELLING = 4
 _RECEIPT = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_count")
 _TEXTS = {
     "memory": (
-        "content, content_digest, concepts, domain, surfaces_when, sources, category, tags,"
+        "content, content_digest, concepts, domain, surfaces_when, sources, category, tags, facts,"
         " external_id"
     ),
     "edge": (
@@ -30,7 +30,7 @@ _BLANK = {
     "memory": (
         "salt = x'', content = '', content_digest = '', concepts = '[]', concepts_stated = 0,"
         " domain = '', importance = 0, surfaces_when = '[]', sources = '[]', external_id = NULL,"
-        " category = '', tags = '[]'"
+        " category = '', tags = '[]', facts = '[]'"
     ),
     "edge": (
         "salt = x'', properties = '{}', weight = 1.0, importance = 0,"

@@ -17,6 +17,7 @@ from concord_graph.adapters.sqlite import (
     rows,
     sketches,
     statements,
+    stating,
     succession,
 )
 from concord_graph.adapters.sqlite.layers import LayerReads
@@ -188,6 +189,18 @@ class SqliteReads(LayerReads, TransferReads):
             "target": edge.target.id,
         }
 
+    async def facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        found = self._all(stating.FACTS, {"space": self._space, "id": memory_id})
+        return [row[0] for row in found]
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges."""
+        bound = {"space": self._space, "ids": _ids(edge_ids), "after": after, "limit": limit or -1}
+        return [(row[0], row[1]) for row in self._all(stating.STATING, bound)]
+
     async def revision(self, ref: Ref) -> Record | None:
         """Return what is kept exactly as that revision had it."""
         if ref.kind == ItemKind.RELATION:
@@ -226,7 +239,9 @@ class SqliteReads(LayerReads, TransferReads):
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return View(item, found.standing, found.access, found.near_constitutive, found.names)
+        return View(
+            item, found.standing, found.access, found.near_constitutive, found.names, found.sources
+        )
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
@@ -500,7 +515,7 @@ class SqliteReads(LayerReads, TransferReads):
     def _edge_view(self, row: rows.Row, valid: int) -> View:
         """Return the view of an edge. Pages are full of them, so every step counts."""
         edge = rows.edge(row)
-        superseded, predecessors, last_time, count, near, source, target = row[-7:]
+        superseded, predecessors, last_time, count, near, source, target, sources = row[-8:]
         names: dict[str, str] = {}
         if source is not None:
             names[row[9]] = source
@@ -515,7 +530,8 @@ class SqliteReads(LayerReads, TransferReads):
             predecessors,
         )
         access = self._access(row[0], last_time or create_time, count or 0)
-        return View(edge, standing, access, near == 1, names)
+        stated = tuple(json.loads(sources)) if sources else ()
+        return View(edge, standing, access, near == 1, names, stated)
 
     def _step(self, row: rows.Row) -> Step:
         return Step(

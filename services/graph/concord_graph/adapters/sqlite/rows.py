@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     HIDING,
     REPLACING,
@@ -37,7 +38,7 @@ EDGE = (
 MEMORY = (
     f"{_REVISION}, id_stated, content, memory_kind, concepts, concepts_stated, domain, importance, "
     "surfaces_when, sources, external_id, category, tags, session_id, edge_type, valid_from, "
-    "valid_until, turn_order, erase_time"
+    "valid_until, turn_order, erase_time, facts"
 )
 RELATION = f"{_REVISION}, name, functional"
 ENTRY = f"{_REVISION}, kind, session_id, shelf, rank, body"
@@ -125,6 +126,7 @@ def memory(row: Row) -> Memory:
         valid_until=row[24],
         turn_order=row[25],
         erase_time=row[26],
+        facts=_facts(row[27]),
     )
 
 
@@ -242,6 +244,7 @@ def _memory_values(memory_: Memory) -> dict[str, Any]:
         "effective_from": memory_.effective_from,
         "turn_order": memory_.turn_order,
         "erase_time": memory_.erase_time,
+        "facts": _json([[*f.triple, f.weight, dict(f.properties)] for f in memory_.facts]),
     }
 
 
@@ -266,6 +269,12 @@ def _source(part: dict[str, Any]) -> Source:
         turn_ids=tuple(part["turn_ids"]),
         trust=Trust(part["trust"]),
     )
+
+
+def _facts(text: str) -> tuple[Fact, ...]:
+    if text == "[]":
+        return ()
+    return tuple(Fact(*parts) for parts in json.loads(text))
 
 
 def _json(value: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from concord_graph.adapters.sqlite import succession
+from concord_graph.adapters.sqlite import stating, succession
 from concord_graph.adapters.sqlite.revisions import (
     AT_END,
     CONSTITUTIVE_AT_END,
@@ -55,7 +55,9 @@ def edge_superseded_from(now: bool) -> str:
 
 def memory_superseded_from(now: bool) -> str:
     """Return when the earliest live successor of memory m takes over (µs), FOREVER without one."""
-    return f"coalesce(({_replaced('m', 'memory', now)}), {FOREVER})"
+    ended = stating.ended_from(edge_superseded_from(now), now)
+    replaced = _replaced("m", "memory", now)
+    return f"min(coalesce(({replaced}), {FOREVER}), coalesce({ended}, {FOREVER}))"
 
 
 def _replaced(alias: str, table: str, now: bool) -> str:
@@ -86,16 +88,31 @@ def is_held(now: bool) -> str:
 @cache
 def successors(kind: ItemKind, now: bool) -> str:
     """Select (id, successor's id) of items among :ids for successors that have begun at :valid."""
+    if kind == ItemKind.EDGE:
+        return _edge_successors(now, IDS)
+    edges = stating.edges_of(IDS, now)
+    ended = stating.ended_from(edge_superseded_from(now), now)
+    following = stating.followers(
+        _edge_successors(now, edges), succession.next_ones(now, edges), ended, now
+    )
+    return f"{_resolved(kind, now, IDS)} UNION {following}"
+
+
+def _edge_successors(now: bool, ids: str) -> str:
+    return f"{_resolved(ItemKind.EDGE, now, ids)} UNION {succession.followers(now, ids)}"
+
+
+def _resolved(kind: ItemKind, now: bool, ids: str) -> str:
+    """Select (id, follower's id) of items for what lineage puts in their place."""
     name = TABLE[kind]
-    resolved = (
-        f"SELECT e.id, n.id FROM {name} e JOIN edge l {by('edge_replaces', now)}"
+    return (
+        f"SELECT e.id AS id, n.id AS follower FROM {name} e JOIN edge l {by('edge_replaces', now)}"
         " ON l.space = e.space AND l.target_id = e.id"
         f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
-        f" WHERE e.space = :space AND e.id IN {IDS} AND {current('e', now)}"
+        f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
         f" AND {_counts('l', 'e', name, now)}"
     )
-    return f"{resolved} UNION {succession.followers(now)}" if kind == ItemKind.EDGE else resolved
 
 
 @cache
@@ -128,7 +145,7 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
         f" AND k.id < l.id AND {live('k', now)} AND {_counts('k', 'n', table, now)})"
     )
     if table != "edge":
-        return resolved
+        return f"SELECT ({resolved}) + {stating.former_count(succession.former_count(now), now)}"
     resolved += f" AND NOT {succession.is_former('n', now)}"
     return f"SELECT ({resolved}) + {succession.former_count(now)}"
 
@@ -172,7 +189,7 @@ def _edge_view_columns(now: bool, source: str = "e.source_id", target: str = "e.
         f"{qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
         f" ({_predecessors('e', 'edge', now)}), a.last_time, a.count,"
         f" {_near_constitutive_edge(source, target)},"
-        f" {name.format(end=source)}, {name.format(end=target)}"
+        f" {name.format(end=source)}, {name.format(end=target)}, {stating.sources(now)}"
     )
 
 

@@ -83,22 +83,34 @@ def _row(alias: str, other: str, now: bool, *, whole: bool) -> str:
     return f"edge {alias} {index} WHERE {same} AND {alias}.target_id = {other}.target_id"
 
 
+def next_ones(now: bool, ids: str) -> str:
+    """Select (id, follower's id) of edges for the next ones in time that have begun at :valid."""
+    return (
+        "SELECT e.id AS id, s.id AS follower FROM edge e JOIN edge s INDEXED BY edge_succession"
+        " ON s.seq > 0 AND s.space = e.space AND s.relation = e.relation"
+        f" AND s.source_id = e.source_id AND s.effective_from = {next_from(now)}"
+        f" AND (s.target_id = e.target_id OR e.relation IN {functional(now)}) AND {live('s', now)}"
+        f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
+        " AND s.effective_from <= :valid"
+    )
+
+
 @cache
-def followers(now: bool) -> str:
-    """Select (id, follower's id) of edges among :ids: what has begun by :valid, not all of it.
+def followers(now: bool, ids: str = IDS) -> str:
+    """Select (id, follower's id) of edges among the ids: what has begun by :valid, not all of it.
 
     Only those from which a walk to the heads goes on: the latest of the row, and in between those
     that give way to none or to another by lineage. So a walk along a long row is one step.
     """
-    return " UNION ".join(_followers(now, whole=whole) for whole in (True, False))
+    return " UNION ".join(_followers(now, ids, whole=whole) for whole in (True, False))
 
 
-def _followers(now: bool, *, whole: bool) -> str:
+def _followers(now: bool, ids: str, *, whole: bool) -> str:
     target = "" if whole else ", target_id"
     # + keeps the planner from reading a relation from end to end
     asked = (
         f"SELECT e.space, e.id, e.source_id, e.relation, e.target_id, e.effective_from FROM edge e"
-        f" WHERE e.space = :space AND e.id IN {IDS} AND {current('e', now)}"
+        f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
         f" AND {_gives_way('e', now)}"
         f" AND +e.relation {'IN' if whole else 'NOT IN'} {functional(now)}"
     )
@@ -127,8 +139,9 @@ def _followers(now: bool, *, whole: bool) -> str:
     return (
         f"SELECT * FROM (WITH asked AS MATERIALIZED ({asked}), grouped AS MATERIALIZED ({grouped}),"
         f" beyond AS MATERIALIZED ({beyond})"
-        f" SELECT a.id, b.id FROM asked a JOIN beyond b ON b.source_id = a.source_id"
-        f" AND b.relation = a.relation{same_target} AND b.effective_from > a.effective_from)"
+        " SELECT a.id AS id, b.id AS follower FROM asked a JOIN beyond b"
+        f" ON b.source_id = a.source_id AND b.relation = a.relation{same_target}"
+        " AND b.effective_from > a.effective_from)"
     )
 
 

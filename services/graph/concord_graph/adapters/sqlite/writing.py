@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -115,6 +115,22 @@ class SqliteWrites(SqliteReads):
                     "INSERT OR IGNORE INTO spelling VALUES (?, ?, ?, ?, ?, ?)",
                     (*where, name, folded(name), backwards(name)),
                 )
+
+    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
+        """Keep which edges a memory's facts are, from this revision on."""
+        time = memory.revision.record_from
+        self._db.execute(
+            f"UPDATE support SET record_until = ?"
+            f" WHERE space = ? AND memory_id = ? AND record_until = {FOREVER}",
+            (time, self._space, memory.id),
+        )
+        self._db.executemany(
+            "INSERT INTO support VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (self._space, memory.id, place, edge_id, time, FOREVER)
+                for place, edge_id in enumerate(edge_ids)
+            ],
+        )
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""

@@ -1,0 +1,113 @@
+"""The Cypher of what memories state: which edges their facts are, and what follows (M1, T2).
+
+A `Support` node says that a memory states an edge; one that was closed is a `SupportVersion` only.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from concord_graph.adapters.neo4j import succession
+from concord_graph.adapters.neo4j.patterns import (
+    CONSTITUTIVE,
+    Known,
+    item,
+    replaced,
+    rests_on,
+    seen,
+)
+from concord_graph.domain.items import FOREVER, ItemKind
+
+MOST_SOURCES: Final = 100
+
+FACTS: Final = (
+    "MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL RETURN p.edge_id ORDER BY p.place"
+)
+"""The edges that the facts of memory $id are."""
+STATING: Final = (
+    "MATCH (p:Support) WHERE p.edge_id IN $ids AND p.memory_id > $after"
+    " MATCH (d:Memory {id: p.memory_id})"
+    " RETURN p.memory_id AS id, p.place AS place ORDER BY id, place LIMIT $limit"
+)
+"""(id, place) of the live memories that state an edge among $ids."""
+PUT: Final = (
+    "CALL () { MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL"
+    " SET p.record_until = $time REMOVE p:Support }"
+    " CALL () { UNWIND $edges AS edge CREATE (n:SupportVersion {memory_id: $id})"
+    " SET n:Support, n.place = edge.place, n.edge_id = edge.id, n.revision = 1,"
+    f" n.record_from = $time, n.record_until = {FOREVER} }}"
+    " MATCH (s:Space) SET s.stated = true"
+)
+"""Close what memory $id stated, and open what its facts are from $time on."""
+
+
+def sources(known: Known) -> str:
+    """Return the live memories that state edge e, by id, at most MOST_SOURCES."""
+    return (
+        f"COLLECT {{ MATCH {seen('p', 'Support', known, 'edge_id: e.id')}"
+        f" MATCH {seen('d', 'Memory', known, 'id: p.memory_id')}"
+        f" RETURN d.id AS id ORDER BY id LIMIT {MOST_SOURCES} }}"
+    )
+
+
+def ended_from(known: Known) -> str:
+    """Return when the last fact of memory m ends (µs); null when it states none that is there.
+
+    What defines the agent, or what both parties agreed to rests on, does not end with its facts.
+    """
+    lineage = f"COLLECT {{ {replaced('e', ItemKind.EDGE, known)} RETURN n.effective_from AS t"
+    ends = (
+        f"COLLECT {{ {_facts(known)}"
+        f" WITH *, coalesce({succession.next_from(known)}, {FOREVER}) AS follows,"
+        f" coalesce({lineage} ORDER BY t LIMIT 1 }}[0], {FOREVER}) AS other"
+        " WITH *, CASE WHEN other < follows THEN other ELSE follows END AS taken"
+        " WITH *, CASE WHEN taken < e.effective_from THEN e.effective_from ELSE taken END AS taken_"
+        f" WITH *, coalesce(e.valid_until, {FOREVER}) AS stated"
+        " RETURN CASE WHEN stated < taken_ THEN stated ELSE taken_ END AS t"
+        " ORDER BY t DESC LIMIT 1 }[0]"
+    )
+    return f"CASE WHEN m.edge_type = {CONSTITUTIVE} OR {rests_on('m.id', known)} THEN null ELSE {ends} END"
+
+
+def former_count(known: Known) -> str:
+    """Return how many edges the facts of memory m follow."""
+    counts = (
+        f"COLLECT {{ {_facts(known)} {succession.with_former(known)}"
+        f" RETURN {succession.former_count(known)} AS count }}"
+    )
+    return f"reduce(total = 0, one IN {counts} | total + one)"
+
+
+@cache
+def standing(known: Known) -> str:
+    """Select (id, place, when the last fact ends, how many edges they follow) of $asked."""
+    return (
+        f"UNWIND $asked AS ask MATCH {item('m', ItemKind.MEMORY, known)}"
+        f" RETURN m.id, ask.place, {ended_from(known)}, {former_count(known)}"
+    )
+
+
+@cache
+def followers(known: Known) -> str:
+    """Select (id, follower's id) of $asked memories: of what follows their facts at $valid.
+
+    The memories that state what follows their edges: the next in time, and those from which a walk
+    to the heads goes on.
+    """
+    record = "" if known is None else ", ask"
+    return (
+        f"UNWIND $asked AS ask MATCH {item('m', ItemKind.MEMORY, known)} {_facts(known)}"
+        f" WITH m, e{record} {succession.with_followers(known, f'm, e{record}')}"
+        f" MATCH {seen('q', 'Support', known, 'edge_id: successor')}"
+        f" MATCH {seen('d', 'Memory', known, 'id: q.memory_id')} AND d.id <> m.id"
+        " RETURN DISTINCT m.id AS id, d.id AS successor"
+    )
+
+
+def _facts(known: Known) -> str:
+    """Return the live edges e that the facts of memory m are."""
+    return (
+        f"MATCH {seen('p', 'Support', known, 'memory_id: m.id')}"
+        f" MATCH {seen('e', 'Edge', known, 'id: p.edge_id')}"
+    )

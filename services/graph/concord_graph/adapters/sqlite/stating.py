@@ -1,0 +1,100 @@
+"""The SQL of what memories state: which edges their facts are, and what follows (M1, T2)."""
+
+from __future__ import annotations
+
+from concord_graph.adapters.sqlite.revisions import IDS, current, live, rests
+from concord_graph.domain.items import FOREVER
+
+MOST_SOURCES = 100
+
+
+def _support(alias: str, end: str, now: bool) -> str:
+    """Return the support rows, found by their "memory" or "edge"."""
+    return f"support {alias} INDEXED BY support_of_{end}{'' if now else '_then'}"
+
+
+def _any(now: bool) -> str:
+    """Return the test that anybody states anything: asked once a statement, it saves the rest."""
+    source = _support("z", "memory", now)
+    return f"EXISTS (SELECT 1 FROM {source} WHERE z.space = :space AND {current('z', now)})"
+
+
+FACTS = (
+    f"SELECT p.edge_id FROM {_support('p', 'memory', True)}"
+    f" WHERE p.space = :space AND p.memory_id = :id AND {current('p', True)} ORDER BY p.place"
+)
+"""The edges that the facts of memory :id are."""
+
+STATING = (
+    f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', True)}"
+    f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', True)}"
+    f" WHERE p.space = :space AND p.edge_id IN {IDS} AND p.memory_id > :after"
+    f" AND {current('p', True)} ORDER BY p.memory_id, p.place LIMIT :limit"
+)
+"""(id, place) of the live memories that state an edge among :ids."""
+
+
+def sources(now: bool) -> str:
+    """Return the live memories that state edge e, as JSON; NULL where nobody states anything."""
+    ids = (
+        f"SELECT p.memory_id FROM {_support('p', 'edge', now)}"
+        f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', now)}"
+        f" WHERE p.space = e.space AND p.edge_id = e.id AND {current('p', now)}"
+        f" ORDER BY p.memory_id LIMIT {MOST_SOURCES}"
+    )
+    return f"CASE WHEN {_any(now)} THEN (SELECT json_group_array(memory_id) FROM ({ids})) END"
+
+
+def ended_from(superseded_from: str, now: bool) -> str:
+    """Return when the last fact of memory m ends (µs); NULL when it states none that is there.
+
+    `superseded_from` tells it of edge e. What defines the agent, or what both parties agreed to
+    rests on, does not end with its facts (G4).
+    """
+    until = f"min(coalesce(e.valid_until, {FOREVER}), max(e.effective_from, {superseded_from}))"
+    held = rests("memory", "m.id", "m.space", now)
+    last = f"SELECT max({until}) FROM {_facts('m', now)} AND NOT {held}"
+    return f"CASE WHEN {_any(now)} AND m.edge_type <> 2 THEN ({last}) END"
+
+
+def former_count(former: str, now: bool) -> str:
+    """Return how many edges the facts of memory m follow; `former` counts them for edge e."""
+    return (
+        f"CASE WHEN {_any(now)} THEN (SELECT coalesce(sum({former}), 0) FROM {_facts('m', now)})"
+        " ELSE 0 END"
+    )
+
+
+def _facts(memory: str, now: bool) -> str:
+    """Return the live edges e that the facts of a memory are, as what follows FROM."""
+    return (
+        f"{_support('p', 'memory', now)} CROSS JOIN edge e"
+        f" ON e.space = p.space AND e.id = p.edge_id AND {live('e', now)}"
+        f" WHERE p.space = {memory}.space AND p.memory_id = {memory}.id AND {current('p', now)}"
+    )
+
+
+def edges_of(ids: str, now: bool) -> str:
+    """Return the ids of the edges that the facts of memories are."""
+    return (
+        f"(SELECT p.edge_id FROM {_support('p', 'memory', now)}"
+        f" WHERE p.space = :space AND p.memory_id IN {ids} AND {current('p', now)})"
+    )
+
+
+def followers(edges: str, next_ones: str, ended: str, now: bool) -> str:
+    """Select (id, follower's id) of memories among :ids whose facts have all ended at :valid.
+
+    `edges` selects (id, successor's id) of the edges of their facts, `next_ones` those that are
+    next in time; `ended` is `ended_from`.
+    """
+    return (
+        f"SELECT m.id, q.memory_id FROM memory m CROSS JOIN {_support('p', 'memory', now)}"
+        f" ON p.space = m.space AND p.memory_id = m.id AND {current('p', now)}"
+        f" CROSS JOIN (SELECT * FROM ({edges}) UNION {next_ones}) f ON f.id = p.edge_id"
+        f" CROSS JOIN {_support('q', 'edge', now)}"
+        f" ON q.space = p.space AND q.edge_id = f.follower AND {current('q', now)}"
+        f" CROSS JOIN memory d ON d.space = q.space AND d.id = q.memory_id AND {live('d', now)}"
+        f" WHERE m.space = :space AND m.id IN {IDS} AND {current('m', now)}"
+        f" AND q.memory_id <> m.id AND coalesce({ended}, {FOREVER}) <= :valid"
+    )

@@ -1,0 +1,67 @@
+"""What memories state, and what an edge says that only memories make (M1).
+
+Such an edge says the least that all of its facts agree with, whatever the order in which they came:
+the largest weight, the latest end, and of two values of one property the greater, by JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Properties = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """That a subject stands in a relation to an object; names of nodes."""
+
+    subject: str
+    relation: str
+    object: str
+    weight: float = 1.0
+    properties: Properties = field(default_factory=dict)
+
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """Return what makes two facts of a memory the same."""
+        return self.subject, self.relation, self.object
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What one or more facts say of their edge; `until` (µs) None = open."""
+
+    weight: float
+    properties: Properties
+    until: int | None
+
+    def joined(self, other: Saying) -> Saying:
+        """Return what both say together; no matter which one comes first."""
+        open_ended = self.until is None or other.until is None
+        return Saying(
+            weight=max(self.weight, other.weight),
+            properties=_joined(self.properties, other.properties),
+            until=None if open_ended else max(self.until or 0, other.until or 0),
+        )
+
+
+def distinct(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Return the facts, each triple once, as it was first stated."""
+    firsts: dict[tuple[str, str, str], Fact] = {}
+    for fact in facts:
+        firsts.setdefault(fact.triple, fact)
+    return tuple(firsts.values())
+
+
+def _joined(one: Properties, other: Properties) -> dict[str, Any]:
+    return {
+        key: max((p[key] for p in (one, other) if key in p), key=_text)
+        for key in sorted({*one, *other})
+    }
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
