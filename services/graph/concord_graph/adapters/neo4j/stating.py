@@ -67,7 +67,8 @@ def ended_from(known: Known) -> str:
         " RETURN CASE WHEN stated < taken_ THEN stated ELSE taken_ END AS t"
         " ORDER BY t DESC LIMIT 1 }[0]"
     )
-    return f"CASE WHEN m.edge_type = {CONSTITUTIVE} OR {rests_on('m.id', known)} THEN null ELSE {ends} END"
+    keeps = f"m.edge_type = {CONSTITUTIVE} OR {rests_on('m.id', known)}"
+    return f"CASE WHEN {keeps} THEN null ELSE {ends} END"
 
 
 def former_count(known: Known) -> str:
