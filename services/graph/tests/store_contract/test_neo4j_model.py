@@ -140,7 +140,13 @@ async def test_the_graph_is_whole_after_all_kinds_of_writes(live: World) -> None
 def _reads() -> dict[str, Callable[[Known], str]]:
     def walked(known: Known, *, whole: bool, constitutive: bool = False) -> str:
         return statements.walked(
-            known, ENDS, "", hide_superseded=not whole, whole=whole, constitutive=constitutive
+            known,
+            ENDS,
+            "",
+            hide_superseded=not whole,
+            whole=whole,
+            constitutive=constitutive,
+            facts=whole,
         )
 
     found: dict[str, Callable[[Known], str]] = {
@@ -175,7 +181,9 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "relations": succession.listed_relations,
     }
     for kind in ITEMS:
-        found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(kind, known)  # type: ignore[misc] # the default binds the loop's value
+        found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(
+            kind, known, facts=True
+        )  # type: ignore[misc] # the default binds the loop's value
         found[f"all of {kind.name}"] = lambda known, kind=kind: statements.live_items(  # type: ignore[misc] # as above
             kind, known, stated=True
         )
