@@ -12,6 +12,7 @@ DISTRIBUTIONS := protos services/chassis services/concepts services/attestation 
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests
 PYTEST := $(BIN)/python -X dev -W error -m pytest
+PARALLEL := -n auto --dist worksteal
 
 .PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench chaos clean baseline locks
 
@@ -26,7 +27,7 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 	@$(BIN)/concord demo
 
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
-	PYTHONASYNCIODEBUG=1 $(PYTEST) -m "not chaos and not neo4j" $(ARGS)
+	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not neo4j" $(ARGS)
 
 test-neo4j: $(VENV)/dev.stamp ## run graph's tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
 	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j $(PYTEST) -m "not chaos" --timeout 300 $(NEO4J_TESTS) $(ARGS)

@@ -169,7 +169,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
             known, "", stated=True, by_participant=True
         ),
         "memories": lambda known: statements.listed_memories(
-            known, filters.memory_tests(MemoryFilter(), known)[0]
+            known, filters.memory_tests(MemoryFilter(), known, facts=True)[0]
         ),
         "counts": lambda known: statements.counted(known, stated=True),
         "turns": lambda known: layers._turns(known, stated=True),
