@@ -11,6 +11,7 @@ from concord_attestation.consent import Answer, GenesisRecord, Grant, RestoreGra
 
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -350,6 +351,11 @@ class Reads(Protocol):
         (id, place of the fact among its facts)."""
         ...
 
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        """Return what `put_facts` kept of record times (µs) from `since` to `until`, both included:
+        by time, then by the memory's id. Where the edges became none, with none."""
+        ...
+
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         ...
@@ -592,8 +598,8 @@ class Writes(Reads, Protocol):
         """Remember that an import was refused at a time (µs), for the record that begins later."""
         ...
 
-    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
-        """Keep which edges a memory's facts are, from this revision on."""
+    async def put_facts(self, support: Support) -> None:
+        """Keep which edges a memory's facts are from a record time on."""
         ...
 
     async def append(self, change: Change) -> None:

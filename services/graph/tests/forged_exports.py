@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from concord_graph.domain.items import digest
-from concord_graph.usecases.full_lines import decode
+from concord_graph.usecases.full_lines import FORMAT, decode
 from transfers import file_of
 
 Record = dict[str, Any]
@@ -129,7 +129,7 @@ def taken_id(records: Records) -> None:
 
 
 FORGERIES: Sequence[tuple[str, Forge]] = (
-    ("a newer Concord wrote it", changed("export", 0, format=2)),
+    ("a newer Concord wrote it", changed("export", 0, format=FORMAT + 1)),
     ("changes that no import made", lambda r: r[0].update(imports=[_plain(find(r, "change"))])),
     ("burns what no import burns", changed("export", 0, burnt=["abc"])),
     ("is a second first line", lambda records: records.insert(3, dict(records[0]))),
@@ -198,6 +198,12 @@ FORGERIES: Sequence[tuple[str, Forge]] = (
         ),
     ),
     ("another live item has this name", edited("relation", 1, {"name": "LIVES_IN"})),
+    ("of another change", changed("support", 0, record_from="2001-01-01T00:00:00.000000Z")),
+    ("not the facts of their memory", changed("support", 0, memory_id="nobody")),
+    ("not the facts of their memory", lambda r: find(r, "support")["edges"].pop()),
+    ("not the facts of their memory", lambda r: find(r, "support")["edges"].reverse()),
+    ("not the facts of their memory", lambda r: find(r, "support").update(edges=["a", "b"])),
+    ("the edges are missing", without("support")),
     ("not the receipt", without("erasure")),
     ("not the receipt", changed("erasure", 0, digest="0" * 64)),
     ("not the receipt", changed("erasure", 0, memory_id="tea")),

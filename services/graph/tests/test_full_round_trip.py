@@ -10,7 +10,7 @@ import grpc
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
-from graph_world import AMENDS, DAY, SECOND, START, SUPERSEDES, Calls, World, stamp
+from graph_world import AMENDS, DAY, SECOND, START, SUPERSEDES, Calls, World, fact, stamp
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
@@ -72,11 +72,21 @@ async def _change(calls: Calls, place: int) -> None:
     await calls.update(memory, "tags")
 
 
+async def _state_otherwise(calls: Calls, place: int) -> None:
+    memory = await calls.get(f"m{place}")
+    if memory.facts:
+        del memory.facts[:]
+    else:
+        memory.facts.append(SHARED)
+    await calls.update(memory, "facts")
+
+
 async def _forget(calls: Calls, place: int) -> None:
     memory = await calls.get(f"m{place}")
     await (calls.restore if memory.HasField("forget_time") else calls.forget)(memory)
 
 
+SHARED = fact("s", "R", "o", properties={"a": 1})
 Deed = Callable[[Calls, int], Any]
 DEEDS: Sequence[Deed] = (
     lambda calls, n: calls.add(f"said {n}. Supersedes: [[memory:m{n - 1}]]", id=f"m{n}"),
@@ -89,6 +99,10 @@ DEEDS: Sequence[Deed] = (
     lambda calls, n: calls.declare("IN", functional=n % 2 == 0),
     lambda calls, n: calls.append("talk", ("Ada", f"turn {n}")),
     lambda calls, n: calls.hold(f"held {n}"),
+    lambda calls, n: calls.add(f"fact {n}", id=f"m{n}", facts=[fact("s", "R", f"o{n}"), SHARED]),
+    lambda calls, n: calls.add(f"fact {n}", facts=[fact("s", "R", f"o{n}", weight=n / 2), SHARED]),
+    lambda calls, n: calls.put_edge("s", "R", f"o{n}"),
+    _state_otherwise,
     _erase,
     _change,
     _forget,

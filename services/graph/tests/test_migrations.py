@@ -21,6 +21,7 @@ LANDED = {
     10: "f1ffb59bf4ceb8b385278790b15390277bd0ef6e927be20992c9219d57164be8",
     11: "b636be6789ba6cc1e0389db97c572f04fe8ec8bc048cef23b7a3c5d4aa5a062b",
     12: "b2c1b47b8759540b3c4fae24b09239a477982bfedbba90eb8df89b205ada6cd9",
+    13: "0474d4424dee2fd2cd4e49db1cfe01a09c5b804bf687d214dd7428cc6b323179",
 }
 """SHA-256 of every step that stores in the world have run."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from concord.graph.v1 import graph_pb2, layers_pb2, transfer_pb2
 from concord.type.v1 import type_pb2
 from concord_client import signing
-from graph_world import AMENDS, DAY, SECRET, Calls, Clock, Parties, by_id, stamp
+from graph_world import AMENDS, DAY, SECRET, START, Calls, Clock, Parties, by_id, fact, stamp
 
 PIECE = 1_000
 
@@ -95,6 +95,7 @@ async def furnish(calls: Calls, clock: Clock) -> None:
     await calls.put_edge("Ada", "LIVES_IN", "Hamburg", valid_from=when)
     await calls.put_edge("Ada", "LIVES_IN", "Bremen")
     await calls.declare("SAYS", functional=False)
+    await state_facts(calls)
     await with_layers(calls)
     await erase_one(calls, when)
     await calls.get("tea", peek=False)
@@ -110,6 +111,32 @@ async def erase_one(calls: Calls, when: int) -> None:
     secret.content = "Hush. Supersedes: [[memory:tea]]"
     secret = await calls.update(secret, "content")
     await calls.erase(secret, reason="asked to")
+
+
+async def state_facts(calls: Calls) -> None:
+    """State facts, alone and together, otherwise than before, no longer, forgotten and erased."""
+    await calls.declare("BASED_IN")
+    first = await calls.add(
+        "Acme is based in Ulm, and pays well.",
+        facts=[fact("Acme", "BASED_IN", "Ulm"), fact("Acme", "PAYS", "well", weight=0.5)],
+        valid_from=stamp(START - 5 * DAY),
+    )
+    await calls.add(
+        "Acme moved to Bonn.",
+        facts=[fact("Acme", "BASED_IN", "Bonn", properties={"why": "rent"})],
+        valid_from=stamp(START - 2 * DAY),
+    )
+    said = await calls.add("It pays.", facts=[fact("Acme", "PAYS", "well", properties={"a": 1})])
+    del first.facts[1]
+    first = await calls.update(first, "facts")
+    first.facts.add(subject="Acme", relation="PAYS", object="badly")
+    await calls.update(first, "facts")
+    await calls.forget(said)
+    doomed = await calls.add("Ssh.", facts=[fact("Acme", "HIDES", "gold"), *first.facts])
+    hidden = await calls.get_triple("Acme", "HIDES", "gold")
+    shown = await calls.put_edge("Acme", "SHOWS", "gold")
+    await calls.relate(AMENDS, shown.id, hidden.id, "why")
+    await calls.erase(doomed)
 
 
 async def with_layers(calls: Calls) -> None:

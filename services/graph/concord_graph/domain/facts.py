@@ -31,6 +31,15 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """The edges that a memory's facts are, by place, from a record time (µs) on."""
+
+    memory_id: str
+    edges: tuple[str, ...]
+    record_from: int
+
+
+@dataclass(frozen=True, slots=True)
 class Saying:
     """What one or more facts say of their edge; `until` (µs) None = open."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.drafts import EndRef, check_interval, check_relation
-from concord_graph.domain.facts import Fact, Saying
+from concord_graph.domain.facts import Fact, Saying, Support
 from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin
 from concord_graph.ports import Reads
 from concord_graph.usecases.edges import addressed, end_of
@@ -34,7 +34,7 @@ async def keep_facts(
     """Keep which edges the facts are of a memory that was just written; settle those it left."""
     lost = list(await writer.tx.facts_of(after.id)) if before is not None else []
     if edges != lost:
-        await writer.tx.put_facts(after, edges)
+        await writer.tx.put_facts(Support(after.id, tuple(edges), after.revision.record_from))
     for edge_id in lost:
         if edge_id not in edges:
             await settle(writer, edge_id)
@@ -48,7 +48,7 @@ async def left_alone(writer: Writer, memory: Memory) -> list[Edge]:
     ids = await writer.tx.facts_of(memory.id)
     if not ids:
         return []
-    await writer.tx.put_facts(memory, [])
+    await writer.tx.put_facts(Support(memory.id, (), memory.revision.record_from))
     alone = []
     for edge in [await writer.tx.edge(edge_id) for edge_id in ids]:
         if edge is None or edge.erase_time or not await _follows_facts(writer, edge):

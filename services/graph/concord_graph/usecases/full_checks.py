@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Edge,
@@ -20,7 +21,7 @@ from concord_graph.domain.items import (
     digest,
     is_erased,
 )
-from concord_graph.ports import Change, ChangeType, Writes
+from concord_graph.ports import Change, ChangeType, Ref, Writes
 
 
 class Sequence:
@@ -88,6 +89,28 @@ async def missing(tx: Writes, item: Record) -> str:
     return ""
 
 
+async def states(tx: Writes, support: Support) -> bool:
+    """Return whether these edges can be what a memory states; of what was erased all can."""
+    memory = await tx.memory(support.memory_id) or await _first(
+        tx, ItemKind.MEMORY, support.memory_id
+    )
+    found = [await tx.edge(i) or await _first(tx, ItemKind.EDGE, i) for i in support.edges]
+    edges = [edge for edge in found if isinstance(edge, Edge) and not edge.is_lineage]
+    if not isinstance(memory, Memory) or not len(found) == len(edges) == len(set(support.edges)):
+        return False
+    if not memory.revision.salt:
+        return True
+    return len(edges) == len(memory.facts) and all(
+        edge.relation == fact.relation or not edge.revision.salt
+        for edge, fact in zip(edges, memory.facts, strict=True)
+    )
+
+
+async def _first(tx: Writes, kind: ItemKind, item_id: str) -> Record | None:
+    """Return the first revision of what may be erased further on: until then it has no newest."""
+    return (await tx.revisions([Ref(kind, item_id, 1)]))[0]
+
+
 def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
     """Return whether a change names its revisions; with what was erased went what is digested."""
     if is_erased(item) and change.type != ChangeType.ERASED:
@@ -115,7 +138,7 @@ async def _has_ends(tx: Writes, edge: Edge) -> bool:
         if is_erased(edge) and end.id == edge.id:
             continue  # a ghost that only an erased memory named
         ghost = ItemKind.MEMORY if end.kind == ItemKind.MEMORY else None
-        if kinds.get(end.id, ghost) != end.kind:
+        if kinds.get(end.id, ghost) != end.kind and await _first(tx, end.kind, end.id) is None:
             return False
     return True
 

@@ -7,11 +7,12 @@ header, which says how much follows, is only known at the end.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Change, ChangeType, OperationFilter, Reads, Ref
 from concord_graph.usecases.commands import IMPORT
@@ -96,6 +97,7 @@ class FullExport:
             refs = [Ref(change.item_kind, change.item_id, change.revision) for change in made]
             found = await tx.revisions(refs)
             revisions = {change.seq: item for change, item in zip(made, found, strict=True)}
+            supports = await _supports(tx, changes)
             for change in changes:
                 if change.author.method == IMPORT:
                     self._imports.append(change)
@@ -104,6 +106,8 @@ class FullExport:
                 if revision is not None:
                     self._keep(revision)
                 self._keep(change)
+                for support in supports[change.record_time]:
+                    self._keep(support)
                 if change.type == ChangeType.ERASED and change.item_kind == ItemKind.MEMORY:
                     receipt = await tx.erasure(memory_id=change.item_id)
                     if receipt is not None:
@@ -114,3 +118,11 @@ class FullExport:
         self._counts[kind_of(line)] += 1
         self._hashed.update(data)
         self._file.write(data)
+
+
+async def _supports(tx: Reads, changes: Sequence[Change]) -> Mapping[int, Sequence[Support]]:
+    """Return what memories stated anew, by the record time of the change with which they did."""
+    found: dict[int, list[Support]] = defaultdict(list)
+    for support in await tx.supports(changes[0].record_time, changes[-1].record_time):
+        found[support.record_from].append(support)
+    return found

@@ -13,16 +13,25 @@ from typing import BinaryIO
 
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ExportInvalid, ItemClash, SpaceNotEmpty
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
     ItemKind,
+    Memory,
     Record,
 )
 from concord_graph.ports import Change, ChangeType, Ref
 from concord_graph.usecases.commands import IMPORT
 from concord_graph.usecases.erasing import Erasing
-from concord_graph.usecases.full_checks import Sequence, as_put, is_receipt, mismatch, missing
+from concord_graph.usecases.full_checks import (
+    Sequence,
+    as_put,
+    is_receipt,
+    mismatch,
+    missing,
+    states,
+)
 from concord_graph.usecases.full_export import REVISING
 from concord_graph.usecases.full_lines import (
     FORMAT,
@@ -154,6 +163,7 @@ class FullImport:
                 raise self._wrong(f"has sequence number {line.seq} or a time out of order")
             await self._replay(item, line)
             change, line = line, self._body(next(lines))
+            line = await self._supports(line, lines, change, item)
             if change.type == ChangeType.ERASED and change.item_kind == ItemKind.MEMORY:
                 if not isinstance(line, Erasure) or not is_receipt(line, change):
                     raise self._wrong("is not the receipt of the erasure before")
@@ -164,6 +174,29 @@ class FullImport:
         if sequence.left or self._closing:
             raise self._wrong("comes too early: changes or revisions are missing")
         return line
+
+    async def _supports(
+        self, line: Line, lines: Iterator[bytes], change: Change, item: Record | None
+    ) -> Line:
+        """Keep which edges facts became with a change."""
+        tx, last = self._writer.tx, ""
+        while isinstance(line, Support):
+            if line.memory_id <= last or line.record_from != change.record_time:
+                raise self._wrong("is out of order, or of another change than the one before")
+            if not await states(tx, line):
+                raise self._wrong("has edges that are not the facts of their memory")
+            last = line.memory_id
+            await tx.put_facts(line)
+            line = self._body(next(lines))
+        if isinstance(item, Memory) and not await self._states_all(item):
+            raise self._wrong("comes too early: the edges are missing that a memory's facts are")
+        return line
+
+    async def _states_all(self, memory: Memory) -> bool:
+        """Return whether each fact of a memory that was just written is an edge, and no other."""
+        if not memory.facts and (memory.revision.number == 1 or not memory.revision.salt):
+            return True
+        return len(memory.facts) == len(await self._writer.tx.facts_of(memory.id))
 
     async def _replay(self, item: Record | None, change: Change) -> None:
         if (change.type in REVISING) != (item is not None):

@@ -20,10 +20,11 @@ from functools import cache
 from typing import Any
 
 from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import DeclaredRelation, Edge, Entry, ItemKind, Memory, Node, Record
 from concord_graph.ports import Change
 
-FORMAT = 1
+FORMAT = 2
 """Grows with what an earlier program could not read; what this one reads is this and all before."""
 
 
@@ -74,7 +75,7 @@ class EndLine:
     digest: str
 
 
-Line = Header | GenesisLine | Record | Change | Erasure | AccessLine | NonceLine | EndLine
+Line = Header | GenesisLine | Record | Change | Support | Erasure | AccessLine | NonceLine | EndLine
 
 KINDS: Mapping[str, type[Line]] = {
     "export": Header,
@@ -82,6 +83,7 @@ KINDS: Mapping[str, type[Line]] = {
     **{"node": Node, "edge": Edge, "memory": Memory, "episode": Entry, "working_memory": Entry},
     "relation": DeclaredRelation,
     "change": Change,
+    "support": Support,
     "erasure": Erasure,
     "access": AccessLine,
     "nonce": NonceLine,

@@ -23,9 +23,11 @@ from concord_graph.adapters.neo4j import (
 from concord_graph.adapters.neo4j.patterns import known_at
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.viewing import Neo4jViews
+from concord_graph.adapters.supports import supports_of
 from concord_graph.adapters.unstored import page_of_accesses
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -154,6 +156,10 @@ class Neo4jReads(Neo4jViews):
         """Return live memories that state any of the edges."""
         bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
         return [(row[0], row[1]) for row in await self.ask(stating.STATING, **bound)]
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        """Return what was kept of a stretch of record time."""
+        return supports_of(await self.ask(stating.SUPPORTS, since=since, until=until))
 
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""

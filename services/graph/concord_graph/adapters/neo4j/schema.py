@@ -15,7 +15,7 @@ from neo4j import AsyncManagedTransaction, AsyncSession
 from concord_graph.adapters.neo4j import sketches
 from concord_graph.domain.exceptions import StoreUnusable
 
-VERSION = 4
+VERSION = 5
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -55,6 +55,8 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "erase_confirmations": ("EraseConfirmation", "space", "erase_id"),
     "support_edge": ("Support", "space", "edge_id"),
     "support_then": ("SupportVersion", "space", "memory_id"),
+    "support_opened": ("SupportVersion", "space", "record_from"),
+    "support_closed": ("SupportVersion", "space", "record_until"),
     "support_edge_then": ("SupportVersion", "space", "edge_id"),
     "participation_edge": ("Participation", "space", "edge_id"),
     "edge_row": ("Edge", "space", "relation", "source_id", "effective_from"),

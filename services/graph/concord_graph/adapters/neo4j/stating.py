@@ -25,6 +25,18 @@ FACTS: Final = (
     "MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL RETURN p.edge_id ORDER BY p.place"
 )
 """The edges that the facts of memory $id are."""
+SUPPORTS: Final = (
+    "CALL () { MATCH (p:SupportVersion)"
+    " WHERE p.record_from >= $since AND p.record_from <= $until"
+    " RETURN p.record_from AS time, p.memory_id AS id, p.place AS place, p.edge_id AS edge"
+    " UNION MATCH (p:SupportVersion)"
+    " WHERE p.record_until >= $since AND p.record_until <= $until"
+    f" AND p.record_until <> {FOREVER}"
+    " RETURN DISTINCT p.record_until AS time, p.memory_id AS id, -1 AS place, '' AS edge }"
+    " RETURN time, id, place, edge ORDER BY time, id, place"
+)
+"""(time, memory's id, place, edge's id) of what began between $since and $until (µs), and with the
+place -1 of what ended then."""
 STATING: Final = (
     "MATCH (p:Support) WHERE p.edge_id IN $ids AND p.memory_id > $after"
     " MATCH (d:Memory {id: p.memory_id})"

@@ -33,6 +33,7 @@ from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain import sketch as sketching
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
@@ -166,11 +167,11 @@ class Neo4jWrites(Neo4jReads):
         if isinstance(item, Edge) or item.id not in self._known.fresh:
             self._viewed = ({}, ())  # what nothing knew before changes nobody's standing
 
-    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
-        """Keep which edges a memory's facts are, from this revision on."""
-        edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(edge_ids)]
-        time = memory.revision.record_from
-        await self.ask(stating.PUT, id=memory.id, time=time, edges=edges)
+    async def put_facts(self, support: Support) -> None:
+        """Keep which edges a memory's facts are from a record time on."""
+        edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(support.edges)]
+        time = support.record_from
+        await self.ask(stating.PUT, id=support.memory_id, time=time, edges=edges)
         self._stated = True
         self._viewed = ({}, ())
 

@@ -22,8 +22,10 @@ from concord_graph.adapters.sqlite import (
 )
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.adapters.sqlite.transfer import TransferReads
+from concord_graph.adapters.supports import supports_of
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -200,6 +202,11 @@ class SqliteReads(LayerReads, TransferReads):
         """Return live memories that state any of the edges."""
         bound = {"space": self._space, "ids": _ids(edge_ids), "after": after, "limit": limit or -1}
         return [(row[0], row[1]) for row in self._all(stating.STATING, bound)]
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        """Return what was kept of a stretch of record time."""
+        bound = {"space": self._space, "since": since, "until": until}
+        return supports_of(self._all(stating.SUPPORTS, bound))
 
     async def revision(self, ref: Ref) -> Record | None:
         """Return what is kept exactly as that revision had it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -13,6 +13,7 @@ from concord_graph.adapters.sqlite import erasing, rows, sketches
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
+from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -116,19 +117,19 @@ class SqliteWrites(SqliteReads):
                     (*where, name, folded(name), backwards(name)),
                 )
 
-    async def put_facts(self, memory: Memory, edge_ids: Sequence[str]) -> None:
-        """Keep which edges a memory's facts are, from this revision on."""
-        time = memory.revision.record_from
+    async def put_facts(self, support: Support) -> None:
+        """Keep which edges a memory's facts are from a record time on."""
+        time = support.record_from
         self._db.execute(
             f"UPDATE support SET record_until = ?"
             f" WHERE space = ? AND memory_id = ? AND record_until = {FOREVER}",
-            (time, self._space, memory.id),
+            (time, self._space, support.memory_id),
         )
         self._db.executemany(
             "INSERT INTO support VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (self._space, memory.id, place, edge_id, time, FOREVER)
-                for place, edge_id in enumerate(edge_ids)
+                (self._space, support.memory_id, place, edge_id, time, FOREVER)
+                for place, edge_id in enumerate(support.edges)
             ],
         )
 

@@ -1,0 +1,21 @@
+"""Rows of what memories state, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from concord_graph.domain.facts import Support
+
+
+def supports_of(rows: Iterable[Sequence[Any]]) -> Sequence[Support]:
+    """Return supports from rows (time, memory's id, place, edge's id), sorted.
+
+    The place -1 stands for what ended then: nothing took its place where no other row does.
+    """
+    found = []
+    for (time, memory_id), group in groupby(rows, lambda row: (row[0], row[1])):
+        edges = tuple(row[3] for row in group if row[2] >= 0)
+        found.append(Support(memory_id, edges, time))
+    return found

@@ -1,0 +1,107 @@
+"""What memories state moves with a space: a copy reads, and goes on, as the original (G15, M1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_graph.domain import sketch
+from google.protobuf.message import Message
+from graph_world import DAY, START, Calls, Clock, fact, stamp, world
+from transfers import export_of, furnish, import_into
+
+OLD = "The budget of the Apollo project is 40,000 euros a year."
+NEW = OLD.replace("40", "45")
+
+
+async def answers(calls: Calls, record: int | None) -> list[Any]:
+    """Return what every read says of the facts, as known at a record time (µs)."""
+    as_of = type_pb2.AsOf(record_time=stamp(record)) if record else None
+    edges = await calls.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=200, as_of=as_of))
+    memories = await calls.memory.ListMemories(
+        memory_pb2.ListMemoriesRequest(page_size=200, as_of=as_of)
+    )
+    found: list[Message] = [*edges.edges, *memories.memories]
+    for valid in (START - 3 * DAY, START + DAY):
+        at = type_pb2.AsOf(record_time=as_of and as_of.record_time, valid_time=stamp(valid))
+        reply = await calls.neighbors("Acme", as_of=at, peek=True)
+        found += [neighbor.edge for neighbor in reply.neighbors]
+    for memory in memories.memories:
+        request = memory_pb2.GetMemoryRequest(id=memory.id, as_of=as_of, peek=True)
+        found.append((await calls.memory.GetMemory(request)).memory)
+    return [each.SerializeToString(deterministic=True) for each in found]
+
+
+def times(changes: Sequence[Any]) -> list[int | None]:
+    """Return instants to ask about: now, and here and there in the record."""
+    stamps = [change.record_time for change in changes[::7]]
+    return [None, *(s.seconds * 1_000_000 + s.nanos // 1_000 for s in stamps)]
+
+
+async def test_a_copy_reads_as_the_original(tmp_path: Path) -> None:
+    """G15 M1 M4 T3 Facts, sources, neighbours at any instant, also after erasing and forgetting."""
+    clock = Clock()
+    async with world(tmp_path / "graph.db", clock=clock) as live:
+        home, copy = live.calls("home"), live.calls("copy")
+        await furnish(home, clock)
+        lines = await export_of(home)
+        await import_into(copy, lines)
+
+        assert await copy.export() == await home.export()
+        for time in times(await home.changes()):
+            first = await answers(home, time)
+            assert first == await answers(copy, time)
+        assert any(memory.facts for memory in await everything(copy))
+
+
+async def everything(calls: Calls) -> list[type_pb2.Memory]:
+    """Return the memories of a first page."""
+    return [await calls.get(memory_id) for memory_id in await calls.listed(page_size=200)]
+
+
+async def test_a_copy_goes_on_as_the_original(tmp_path: Path) -> None:
+    """M1 T2 M4 In a copy, facts that are forgotten, brought back and erased take their edges."""
+    async with world(tmp_path / "graph.db") as live:
+        home, copy = live.calls("home"), live.calls("copy")
+        await home.declare("LED_BY")
+        await home.add("Ada leads.", id="a", facts=[fact("Acme", "LED_BY", "Ada")])
+        await home.add("Ada leads, too.", id="b", facts=[fact("Acme", "LED_BY", "Ada")])
+        await import_into(copy, await export_of(home))
+        told = []
+        for calls in (home, copy):
+            edge = await calls.get_triple("Acme", "LED_BY", "Ada")
+            gone = await calls.forget(await calls.get("a"))
+            sources = [list((await calls.get_edge(edge.id)).sources)]
+            await calls.forget(await calls.get("b"))
+            counts = [len((await calls.neighbors("Acme")).neighbors)]
+            await calls.restore(gone)
+            live.clock.pass_(DAY)
+            await calls.add("Bob leads.", id="c", facts=[fact("Acme", "LED_BY", "Bob")])
+            over = (await calls.get("a")).standing
+            await calls.erase(await calls.get("a"))
+            counts.append(len((await calls.neighbors("Acme", include_superseded=True)).neighbors))
+            told.append((edge.id, sources, counts, over.is_superseded, list(over.head_ids)))
+
+        assert told[0] == told[1]
+        assert told[0][1:] == ([["b"]], [0, 1], True, ["c"])
+
+
+async def test_a_copy_suggests_as_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T6 G15 What memories are found by when a new one nearly says the same is made anew."""
+    monkeypatch.setattr(sketch, "new_key", lambda: bytes(32))
+    async with world(tmp_path / "graph.db") as live:
+        home, copy = live.calls("home"), live.calls("copy")
+        await home.add(OLD, id="old")
+        await home.erase(await home.add(OLD.replace("euros", "dollars"), id="gone"))
+        await import_into(copy, await export_of(home))
+        reply = await copy.add_memory(type_pb2.Memory(id="new", content=NEW))
+
+        assert [(each.older_id, each.change) for each in reply.suggestions] == [
+            ("old", '"40,000" became "45,000"')
+        ]
