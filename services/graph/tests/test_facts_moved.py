@@ -17,12 +17,13 @@ from transfers import export_of, furnish, import_into
 
 OLD = "The budget of the Apollo project is 40,000 euros a year."
 NEW = OLD.replace("40", "45")
+OF_READS = re.compile(r"relevance_score: .*|last_access_time {[^}]*}")
 
 
-async def answers(calls: Calls, record: int | None) -> list[Any]:
+async def answers(calls: Calls, record: int | None) -> list[str]:
     """Return what every read says of the facts, as known at a record time (µs).
 
-    But for relevance, which falls while the import is written.
+    But for reads, which go on, and relevance, which falls while the import is written.
     """
     as_of = type_pb2.AsOf(record_time=stamp(record)) if record else None
     edges = await calls.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=200, as_of=as_of))
@@ -37,7 +38,7 @@ async def answers(calls: Calls, record: int | None) -> list[Any]:
     for memory in memories.memories:
         request = memory_pb2.GetMemoryRequest(id=memory.id, as_of=as_of, peek=True)
         found.append((await calls.memory.GetMemory(request)).memory)
-    return [re.sub(r"relevance_score: .*", "", str(each)) for each in found]
+    return sorted(OF_READS.sub("", str(each)) for each in found)
 
 
 def times(changes: Sequence[Any]) -> list[int | None]:
