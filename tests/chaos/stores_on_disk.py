@@ -1,5 +1,6 @@
 """What stands in the stores of a system that is down, read from a copy."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -35,7 +36,8 @@ def indexed(data: Path) -> set[State]:
 
 def _points(part: Path) -> Iterator[State]:
     key = read_key(part / "key")
-    with closing(engine.load(part / "shard")) as shard:
+    stamp = json.loads((part / "stamp.json").read_text("utf-8"))
+    with closing(engine.load(part / stamp["shard"])) as shard:
         for _, payload in shard.scroll():
             if "item" in payload:
                 yield key.id_of(payload["item"]), int(payload["seq"])

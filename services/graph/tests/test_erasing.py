@@ -204,6 +204,27 @@ async def test_lineage_between_ids_stays_and_rests(home: Calls) -> None:
     assert "Zorblax" not in repr(chain) + await everything(home, old.id, new.id, newest.id)
 
 
+async def test_lineage_at_it_is_never_written_again(home: Calls) -> None:
+    """M4 M3 What pointed at it in its content may say something else; the lineage rests."""
+    old = await home.add("Zorblax drinks tea.")
+    new = await home.add(f"Wibble drinks tea. Supersedes: [[memory:{old.id}]]")
+    await home.erase(old)
+    (edge,) = (await home.lineage(new.id)).edges
+
+    again = await home.relate(SUPERSEDES, new.id, old.id)
+    new.content = "Wibble drinks coffee."
+    await home.update(new, "content")
+    new = await home.get(new.id)
+    new.content = f"Wibble drinks milk. Supersedes: [[memory:{old.id}]]"
+    await home.update(new, "content")
+
+    assert again.edge.id == edge.id
+    assert [e.etag for e in (await home.lineage(new.id)).edges] == [edge.etag]
+    assert await reason(home.delete_edge(edge)) == GONE
+    edge.weight = 0.5
+    assert await reason(home.update_edge(edge, "weight")) == GONE
+
+
 async def test_edges_at_it_lose_what_they_say(home: Calls) -> None:
     """M4 An edge between a node and an erased memory is deleted, with its relation and properties;
     its former versions too."""

@@ -34,7 +34,7 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
         newer, older = older, newer  # undirected: one edge however it is said
     stored = await _stored(writer, newer, draft.relation, older)
     if stored is not None and not await _is_void(writer, stored):
-        if stored.origin == Origin.EXPLICIT:
+        if stored.origin == Origin.EXPLICIT or stored.erase_time:
             return (ref(stored),)
         return (ref(await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))),)
     await _refuse_cycle(writer, newer.id, draft.relation, older.id)
@@ -82,7 +82,8 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
         and (link.target_id not in others or link.relation in LINEAGE_WORDS)
     }
     for edge in await writer.tx.content_edges_from(memory.id):
-        if (edge.relation, edge.target.id) not in wanted:
+        # What was erased with its other end stays as it is (M4).
+        if (edge.relation, edge.target.id) not in wanted and not edge.erase_time:
             await writer.put(edge, replace(edge, deleted=True))
     for relation, target_id in sorted(wanted):
         if await writer.tx.live_edges_of_triple(memory.id, relation, target_id):

@@ -15,7 +15,7 @@ from typing import TypeVar
 from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, RestoreGrant
 
 from concord_graph.domain import protection
-from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch
+from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch, ItemErased
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
@@ -123,7 +123,12 @@ class Writer:
             raise EtagMismatch(item.id)
 
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
-        """Write `after` as the next revision of `before`, or as a new item."""
+        """Write `after` as the next revision of `before`, or as a new item.
+
+        What was erased is never written again: `ItemErased`.
+        """
+        if isinstance(before, (Edge, Memory)) and before.erase_time:
+            raise ItemErased(before.id)
         after, needs_consent = await self._protected(before, after)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
