@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Protocol, TypeVar
@@ -206,6 +206,16 @@ class Step:
     importance: Importance
     near_constitutive: bool
     access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """An edge as a search for paths sees it."""
+
+    id: str
+    source_id: str
+    target_id: str
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,8 +431,16 @@ class Reads(Protocol):
         """
         ...
 
-    async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
-        """Return how many edges `steps` would give before filtering, at most `cap`."""
+    def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
+        """Yield the edges that `steps` finds, all of them, some hundreds at a time.
+
+        They are not read ahead of being asked for: whoever stops early (and closes it) has not paid
+        for the rest of a hub.
+        """
+        ...
+
+    async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
+        """Return how many edges there are at each of the ids before filtering, at most `cap`."""
         ...
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,11 +26,12 @@ def grow_hub(path: Path, name: str, count: int) -> None:
 def join(path: Path, pairs: Sequence[tuple[str, str]], *, like: str) -> None:
     """Join pairs of nodes by edges like the one of an id."""
     with closing(sqlite3.connect(path)) as db:
-        db.executemany(
-            "INSERT INTO edge SELECT space, ?, 1, seq, record_from, record_until, 0, 'p', salt,"
-            " create_time, ?, 1, 'R', ?, 1, 0.5, '{}', 1, 0, NULL, NULL, effective_from,"
-            " 1, 0, 0, 0, 0 FROM edge WHERE id = ?",
-            [(f"joined-{place}", a, b, like) for place, (a, b) in enumerate(pairs)],
+        db.execute(
+            "INSERT INTO edge SELECT e.space, 'joined-' || p.key, 1, e.seq, e.record_from,"
+            " e.record_until, 0, 'p', e.salt, e.create_time, p.value->>0, 1, 'R', p.value->>1, 1,"
+            " 0.5, '{}', 1, 0, NULL, NULL, e.effective_from, 1, 0, 0, 0, 0"
+            " FROM (SELECT * FROM edge WHERE id = ?) e, json_each(?) p",
+            (like, json.dumps(pairs)),
         )
         db.commit()
 

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 from concord_graph.adapters.sqlite import filters, migrations, statements
+from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import MemoryFilter
 
@@ -14,8 +15,8 @@ ENDS = ("source_id", "target_id")
 CURRENT = MemoryFilter()
 
 
-def _walked(now: bool, *, whole: bool) -> str:
-    return statements.walked(now, ENDS, True, "", whole=whole, constitutive=False)
+def _walked(now: bool, seen: Seen) -> str:
+    return statements.walked(now, ENDS, True, "", seen=seen, constitutive=False)
 
 
 READS: dict[str, Callable[[bool], str]] = {
@@ -30,9 +31,10 @@ READS: dict[str, Callable[[bool], str]] = {
     "external id": statements.of_external_id,
     "kinds": statements.kinds,
     "lineage": statements.lineage,
-    "steps": lambda now: _walked(now, whole=False),
-    "whole steps": lambda now: _walked(now, whole=True),
-    "degree": lambda now: statements.degree(now, ENDS),
+    "hops": lambda now: _walked(now, Seen.HOP),
+    "steps": lambda now: _walked(now, Seen.STEP),
+    "whole steps": lambda now: _walked(now, Seen.WHOLE),
+    "degrees": lambda now: statements.degrees(now, ENDS),
     "listed nodes": statements.listed_nodes,
     "listed edges": lambda now: statements.listed_edges(now, True, "", by_participant=False),
     "listed memories": lambda now: statements.listed_memories(
@@ -71,7 +73,7 @@ def test_reads_about_now_skip_history(db: sqlite3.Connection, read: str) -> None
     assert [s for s in steps if re.match(r"SCAN [enmls]\b", s)] == []
 
 
-@pytest.mark.parametrize("read", ["edges", "steps", "whole steps", "triple"])
+@pytest.mark.parametrize("read", ["edges", "hops", "steps", "whole steps", "triple"])
 def test_reads_about_then_meet_one_triple_at_a_hub(db: sqlite3.Connection, read: str) -> None:
     """T3 Standing among a hub's 100,000 edges looks at those of the same triple alone."""
     steps = [s for s in plan(db, READS[read](False)) if re.match(r"SEARCH (s|l) ", s)]

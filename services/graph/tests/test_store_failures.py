@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 from concord.graph.v1 import graph_pb2
+from concord_chassis import deadline
+from concord_chassis.failure import Failure
 from concord_graph.adapters.sqlite.migrations import steps
+from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
 from concord_graph.domain.exceptions import StoreUnusable
+from concord_graph.ports import Reads
 from graph_world import Calls, Clock, World, refused, world
 
 
@@ -131,3 +135,24 @@ async def test_damage_found_while_serving_ends_serving(live: World, home: Calls)
     assert failure.reason == "ERROR_REASON_STORE_CORRUPT"
     assert str(live.path) not in failure.message
     assert not await live.app.ready()
+
+
+async def test_a_statement_ends_with_the_time_of_its_call(tmp_path: Path) -> None:
+    """G10 Nobody waits any more: the store's thread stops in the middle, and is free again."""
+    store = open_store(tmp_path / "graph.db", Clock(), readers=1)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+    async def never_ends(tx: Reads) -> None:
+        assert isinstance(tx, SqliteReads)
+        tx._one(endless, ())
+
+    try:
+        deadline.enter(0.1)
+        with pytest.raises(Failure) as late:
+            await store.read("home", never_ends)
+        deadline.enter(None)
+
+        assert late.value.reason == "ERROR_REASON_DEADLINE_EXCEEDED"
+        assert await store.ready()
+    finally:
+        await store.close()

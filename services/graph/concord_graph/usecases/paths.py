@@ -1,30 +1,26 @@
 """How two items hang together: simple paths, shortest first, then heavier (G10).
 
-Two breadth-first balls grow from both ends, the one with fewer edges at its rim first. When their
-radii sum to L, every path of at most L edges lies inside; a best-first search then lists them in
-order. So a hub in the middle is met from both sides without being opened.
+Two breadth-first searches meet. Each knows how far the items are from its end over the edges read
+so far, and which of them it has not opened yet: its rim. A path with an unread edge leaves the near
+rim at some item and enters the far rim at another, so none such is shorter than the nearest two of
+them are. What is shorter is settled and listed; then the cheapest items that part those rims are
+opened. A hub in both rims is left shut as long as all around it costs less.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections import defaultdict
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from concord_graph.ports import Reads, Step, Walk
+from concord_graph.ports import Hop, Reads, Walk
+from concord_graph.usecases.listing_paths import FoundPath, Known, Listing, Ways
 
 MOST_EDGES = 100_000
-MOST_EXPANSIONS = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPath:
-    """Edges in walking order, with the product of their weights."""
-
-    edge_ids: tuple[str, ...]
-    weight: float
+_CAPS = (1_000, MOST_EDGES + 1)
+_AT_ONCE = 1_000  # items asked about in one statement, before the next look at the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +31,204 @@ class FoundPaths:
     truncated: bool
 
 
+class _Cut(Exception):
+    """The search has read too much, or has no time left."""
+
+
 @dataclass(slots=True)
-class _Ball:
-    """What a breadth-first search from one end has met."""
+class _Side:
+    """What is known from one end: how far items are, where edges lead on from it, what is open."""
 
     origin: str
     walk: Walk
-    distance: dict[str, int]
-    frontier: list[str]
-    radius: int = 0
+    opened: set[str]
+    degrees: dict[str, int]
+    distance: dict[str, int] = field(init=False)
+    onward: Ways = field(default_factory=lambda: defaultdict(list))
 
+    def __post_init__(self) -> None:
+        self.distance = {self.origin: 0}
 
-@dataclass(slots=True)
-class _Known:
-    """The edges met so far, as they may be walked from start to end."""
+    def rim(self, other: str) -> dict[int, list[str]]:
+        """Return by distance the items that are not open; a path ends at the other end."""
+        rim: dict[int, list[str]] = {}
+        for item, distance in self.distance.items():
+            if item not in self.opened and item != other:
+                rim.setdefault(distance, []).append(item)
+        return rim
 
-    walk: Walk
-    steps: dict[str, Step] = field(default_factory=dict)
-    onward: dict[str, list[tuple[str, Step]]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, step: Step) -> None:
-        if step.id in self.steps:
+    def add(self, source: str, target: str, hop: Hop) -> None:
+        """Take in an edge that leads away from this end, and what gets nearer by it."""
+        self.onward[source].append((target, hop))
+        if self.distance.get(source, math.inf) + 1 >= self.distance.get(target, math.inf):
             return
-        self.steps[step.id] = step
-        if self.walk.outgoing:
-            self.onward[step.source_id].append((step.target_id, step))
-        if self.walk.incoming and step.source_id != step.target_id:
-            self.onward[step.target_id].append((step.source_id, step))
+        nearer = deque([(target, self.distance[source] + 1)])
+        while nearer:
+            item, distance = nearer.popleft()
+            if distance < self.distance.get(item, math.inf):
+                self.distance[item] = distance
+                nearer.extend((beyond, distance + 1) for beyond, _ in self.onward.get(item, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Where the shortest paths that have an unread edge may leave one rim and enter the other."""
+
+    length: int
+    leaving: list[str]
+    entering: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Items to open at the two sides."""
+
+    near: list[str]
+    far: list[str]
+
+
+class _Search:
+    """Both sides, the edges read, and how many there were."""
+
+    def __init__(
+        self, ends: tuple[str, str], walk: Walk, max_depth: int, out_of_time: Callable[[], bool]
+    ) -> None:
+        backward = replace(walk, outgoing=walk.incoming, incoming=walk.outgoing)
+        self.near = _Side(ends[0], walk, set(), {})
+        self.far = _Side(ends[1], backward, set(), {})
+        if walk.outgoing and walk.incoming:  # whoever is open is open to both
+            self.far.opened, self.far.degrees = self.near.opened, self.near.degrees
+        self._max_depth = max_depth
+        self._out_of_time = out_of_time
+        self._known: set[str] = set()
+        self._read = 0
+
+    def known(self) -> Known:
+        """Return what was read."""
+        near, far = self.near, self.far
+        return Known(near.origin, far.origin, near.onward, far.distance)
+
+    def gap(self) -> _Gap | None:
+        """Return the nearest two parts of the rims; None when every path is read."""
+        near, far = self.near.rim(self.far.origin), self.far.rim(self.near.origin)
+        gaps = [
+            _Gap(i + 1 + j, leaving, entering)
+            for i, leaving in near.items()
+            for j, entering in far.items()
+            if len(leaving) > 1 or leaving != entering
+        ]
+        return min(gaps, key=lambda gap: gap.length, default=None)
+
+    async def close(self, tx: Reads, gap: _Gap) -> None:
+        """Open what parts the rims there.
+
+        Raises:
+            _Cut: it would read too much, or takes too long.
+        """
+        opening = await self._cheapest(tx, gap)
+        await self._open(tx, self.near, opening.near)
+        await self._open(tx, self.far, opening.far)
+
+    async def _cheapest(self, tx: Reads, gap: _Gap) -> _Opening:
+        """Return what to open to read the fewest edges."""
+        opening = _Opening(gap.leaving, gap.entering)
+        for cap in _CAPS:
+            few, many = sorted(
+                ((self.near, gap.leaving), (self.far, gap.entering)), key=lambda one: len(one[1])
+            )
+            costs = await self._costs(tx, *few, cap)
+            if sum(costs.values()) <= len(many[1]):  # the many have an edge each, as a rule
+                return (
+                    _Opening(gap.leaving, []) if few[0] is self.near else _Opening([], gap.entering)
+                )
+            others = await self._costs(tx, *many, cap)
+            near, far = (costs, others) if few[0] is self.near else (others, costs)
+            opening, is_sure = _cheapest(gap, near, far, cap)
+            if is_sure:
+                break
+        return opening
+
+    async def _costs(self, tx: Reads, side: _Side, items: list[str], cap: int) -> dict[str, int]:
+        """Return how many edges each item has, at least when that is `cap` or more."""
+        asked = [item for item in items if side.degrees.get(item, 0) in (0, *_CAPS)]
+        asked = [item for item in asked if side.degrees.get(item, 0) < cap]
+        for some in _slices(asked):
+            self._look()
+            side.degrees |= await tx.degrees(some, side.walk, cap)
+        return {item: side.degrees[item] for item in items}
+
+    async def _open(self, tx: Reads, side: _Side, items: list[str]) -> None:
+        if not items:
+            return
+        beyond = [1 + min(each, default=math.inf) for each in self._rims()]
+        for some in _slices(items):
+            async with aclosing(tx.hops(some, side.walk)) as batches:
+                async for batch in batches:
+                    self._read += len(batch)
+                    self._look()
+                    self._take(batch, *beyond)
+        side.opened.update(items)
+
+    def _look(self) -> None:
+        if self._read > MOST_EDGES or self._out_of_time():
+            raise _Cut
+
+    def _rims(self) -> Iterable[Iterable[int]]:
+        return self.near.rim(self.far.origin), self.far.rim(self.near.origin)
+
+    def _take(self, hops: Iterable[Hop], beyond_near: float, beyond_far: float) -> None:
+        """Take in the edges that may be on a path that is asked for; the others are forgotten.
+
+        `beyond_near`, `beyond_far`: how far what is not reached yet is at least.
+        """
+        near, far = self.near, self.far
+        for hop in hops:
+            if hop.id in self._known:
+                continue
+            for source, target in _ways(hop, near.walk):
+                past = min(near.distance.get(source, math.inf), beyond_near)
+                left = min(far.distance.get(target, math.inf), beyond_far)
+                if past + 1 + left <= self._max_depth:
+                    self._known.add(hop.id)
+                    near.add(source, target, hop)
+                    far.add(target, source, hop)
+
+
+def _ways(hop: Hop, walk: Walk) -> Iterable[tuple[str, str]]:
+    if hop.source_id != hop.target_id:  # no simple path goes round
+        if walk.outgoing:
+            yield hop.source_id, hop.target_id
+        if walk.incoming:
+            yield hop.target_id, hop.source_id
+
+
+def _slices(items: list[str]) -> Iterable[list[str]]:
+    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
+
+
+def _cheapest(
+    gap: _Gap, near: Mapping[str, int], far: Mapping[str, int], cap: int
+) -> tuple[_Opening, bool]:
+    """Return what parts two rims for the fewest edges, and whether that is sure.
+
+    Each item of one rim has to be parted from each other item of the other: by opening all of one
+    rim, or all of both but an item that is in both.
+    """
+    openings = [_Opening(gap.leaving, []), _Opening([], gap.entering)]
+    if shared := near.keys() & far.keys():
+        spared = max(shared, key=lambda item: near[item] + far[item])
+        openings.append(
+            _Opening(
+                [item for item in gap.leaving if item != spared],
+                [item for item in gap.entering if item != spared],
+            )
+        )
+
+    def edges(opening: _Opening) -> list[int]:
+        return [*(near[item] for item in opening.near), *(far[item] for item in opening.far)]
+
+    best = min(openings, key=lambda opening: sum(edges(opening)))
+    return best, max(edges(best), default=0) < cap
 
 
 async def find_paths(
@@ -74,99 +241,45 @@ async def find_paths(
     max_paths: int,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> FoundPaths:
-    """Return up to `max_paths` simple paths of 1 to `max_depth` edges."""
-    backward = replace(walk, outgoing=walk.incoming, incoming=walk.outgoing)
-    near = _Ball(start_id, walk, {start_id: 0}, [start_id])
-    far = _Ball(end_id, backward, {end_id: 0}, [end_id])
-    known = _Known(walk)
-    while near.radius + far.radius < max_depth:
-        ball = await _cheaper(tx, near, far)
-        if ball is None:
-            break
-        if out_of_time() or not await _grow(tx, ball, known):
-            return FoundPaths(_listed(known, near, far, max_paths)[0], truncated=True)
-        paths, cut = _listed(known, near, far, max_paths)
-        if len(paths) >= max_paths or cut:
-            return FoundPaths(paths, truncated=cut)
-    paths, cut = _listed(known, near, far, max_paths, reach=max_depth)
-    return FoundPaths(paths, truncated=cut)
+    """Return up to `max_paths` simple paths of 1 to `max_depth` edges.
 
-
-async def _cheaper(tx: Reads, near: _Ball, far: _Ball) -> _Ball | None:
-    """Return the ball whose rim has fewer edges; None when nothing more can be found.
-
-    A path with an edge not read yet leaves the near ball at its rim, and enters the far one at
-    another item of that one's rim. So an empty rim ends the search, and so does a single item that
-    is both rims: a hub with 100,000 edges between two items is not opened for nothing.
+    Cut when it would read more than MOST_EDGES edges, follow too many ways at once, or has no time
+    left: then it returns the first of all paths, those that no unread edge could come before.
     """
-    if not near.frontier or not far.frontier or len({*near.frontier, *far.frontier}) == 1:
-        return None
-    cost_near = await tx.degree(near.frontier, near.walk, MOST_EDGES)
-    cost_far = await tx.degree(far.frontier, far.walk, MOST_EDGES)
-    return near if cost_near <= cost_far else far
-
-
-async def _grow(tx: Reads, ball: _Ball, known: _Known) -> bool:
-    """Open a ball's rim; False when that would read more edges than the bound."""
-    room = MOST_EDGES - len(known.steps)
-    steps = await tx.steps(ball.frontier, ball.walk, room + 1)
-    if len(steps) > room:
-        return False
-    rim = set(ball.frontier)
-    ball.radius += 1
-    ball.frontier = []
-    for step in steps:
-        known.add(step)
-        for met, origin in ((step.target_id, step.source_id), (step.source_id, step.target_id)):
-            if origin in rim and met not in ball.distance:
-                ball.distance[met] = ball.radius
-                ball.frontier.append(met)
-    return True
-
-
-def _listed(
-    known: _Known, near: _Ball, far: _Ball, max_paths: int, reach: int | None = None
-) -> tuple[tuple[FoundPath, ...], bool]:
-    """List the paths inside both balls in order; also return whether the listing was cut.
-
-    Best first by (length at least, weight at most): both bounds only get worse along a path, so
-    paths come out in their final order.
-    """
-    start, end = near.origin, far.origin
-    longest = near.radius + far.radius if reach is None else reach
-    left = _distances_to(end, known)
-    if start not in left:
-        return (), False
-    queue: list[tuple[int, float, tuple[str, ...], tuple[str, ...]]] = []
-    heapq.heappush(queue, (left[start], -1.0, (), (start,)))
+    if start_id == end_id:
+        return FoundPaths((), truncated=False)
+    search = _Search((start_id, end_id), walk, max_depth, out_of_time)
     paths: list[FoundPath] = []
-    expansions = 0
-    while queue and len(paths) < max_paths:
-        _, weight, edge_ids, nodes = heapq.heappop(queue)
-        if edge_ids and nodes[-1] == end:
-            paths.append(FoundPath(edge_ids, -weight))
-            continue
-        expansions += 1
-        if expansions > MOST_EXPANSIONS:
-            return tuple(paths), True
-        for beyond, step in known.onward[nodes[-1]]:
-            bound = len(edge_ids) + 1 + left.get(beyond, math.inf)
-            if beyond not in nodes and bound <= longest:
-                entry = (int(bound), weight * step.weight, (*edge_ids, step.id), (*nodes, beyond))
-                heapq.heappush(queue, entry)
-    return tuple(paths), False
+    length = 1
+    while True:
+        gap = search.gap()
+        settled = max_depth if gap is None else min(gap.length - 1, max_depth)
+        cut = _list(search.known(), range(length, settled + 1), paths, max_paths, out_of_time)
+        if cut or len(paths) >= max_paths:
+            return FoundPaths(tuple(paths), truncated=cut)
+        length = settled + 1
+        if gap is None or length > max_depth:
+            return FoundPaths(tuple(paths), truncated=False)
+        try:
+            await search.close(tx, gap)
+        except _Cut:
+            return FoundPaths(tuple(paths), truncated=True)
 
 
-def _distances_to(end: str, known: _Known) -> dict[str, int]:
-    """Return each item's distance to the end over the known edges."""
-    into: dict[str, list[str]] = defaultdict(list)
-    for node, onward in known.onward.items():
-        for beyond, _ in onward:
-            into[beyond].append(node)
-    left = {end: 0}
-    frontier = [end]
-    while frontier:
-        reached = {node for item in frontier for node in into[item]} - left.keys()
-        left |= dict.fromkeys(reached, left[frontier[0]] + 1)
-        frontier = list(reached)
-    return left
+def _list(
+    known: Known,
+    lengths: range,
+    paths: list[FoundPath],
+    max_paths: int,
+    out_of_time: Callable[[], bool],
+) -> bool:
+    """Add the paths of these lengths; return whether the listing was cut."""
+    if not lengths or known.start not in known.ways:
+        return False
+    listing = Listing(known, lengths[-1], out_of_time)
+    for length in lengths:
+        found, cut = listing.of_length(length, max_paths - len(paths))
+        paths += found
+        if cut or len(paths) >= max_paths:
+            return cut
+    return False

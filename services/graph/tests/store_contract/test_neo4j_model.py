@@ -160,7 +160,13 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "steps": lambda known: walked(known, whole=False),
         "whole steps": lambda known: walked(known, whole=True),
         "constitutive steps": lambda known: walked(known, whole=False, constitutive=True),
-        "degree": lambda known: statements.degree(known, ENDS),
+        "hops": lambda known: statements.hops(
+            known, ENDS, "", hide_superseded=True, constitutive=False
+        ),
+        "constitutive hops": lambda known: statements.hops(
+            known, ENDS, "", hide_superseded=True, constitutive=True
+        ),
+        "degrees": lambda known: statements.degrees(known, ENDS),
         "nodes": statements.listed_nodes,
         "edges": lambda known: statements.listed_edges(
             known, "", stated=True, by_participant=False
@@ -171,7 +177,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "memories": lambda known: statements.listed_memories(
             known, filters.memory_tests(MemoryFilter(), known, facts=True)[0]
         ),
-        "counts": lambda known: statements.counted(known, stated=True),
+        "counts": lambda known: statements.counted(known, stated=True, facts=True),
         "turns": lambda known: layers._turns(known, stated=True),
         "entries": lambda known: layers._entries(known, ""),
         "entry counts": lambda known: layers._entry_counts(known, stated=True),
@@ -185,7 +191,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
             kind, known, facts=True
         )  # type: ignore[misc] # the default binds the loop's value
         found[f"all of {kind.name}"] = lambda known, kind=kind: statements.live_items(  # type: ignore[misc] # as above
-            kind, known, stated=True
+            kind, known, stated=True, facts=True
         )
     for kind in ITEMS[1:]:
         found[f"successors of {kind.name}"] = lambda known, kind=kind: statements.successors(  # type: ignore[misc] # as above

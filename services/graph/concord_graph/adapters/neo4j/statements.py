@@ -142,22 +142,38 @@ def walked(
     `constitutive`: such edges only, which have an index of their own at every hub; `facts` as in
     `views`.
     """
-    conditions = [_ends_are_there(known), in_time("e")]
-    if tests:
-        conditions.append(tests)
-    if hide_superseded:
-        conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
+    conditions = _is_walked(known, tests, hide_superseded=hide_superseded)
     shown = f"OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {_STEP}"
     if whole:
         shown = f"{_around_edge(known)} RETURN {_edge_columns(known, facts=facts)}"
     label = "Constitutive" if constitutive else "Edge"
-    return f"{_at_ends(known, label, ends, ' AND '.join(conditions), 'e')} {bringing(known)}{shown}"
+    return f"{_at_ends(known, label, ends, conditions)} {bringing(known)}{shown}"
 
 
 @cache
-def degree(known: Known, ends: tuple[str, ...]) -> str:
-    """Count up to $limit live edges at $ids."""
-    return f"{_at_ends(known, 'Edge', ends, 'true', '1 AS e')} RETURN count(e)"
+def hops(
+    known: Known, ends: tuple[str, ...], tests: str, *, hide_superseded: bool, constitutive: bool
+) -> str:
+    """Select all edges at $ids as hops; the rest as in `walked`."""
+    conditions = _is_walked(known, tests, hide_superseded=hide_superseded)
+    label = "Constitutive" if constitutive else "Edge"
+    hop = "e.id AS id, e.source_id AS source, e.target_id AS target, e.weight AS weight"
+    return " UNION ALL ".join(
+        f"{match} RETURN {hop}" for match in _each_end(known, label, ends, conditions)
+    )
+
+
+@cache
+def degrees(known: Known, ends: tuple[str, ...]) -> str:
+    """Select (id, how many live edges it has, at most $limit) of $ids."""
+    scope = "id" if known is None else "id, ask"
+    branches = " UNION ALL ".join(
+        f"MATCH {seen('e', 'Edge', known, f'{end}: id')} RETURN 1 AS one" for end in ends
+    )
+    return (
+        f"UNWIND $ids AS id {bringing(known)}CALL ({scope}) {{ CALL ({scope}) {{ {branches} }}"
+        " WITH one LIMIT $limit RETURN count(one) AS edges } RETURN id, edges"
+    )
 
 
 @cache
@@ -317,16 +333,28 @@ def _memory_columns(known: Known) -> str:
     )
 
 
-def _at_ends(known: Known, label: str, ends: tuple[str, ...], tests: str, result: str) -> str:
+def _at_ends(known: Known, label: str, ends: tuple[str, ...], tests: str) -> str:
     """Return up to $limit live edges at $ids as e, each once."""
-    branches = []
-    for place, end in enumerate(ends):
-        once = " AND NOT e.source_id IN $ids" if place and result == "e" else ""
-        branches.append(
-            f"{bringing(known)}MATCH {seen('e', label, known)}"
-            f" AND e.{end} IN $ids{once} AND {tests} RETURN {result}"
-        )
+    branches = (f"{match} RETURN e" for match in _each_end(known, label, ends, tests))
     return f"CALL () {{ {' UNION ALL '.join(branches)} }} WITH e LIMIT $limit"
+
+
+def _each_end(known: Known, label: str, ends: tuple[str, ...], tests: str) -> list[str]:
+    """Return the patterns of live edges at $ids as e, each in one of them."""
+    return [
+        f"{bringing(known)}MATCH {seen('e', label, known)} AND e.{end} IN $ids"
+        f"{' AND NOT e.source_id IN $ids' if place else ''} AND {tests}"
+        for place, end in enumerate(ends)
+    ]
+
+
+def _is_walked(known: Known, tests: str, *, hide_superseded: bool) -> str:
+    conditions = [_ends_are_there(known), in_time("e")]
+    if tests:
+        conditions.append(tests)
+    if hide_superseded:
+        conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
+    return " AND ".join(conditions)
 
 
 def _ends_are_there(known: Known) -> str:

@@ -44,6 +44,7 @@ _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _CONNECTIONS = 50
 _MOST_WAITING = 1024
 _READ_TRIES = 3
+_FETCHED = 5_000  # rows that the server sends before it is asked for more
 
 _TOUCH = (
     "UNWIND $reads AS read MATCH (s:Space {space: read.space})"
@@ -249,7 +250,7 @@ class Neo4jStore:
         return await self._run(access, work)
 
     def _session(self, access: str) -> AsyncSession:
-        return self._driver.session(default_access_mode=access, fetch_size=-1)
+        return self._driver.session(default_access_mode=access, fetch_size=_FETCHED)
 
     def _announce(self) -> None:
         self._version += 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from neo4j import AsyncManagedTransaction
+from neo4j import AsyncManagedTransaction, AsyncResult
 
 from concord_graph.adapters.neo4j import filters, records, statements, stating
 from concord_graph.adapters.neo4j.patterns import known_at, scoped
@@ -24,9 +24,10 @@ from concord_graph.domain.items import (
     Node,
 )
 from concord_graph.domain.standing import Standing
-from concord_graph.ports import ReadCounts, State, Step, View, Walk
+from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 
 Row = list[Any]
+_HOPS_AT_ONCE = 500
 _LEAVE_THE_STATE = [6, 7, 9]  # TOUCHED, REFUSED, ERASE_CONFIRMED
 _LATEST_CHANGE = (
     "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id}) WHERE c.seq <= ask.seq"
@@ -144,11 +145,34 @@ class Neo4jViews:
             return views
         return [view for view in views if not view.standing.is_superseded(valid)]
 
-    async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
-        """Return how many edges there are at the ids, at most `cap`."""
-        text = statements.degree(known_at(walk.at.record), _ends(walk))
+    async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
+        """Yield the edges at the ids."""
+        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
+        text = statements.hops(
+            known_at(walk.at.record),
+            _ends(walk),
+            tests,
+            hide_superseded=not walk.include_superseded,
+            constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
+        )
+        bound |= {
+            "ids": list(ids),
+            "valid": walk.at.valid,
+            "asked": [{"record": walk.at.record}],
+        }
+        result = await self._run(text, bound)
+        while some := await result.fetch(_HOPS_AT_ONCE):
+            try:
+                yield [Hop(*row.values()) for row in some]
+            except GeneratorExit:
+                await result.consume()  # the server drops what nobody asked for
+                raise
+
+    async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
+        """Return how many edges there are at each of the ids, at most `cap`."""
+        text = statements.degrees(known_at(walk.at.record), _ends(walk))
         found = await self.ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
-        return int(found[0][0])
+        return {row[0]: row[1] for row in found}
 
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
@@ -277,11 +301,15 @@ class Neo4jViews:
         return (found[0][0], found[0][1], found[0][2], found[0][3]) if found else (0, 0, [], False)
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
-        """Run a statement of this space: the only door to the database for what is a space's."""
+        """Run a statement of this space, and return its rows."""
+        result = await self._run(text, bound)
+        return await result.values()
+
+    async def _run(self, text: str, bound: Fields) -> AsyncResult:
+        """Run a statement: the only door to the database for what is a space's."""
         self._asked += 1
         given = {**bound, "space": self._space_name, "functional": list(self._functional)}
-        result = await self._tx.run(scoped(text), given=given)
-        return await result.values()
+        return await self._tx.run(scoped(text), given=given)
 
 
 def _or_forever(instant: int | None) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -21,6 +22,7 @@ from concord_graph.adapters.sqlite import (
     succession,
 )
 from concord_graph.adapters.sqlite.layers import LayerReads
+from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.adapters.sqlite.transfer import TransferReads
 from concord_graph.adapters.supports import supports_of
 from concord_graph.domain.drafts import EndRef
@@ -46,6 +48,7 @@ from concord_graph.ports import (
     Change,
     Counts,
     EdgeFilter,
+    Hop,
     MemoryFilter,
     OperationFilter,
     ReadCounts,
@@ -58,6 +61,7 @@ from concord_graph.ports import (
 )
 
 Pending = Sequence[ReadCounts]
+_HOPS_AT_ONCE = 500
 
 
 class SqliteReads(LayerReads, TransferReads):
@@ -312,11 +316,17 @@ class SqliteReads(LayerReads, TransferReads):
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
         """Return up to `limit` live edges at the ids."""
-        return [self._step(row) for row in self._walked(ids, walk, limit)]
+        return [self._step(row) for row in self._walked(ids, walk, limit, Seen.STEP)]
+
+    async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
+        """Yield the edges at the ids."""
+        with closing(self._walked(ids, walk, -1, Seen.HOP)) as rows_:
+            while some := rows_.fetchmany(_HOPS_AT_ONCE):
+                yield [Hop(*row) for row in some]
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
         """Return the edges of a hop as views, None when more than `most` are there to look at."""
-        found = self._walked([item_id], walk, most + 1, whole=True)
+        found = self._walked([item_id], walk, most + 1, Seen.WHOLE).fetchall()
         if len(found) > most:
             return None
         valid = walk.at.valid
@@ -325,17 +335,15 @@ class SqliteReads(LayerReads, TransferReads):
             return views
         return [view for view in views if not view.standing.is_superseded(valid)]
 
-    def _walked(
-        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool = False
-    ) -> list[rows.Row]:
+    def _walked(self, ids: Collection[str], walk: Walk, limit: int, seen: Seen) -> sqlite3.Cursor:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
         sql = statements.walked(
             walk.at.record == FOREVER,
             _ends(walk),
             # what is whole tells when it is superseded: its reader tests that
-            not (walk.include_superseded or whole),
+            not (walk.include_superseded or seen == Seen.WHOLE),
             tests,
-            whole=whole,
+            seen=seen,
             constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
         )
         bound |= {
@@ -346,14 +354,13 @@ class SqliteReads(LayerReads, TransferReads):
             "record": walk.at.record,
             "limit": limit,
         }
-        return self._all(sql, bound)
+        return self._db.execute(sql, bound)
 
-    async def degree(self, ids: Collection[str], walk: Walk, cap: int) -> int:
-        """Return how many edges there are at the ids, at most `cap`."""
-        sql = statements.degree(walk.at.record == FOREVER, _ends(walk))
+    async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
+        """Return how many edges there are at each of the ids, at most `cap`."""
+        sql = statements.degrees(walk.at.record == FOREVER, _ends(walk))
         bound = {"space": self._space, "ids": _ids(ids), "record": walk.at.record, "limit": cap}
-        row = self._one(sql, bound)
-        return int(row[0]) if row else 0
+        return dict(self._all(sql, bound))
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         """Return live nodes by name."""

@@ -5,6 +5,7 @@ Every statement binds :space. Aliases: e edge, m memory, l lineage edge, n newer
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from functools import cache
 
 from concord_graph.adapters.sqlite import stating, succession
@@ -235,6 +236,14 @@ def node_views(now: bool) -> str:
 VIEWS = {ItemKind.NODE: node_views, ItemKind.EDGE: edge_views, ItemKind.MEMORY: memory_views}
 
 
+class Seen(Enum):
+    """As what a walk sees edges: hops, steps (`ports`), or whole as `edge_views` does."""
+
+    HOP = auto()
+    STEP = auto()
+    WHOLE = auto()
+
+
 @cache
 def walked(
     now: bool,
@@ -242,10 +251,10 @@ def walked(
     hide_superseded: bool,
     tests: str,
     *,
-    whole: bool,
+    seen: Seen,
     constitutive: bool,
 ) -> str:
-    """Select up to :limit edges at :ids as walk steps, or at :id whole as `edge_views` does.
+    """Select up to :limit edges at :ids, those that are seen whole at :id.
 
     `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
     `constitutive`: such edges only, which have an index of their own at every hub.
@@ -258,29 +267,37 @@ def walked(
         conditions.append(f"{edge_superseded_from(now)} > :valid")
     if tests:
         conditions.append(tests)
+    access = " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
     branches = []
     for place, end in enumerate(ends):
-        met = "(:id)" if whole else IDS
+        met = "(:id)" if seen == Seen.WHOLE else IDS
         once = f" AND e.source_id NOT IN {met}" if place else ""
-        near_end = {end.removesuffix("_id"): ":id"}
-        columns = _edge_view_columns(now, **near_end) if whole else _step_columns()
         branches.append(
-            f"SELECT {columns} FROM edge e {by(index[end], now)}"
-            " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
+            f"SELECT {_seen_columns(seen, now, end)} FROM edge e {by(index[end], now)}"
+            f"{'' if seen == Seen.HOP else access}"
             f" WHERE e.{end} IN {met} AND {' AND '.join(conditions)}{once}"
         )
     return " UNION ALL ".join(branches) + " LIMIT :limit"
 
 
+def _seen_columns(seen: Seen, now: bool, end: str) -> str:
+    if seen == Seen.HOP:
+        return "e.id, e.source_id, e.target_id, e.weight"
+    if seen == Seen.STEP:
+        return _step_columns()
+    return _edge_view_columns(now, **{end.removesuffix("_id"): ":id"})
+
+
 @cache
-def degree(now: bool, ends: tuple[str, ...]) -> str:
-    """Count up to :limit live edges at :ids."""
+def degrees(now: bool, ends: tuple[str, ...]) -> str:
+    """Select (id, how many live edges it has, at most :limit) of :ids."""
     branches = [
         f"SELECT 1 FROM edge e {by(AT_END[end], now)}"
-        f" WHERE e.space = :space AND e.{end} IN {IDS} AND {live('e', now)}"
+        f" WHERE e.space = :space AND e.{end} = i.value AND {live('e', now)}"
         for end in ends
     ]
-    return f"SELECT count(*) FROM ({' UNION ALL '.join(branches)} LIMIT :limit)"
+    edges = f"SELECT count(*) FROM ({' UNION ALL '.join(branches)} LIMIT :limit)"
+    return f"SELECT i.value, ({edges}) FROM json_each(:ids) i"
 
 
 def _ends_are_there(now: bool) -> str:

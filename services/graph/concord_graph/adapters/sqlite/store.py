@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from concord_chassis import deadline
 from concord_chassis.failure import Failure
 from concord_chassis.workers import Workers
 
@@ -43,6 +44,7 @@ T = TypeVar("T")
 BUSY_SECONDS = 5.0
 _LOG_PATIENCE_MILLISECONDS = 200  # for readers of the log, while writes wait
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
+_STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, about a millisecond
 _PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -201,7 +203,7 @@ class SqliteStore:
             connection.close()
 
     def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        with self._transaction("BEGIN") as db:
+        with self._transaction("BEGIN") as db, _until_deadline(db):
             with self._visible:  # its first statement takes the snapshot
                 view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending())
             return _drive(cast("Coroutine[Any, Any, T]", work(view)))
@@ -292,6 +294,8 @@ class SqliteStore:
             yield
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE  # Python's own have none
+            if code == sqlite3.SQLITE_INTERRUPT:
+                raise deadline.exceeded("The store had no more time to answer.") from error
             if code in _BUSY:
                 raise Overloaded("the store is busy") from error
             if code in _DAMAGED:
@@ -399,6 +403,24 @@ def _advice(path: Path, problem: object) -> str:
         f"{path} is damaged: move it away and restore a copy from a backup, or start with an "
         "empty directory"
     )
+
+
+@contextmanager
+def _until_deadline(db: sqlite3.Connection) -> Iterator[None]:
+    """Stop in the middle of a statement once the call's time is over: nobody waits for it."""
+    if deadline.remaining() is None:
+        yield
+        return
+    db.set_progress_handler(_is_over, _STEPS_BETWEEN_LOOKS)
+    try:
+        yield
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def _is_over() -> bool:
+    left = deadline.remaining()
+    return left is not None and left < 0
 
 
 def _drive(coroutine: Coroutine[Any, Any, T]) -> T:
