@@ -1,14 +1,18 @@
-"""The index is derived: damage to it is a sentence that says what to delete, not a traceback."""
+"""The index is derived: damage to it is told in a sentence that says what to do, and mended."""
 
+import json
 import re
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.type.v1.type_pb2 import Memory
+from concord_client.cli.testing import Commands
 from concord_embedded.testing import COMMAND, clean_environ, spawned
+from concord_search.adapters.edge import engine
 
 from tests.chaos.checking import caught_up
 from tests.chaos.killing import client_of
@@ -50,3 +54,30 @@ def test_a_damaged_index_is_told_in_a_sentence(sound: Path, tmp_path: Path, dama
     assert told, said
     assert Path(told[1]) in file.parents
     assert Path(told[1]).parent == data / "index"
+
+
+def empty(data: Path) -> None:
+    """Take every state out of the only part's files that has any."""
+    for stamp in (data / "index").glob("*/stamp.json"):
+        told = json.loads(stamp.read_text("utf-8"))
+        with closing(engine.load(stamp.parent / told["shard"])) as shard:
+            shard.delete([point for point, _ in shard.scroll() if isinstance(point, int)])
+
+
+def test_an_index_that_lost_states_is_found_and_mended(sound: Path, tmp_path: Path) -> None:
+    """S10 W4 `concord reconcile` tells that index and graph differ, and mends the index."""
+    data = tmp_path / "data"
+    shutil.copytree(sound, data)
+    empty(data)
+    with spawned(data) as server, client_of(server) as client:
+        concord = Commands(server.environ)
+        caught_up(client, "")
+        lost = concord("reconcile")
+        mended = concord.done("reconcile", "--repair")
+        after = concord.done("reconcile")
+
+    assert lost.exit_code == 1
+    assert "the index lacked 1 state" in lost.stdout
+    assert "--repair" in lost.stderr
+    assert "index and graph agree" in mended
+    assert after == "Index and graph agree on 1 state through change 1.\n"

@@ -15,6 +15,7 @@ from concord.graph.v1.graph_pb2 import ListEdgesRequest, ListNodesRequest
 from concord.graph.v1.layers_pb2 import ListDialogueRequest, ListEpisodesRequest
 from concord.graph.v1.memory_pb2 import GetMemoryRequest, ListMemoriesRequest
 from concord.graph.v1.relation_pb2 import ListRelationsRequest
+from concord.search.v1.search_pb2 import ReconcileIndexRequest
 from concord.type.v1.type_pb2 import (
     LOOKUP_STATUS_ERASED,
     MEMORY_KIND_TURN,
@@ -207,6 +208,8 @@ def survive(folder: Path, kills: int, draw: random.Random) -> Story:
         check_store(story, folder)
     with spawned(story.data) as server:
         check_running(server, story)
+        with client_of(server) as client:
+            assert client.index.ReconcileIndex(ReconcileIndexRequest()).agrees
         assert server.stop() == 0
     check_store(story, folder)
     with copy_of(story.data, folder / "copy") as copy:

@@ -24,6 +24,7 @@ from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
 from concord_search.usecases.progress import Progress
+from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.search import Formula, Search
 
 
@@ -82,7 +83,7 @@ class SearchApp:
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
                 search_pb2_grpc.add_IndexServiceServicer_to_server,
-                IndexServicer(status),
+                IndexServicer(status, Reconcile(self._follow.parts)),
             ),
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from concord_search.domain.candidates import Candidates
+from concord_search.domain.digests import Digest, State
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
@@ -172,6 +173,14 @@ class Index(Protocol):
         """The vector of a memory's state; None when that state is not the newest indexed one."""
         ...
 
+    async def held(self, space: str) -> Sequence[State]:
+        """Every state that the files hold, in no order; a state as often as they hold it."""
+        ...
+
+    async def drop(self, space: str, ids: Collection[str]) -> None:
+        """Takes memories out, with all their states, so that these can be applied again."""
+        ...
+
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed.
 
@@ -199,6 +208,15 @@ class SpaceHead:
     space: str
     epoch: str
     head_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateDigests:
+    """What graph digests of a space through a change: every bucket, by number."""
+
+    epoch: str
+    seq: int
+    buckets: Sequence[Digest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +265,10 @@ class Graph(Protocol):
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         """The states that changes made, in their order; None for a memory that is gone."""
+        ...
+
+    async def digests(self, space: str, through: int) -> StateDigests:
+        """The digests of a space's states through a change."""
         ...
 
     async def current(

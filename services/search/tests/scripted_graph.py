@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from dataclasses import dataclass, field, replace
 
 from concord_search.domain.changes import ChangeKind
+from concord_search.domain.digests import digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Change, Changes, Hydrated, SpaceHead
+from concord_search.ports import Change, Changes, Hydrated, SpaceHead, StateDigests
 from search_lab import START
 
 Spoiler = Callable[[str], None]
@@ -83,6 +84,12 @@ class ScriptedGraph:
         states = {(c.item_id, c.seq): s for c, s in self.log[space]}
         found = [states[change.item_id, change.seq] for change in changes]
         return [None if state is None else Hydrated(state, state) for state in found]
+
+    async def digests(self, space: str, through: int) -> StateDigests:
+        self._check()
+        changes = [change for change, _ in self.log.get(space, []) if change.seq <= through]
+        states = states_made((each.item_id, each.seq, each.kind) for each in changes)
+        return StateDigests(self.epoch, through, digests_of(states))
 
     async def current(
         self,

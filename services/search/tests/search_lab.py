@@ -42,7 +42,12 @@ NOW: Micros = START + 10_000_000_000
 
 SPACE = "default"
 
-SCOPES = frozenset({"memory:read", "memory:write", "graph:read", "graph:write", "search:read"})
+SCOPES = frozenset(
+    {
+        *("memory:read", "memory:write", "graph:read", "graph:write"),
+        *("search:read", "search:admin"),
+    }
+)
 QUIET = json_lines("test", level="critical")
 
 

@@ -33,6 +33,18 @@ FEED = {
         intruder=lambda home: member(home.space),
         replies=2,
     ),
+    "GetDigests": Contract(
+        request=lambda home: pb.GetDigestsRequest(space=home.space),
+        success=lambda reply, _: (
+            len(reply.buckets) == 256
+            and any(bucket.state_count for bucket in reply.buckets)
+            and all(any(b.digest) == bool(b.state_count) for b in reply.buckets)
+        ),
+        bad_input=(lambda _: pb.GetDigestsRequest(), invalid("space")),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+    ),
     "BatchGetRevisions": Contract(
         request=lambda home: pb.BatchGetRevisionsRequest(
             space="a", refs=[pb.RevisionRef(id=home.old_id), pb.RevisionRef(id=home.memory_id)]

@@ -43,4 +43,10 @@ INDEX = {
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(lambda reply: reply.applied_seq > 0),
     ),
+    "ReconcileIndex": Contract(
+        request=lambda _: pb.ReconcileIndexRequest(repair=True),
+        success=lambda reply, _: reply.agrees and reply.state_count > 0 and not reply.differing_ids,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(lambda reply: reply.seq > 0 and not reply.differing_ids),
+    ),
 }

@@ -20,6 +20,7 @@ from concord_client.cli import (
     moving,
     principals,
     proposing,
+    reconciling,
     recording,
     remembering,
     running,
@@ -90,6 +91,7 @@ def concord(
 
 app.command("up")(running.up)
 app.command("status")(running.status)
+app.command("reconcile")(reconciling.reconcile)
 app.command("add")(remembering.add)
 app.command("get")(remembering.get)
 app.command("link")(linking.link)

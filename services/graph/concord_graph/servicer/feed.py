@@ -12,6 +12,7 @@ from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, State
 from concord_graph.servicer import incoming, outgoing
+from concord_graph.usecases.digests import DIGEST_BYTES, digests
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.shown import Shown
 
@@ -70,6 +71,22 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                     head_seq=head.seq,
                     epoch=self._epoch,
                 )
+
+    async def GetDigests(
+        self, request: feed_pb2.GetDigestsRequest, context: Context
+    ) -> feed_pb2.GetDigestsResponse:
+        """Digest what the memories of a space were."""
+        found = await digests(self._store, request.space, request.seq)
+        return feed_pb2.GetDigestsResponse(
+            epoch=self._epoch,
+            seq=found.seq,
+            buckets=[
+                feed_pb2.BucketDigest(
+                    state_count=bucket.states, digest=bucket.digest.to_bytes(DIGEST_BYTES)
+                )
+                for bucket in found.buckets()
+            ],
+        )
 
     async def BatchGetRevisions(
         self, request: feed_pb2.BatchGetRevisionsRequest, context: Context

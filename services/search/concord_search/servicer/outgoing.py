@@ -11,9 +11,11 @@ from concord_search.domain.stac import Band, NextAction
 from concord_search.ports import EmbeddingModel, IndexState
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
+from concord_search.usecases.reconcile import Agreement
 from concord_search.usecases.search import Result, SearchAnswer
 
 SHOWN_PARKED = 20
+SHOWN_DIFFERING = 20
 
 _BANDS = {
     Band.UNKNOWN: search_pb2.CONFIDENCE_BAND_UNKNOWN,
@@ -114,6 +116,18 @@ def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
         model=embedding_model(found.model),
         following=found.following,
         unconfirmed_erasures=len(found.state.unconfirmed),
+    )
+
+
+def agreement(found: Agreement) -> search_pb2.ReconcileIndexResponse:
+    """Whether index and graph agree."""
+    return search_pb2.ReconcileIndexResponse(
+        seq=found.seq,
+        state_count=found.states,
+        missing_state_count=len(found.missing),
+        surplus_state_count=len(found.surplus),
+        differing_ids=found.differing[:SHOWN_DIFFERING],
+        agrees=found.agrees,
     )
 
 

@@ -9,6 +9,7 @@ from concord_chassis.identity import caller
 from concord_search.servicer import incoming, outgoing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.search import Search
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -40,11 +41,19 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
 class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     """Watching over the index of the caller's space."""
 
-    def __init__(self, status: IndexStatus) -> None:
+    def __init__(self, status: IndexStatus, reconcile: Reconcile) -> None:
         self._status = status
+        self._reconcile = reconcile
 
     async def GetIndexStatus(
         self, request: search_pb2.GetIndexStatusRequest, context: Context
     ) -> search_pb2.GetIndexStatusResponse:
         """Say how far the index has followed."""
         return outgoing.index_status(await self._status(caller().space))
+
+    async def ReconcileIndex(
+        self, request: search_pb2.ReconcileIndexRequest, context: Context
+    ) -> search_pb2.ReconcileIndexResponse:
+        """Compare the index with graph, and mend it."""
+        found = await self._reconcile(caller().space, repair=request.repair)
+        return outgoing.agreement(found)

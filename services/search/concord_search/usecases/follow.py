@@ -36,7 +36,7 @@ class Follow:
         self._graph = graph
         self._index = index
         self._progress = progress
-        self._parts = Parts(graph, index, embedder, progress, log, erased, retry_every)
+        self.parts = Parts(graph, index, embedder, progress, log, erased, retry_every)
 
     async def run(self) -> None:
         """Follows until cancelled, reconnecting when graph goes away.
@@ -110,6 +110,6 @@ class Follow:
     def _lane(self, space: str, lanes: dict[str, Lane], group: asyncio.TaskGroup) -> Lane:
         lane = lanes.get(space)
         if lane is None:
-            lane = lanes[space] = Lane(space, self._parts)
+            lane = lanes[space] = Lane(space, self.parts)
             group.create_task(lane.run(), name=f"follow {space}")
         return lane

@@ -9,8 +9,9 @@ told of, and tried again later. It never stops the feed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -52,7 +53,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What lanes work with. `erased` is called when something was."""
+    """What lanes work with. `erased` is called when something was.
+
+    Who writes to the index of a space holds the space's lock in `writing`.
+    """
 
     graph: Graph
     index: Index
@@ -61,6 +65,7 @@ class Parts:
     log: Logger
     erased: Callable[[], None]
     retry_every: float = RETRY_EVERY
+    writing: Mapping[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
 
 class Lane:
@@ -76,7 +81,7 @@ class Lane:
         self._read: asyncio.Queue[tuple[Sequence[Change], _States | None]] = asyncio.Queue(1)
         self._ready: asyncio.Queue[tuple[Sequence[Change], Batch | None]] = asyncio.Queue(1)
         self._coming: dict[str, tuple[int, str]] = {}
-        self._writing = asyncio.Lock()
+        self._writing = parts.writing[space]
         self._retried = 0
 
     async def put(self, changes: Sequence[Change]) -> None:
@@ -88,6 +93,16 @@ class Lane:
         async with asyncio.TaskGroup() as group:
             for step in (self._reads, self._embeds, self._writes, self._retries):
                 group.create_task(step(), name=f"{step.__name__} {self._space}")
+
+    async def again(self, changes: Sequence[Change]) -> None:
+        """Applies former changes, in sequence, to an index that was rid of their memories.
+
+        How far the index has followed stays. The caller holds the space's `Parts.writing`.
+        """
+        for start in range(0, len(changes), SLICE):
+            part = changes[start : start + SLICE]
+            batch = await self._batch(part, await self._states_after(part), {})
+            await self._write(replace(batch, applied_seq=0, latest=0, to_confirm=()))
 
     # The three steps
 

@@ -357,6 +357,95 @@ class Attestation(_message.Message):
 Global___Attestation: _TypeAlias = Attestation  # noqa: Y015
 
 @_typing.final
+class GetDigestsRequest(_message.Message):
+    """Asks for the digests of a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space."""
+    seq: _builtins.int
+    """Covers the changes up to this one; 0, or one that is not there yet = all there are."""
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seq", b"seq", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDigestsRequest: _TypeAlias = GetDigestsRequest  # noqa: Y015
+
+@_typing.final
+class GetDigestsResponse(_message.Message):
+    """The digests of a space's states. A memory has a state for each change that created, updated or
+    restored it, or changed its standing while it was not forgotten; an erased one has none.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EPOCH_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    BUCKETS_FIELD_NUMBER: _builtins.int
+    epoch: _builtins.str
+    """The store's epoch."""
+    seq: _builtins.int
+    """The last change covered; 0 = none."""
+    @_builtins.property
+    def buckets(self) -> _containers.RepeatedCompositeFieldContainer[Global___BucketDigest]:
+        """256. A memory belongs to the bucket that the first byte of the SHA-256 of its id numbers."""
+
+    def __init__(
+        self,
+        *,
+        epoch: _builtins.str = ...,
+        seq: _builtins.int = ...,
+        buckets: _abc.Iterable[Global___BucketDigest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["buckets", b"buckets", "epoch", b"epoch", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDigestsResponse: _TypeAlias = GetDigestsResponse  # noqa: Y015
+
+@_typing.final
+class BucketDigest(_message.Message):
+    """What one bucket holds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATE_COUNT_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    state_count: _builtins.int
+    """How many states."""
+    digest: _builtins.bytes
+    """The exclusive or of the SHA-256 of each state, told as its memory's id, a line feed and the
+    change's sequence number in decimal: 32 bytes, zeros for no state. It finds damage and gaps; who
+    can choose the ids can make two sets look alike.
+    """
+    def __init__(
+        self,
+        *,
+        state_count: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "state_count", b"state_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BucketDigest: _TypeAlias = BucketDigest  # noqa: Y015
+
+@_typing.final
 class BatchGetRevisionsRequest(_message.Message):
     """Asks for states of memories."""
 

@@ -46,6 +46,11 @@ class ChangeFeedServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesResponse.FromString,
                 _registered_method=True)
+        self.GetDigests = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/GetDigests',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.GetDigestsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.GetDigestsResponse.FromString,
+                _registered_method=True)
         self.BatchGetRevisions = channel.unary_unary(
                 '/concord.graph.v1.ChangeFeedService/BatchGetRevisions',
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsRequest.SerializeToString,
@@ -74,6 +79,14 @@ class ChangeFeedServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetDigests(self, request, context):
+        """Digests what the memories of a space were through a change, so that a follower can prove that it
+        holds the same, or find where it does not. Reads the whole outbox of the space.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def BatchGetRevisions(self, request, context):
         """Reads exact states of memories by id and sequence number, or the current ones.
         """
@@ -93,6 +106,11 @@ def add_ChangeFeedServiceServicer_to_server(servicer, server):
                     servicer.WatchChanges,
                     request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesResponse.SerializeToString,
+            ),
+            'GetDigests': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetDigests,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.GetDigestsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.GetDigestsResponse.SerializeToString,
             ),
             'BatchGetRevisions': grpc.unary_unary_rpc_method_handler(
                     servicer.BatchGetRevisions,
@@ -156,6 +174,33 @@ class ChangeFeedService:
             '/concord.graph.v1.ChangeFeedService/WatchChanges',
             concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_feed__pb2.WatchChangesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDigests(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/GetDigests',
+            concord_dot_graph_dot_v1_dot_feed__pb2.GetDigestsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.GetDigestsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -42,6 +42,10 @@ class ChangeFeedServiceStub:
     a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
     later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
     """
+    GetDigests: _grpc.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]
+    """Digests what the memories of a space were through a change, so that a follower can prove that it
+    holds the same, or find where it does not. Reads the whole outbox of the space.
+    """
     BatchGetRevisions: _grpc.UnaryUnaryMultiCallable[_feed_pb2.BatchGetRevisionsRequest, _feed_pb2.BatchGetRevisionsResponse]
     """Reads exact states of memories by id and sequence number, or the current ones."""
 
@@ -58,6 +62,10 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
     a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
     later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
+    """
+    GetDigests: _aio.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]  # type: ignore[assignment]
+    """Digests what the memories of a space were through a change, so that a follower can prove that it
+    holds the same, or find where it does not. Reads the whole outbox of the space.
     """
     BatchGetRevisions: _aio.UnaryUnaryMultiCallable[_feed_pb2.BatchGetRevisionsRequest, _feed_pb2.BatchGetRevisionsResponse]  # type: ignore[assignment]
     """Reads exact states of memories by id and sequence number, or the current ones."""
@@ -84,6 +92,16 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
         a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
         later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
+        """
+
+    @_abc_1.abstractmethod
+    def GetDigests(
+        self,
+        request: _feed_pb2.GetDigestsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.GetDigestsResponse, _abc.Awaitable[_feed_pb2.GetDigestsResponse]]:
+        """Digests what the memories of a space were through a change, so that a follower can prove that it
+        holds the same, or find where it does not. Reads the whole outbox of the space.
         """
 
     @_abc_1.abstractmethod

@@ -748,6 +748,72 @@ class GetIndexStatusResponse(_message.Message):
 Global___GetIndexStatusResponse: _TypeAlias = GetIndexStatusResponse  # noqa: Y015
 
 @_typing.final
+class ReconcileIndexRequest(_message.Message):
+    """Asks whether index and graph agree."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPAIR_FIELD_NUMBER: _builtins.int
+    repair: _builtins.bool
+    """Whether to mend what differs: those memories leave the index and are indexed anew."""
+    def __init__(
+        self,
+        *,
+        repair: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["repair", b"repair"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReconcileIndexRequest: _TypeAlias = ReconcileIndexRequest  # noqa: Y015
+
+@_typing.final
+class ReconcileIndexResponse(_message.Message):
+    """Whether index and graph agree."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQ_FIELD_NUMBER: _builtins.int
+    STATE_COUNT_FIELD_NUMBER: _builtins.int
+    MISSING_STATE_COUNT_FIELD_NUMBER: _builtins.int
+    SURPLUS_STATE_COUNT_FIELD_NUMBER: _builtins.int
+    DIFFERING_IDS_FIELD_NUMBER: _builtins.int
+    AGREES_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """Through which change both were compared: the last one applied to the index."""
+    state_count: _builtins.int
+    """How many states of memories graph has through that change."""
+    missing_state_count: _builtins.int
+    """How many of them the index did not hold."""
+    surplus_state_count: _builtins.int
+    """How many states the index held that graph does not have."""
+    agrees: _builtins.bool
+    """True when both agree now: they did before, or what differed was mended."""
+    @_builtins.property
+    def differing_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The first 20 memories that differed, by id."""
+
+    def __init__(
+        self,
+        *,
+        seq: _builtins.int = ...,
+        state_count: _builtins.int = ...,
+        missing_state_count: _builtins.int = ...,
+        surplus_state_count: _builtins.int = ...,
+        differing_ids: _abc.Iterable[_builtins.str] | None = ...,
+        agrees: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["agrees", b"agrees", "differing_ids", b"differing_ids", "missing_state_count", b"missing_state_count", "seq", b"seq", "state_count", b"state_count", "surplus_state_count", b"surplus_state_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReconcileIndexResponse: _TypeAlias = ReconcileIndexResponse  # noqa: Y015
+
+@_typing.final
 class ParkedChange(_message.Message):
     """A change that could not be applied."""
 

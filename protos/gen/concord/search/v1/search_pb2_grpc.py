@@ -160,6 +160,11 @@ class IndexServiceStub:
                 request_serializer=concord_dot_search_dot_v1_dot_search__pb2.GetIndexStatusRequest.SerializeToString,
                 response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.GetIndexStatusResponse.FromString,
                 _registered_method=True)
+        self.ReconcileIndex = channel.unary_unary(
+                '/concord.search.v1.IndexService/ReconcileIndex',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexResponse.FromString,
+                _registered_method=True)
 
 
 class IndexServiceServicer:
@@ -173,6 +178,15 @@ class IndexServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReconcileIndex(self, request, context):
+        """Compares the files of the index of the caller's space with what graph digests of it and, when
+        asked to, mends what differs. Searches go on meanwhile, changes wait. Reads the whole index and
+        the whole outbox of the space: minutes at a million memories. Mending again changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IndexServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -180,6 +194,11 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.GetIndexStatus,
                     request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.GetIndexStatusRequest.FromString,
                     response_serializer=concord_dot_search_dot_v1_dot_search__pb2.GetIndexStatusResponse.SerializeToString,
+            ),
+            'ReconcileIndex': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReconcileIndex,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -210,6 +229,33 @@ class IndexService:
             '/concord.search.v1.IndexService/GetIndexStatus',
             concord_dot_search_dot_v1_dot_search__pb2.GetIndexStatusRequest.SerializeToString,
             concord_dot_search_dot_v1_dot_search__pb2.GetIndexStatusResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReconcileIndex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.IndexService/ReconcileIndex',
+            concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -78,6 +78,11 @@ class IndexServiceStub:
     def __new__(cls, channel: _aio.Channel) -> IndexServiceAsyncStub: ...
     GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_search_pb2.GetIndexStatusRequest, _search_pb2.GetIndexStatusResponse]
     """Says how far the index of the caller's space has followed, and with which model."""
+    ReconcileIndex: _grpc.UnaryUnaryMultiCallable[_search_pb2.ReconcileIndexRequest, _search_pb2.ReconcileIndexResponse]
+    """Compares the files of the index of the caller's space with what graph digests of it and, when
+    asked to, mends what differs. Searches go on meanwhile, changes wait. Reads the whole index and
+    the whole outbox of the space: minutes at a million memories. Mending again changes nothing.
+    """
 
 @_typing.type_check_only
 class IndexServiceAsyncStub(IndexServiceStub):
@@ -86,6 +91,11 @@ class IndexServiceAsyncStub(IndexServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetIndexStatus: _aio.UnaryUnaryMultiCallable[_search_pb2.GetIndexStatusRequest, _search_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
     """Says how far the index of the caller's space has followed, and with which model."""
+    ReconcileIndex: _aio.UnaryUnaryMultiCallable[_search_pb2.ReconcileIndexRequest, _search_pb2.ReconcileIndexResponse]  # type: ignore[assignment]
+    """Compares the files of the index of the caller's space with what graph digests of it and, when
+    asked to, mends what differs. Searches go on meanwhile, changes wait. Reads the whole index and
+    the whole outbox of the space: minutes at a million memories. Mending again changes nothing.
+    """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     """Watches over the derived index."""
@@ -97,5 +107,16 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_search_pb2.GetIndexStatusResponse, _abc.Awaitable[_search_pb2.GetIndexStatusResponse]]:
         """Says how far the index of the caller's space has followed, and with which model."""
+
+    @_abc_1.abstractmethod
+    def ReconcileIndex(
+        self,
+        request: _search_pb2.ReconcileIndexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.ReconcileIndexResponse, _abc.Awaitable[_search_pb2.ReconcileIndexResponse]]:
+        """Compares the files of the index of the caller's space with what graph digests of it and, when
+        asked to, mends what differs. Searches go on meanwhile, changes wait. Reads the whole index and
+        the whole outbox of the space: minutes at a million memories. Mending again changes nothing.
+        """
 
 def add_IndexServiceServicer_to_server(servicer: IndexServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

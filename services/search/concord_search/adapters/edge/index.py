@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from concord_search.adapters.edge.kept import KeptColumns
 from concord_search.adapters.edge.keys import SpaceKey, new_key, read_key
 from concord_search.adapters.edge.space import SpaceIndex
 from concord_search.domain.candidates import Candidates
+from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
 from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
@@ -168,6 +169,14 @@ class EdgeIndex:
         if part is None:
             return None
         return await self._readers.run(part.vector_of, item_id, seq)
+
+    async def held(self, space: str) -> Sequence[State]:
+        """Every state that a space's files hold."""
+        return await self._writer.run(self._part(space).held)
+
+    async def drop(self, space: str, ids: Collection[str]) -> None:
+        """Takes memories out, with all their states."""
+        await self._writer.run(self._part(space).drop, ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed."""

@@ -1,6 +1,6 @@
 """One space's part of the index: its shard, its key, its columns, and how far it has followed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -14,6 +14,7 @@ from concord_search.adapters.edge.columns import Columns
 from concord_search.adapters.edge.engine import DENSE, WORDS, Shard, Words, nearest
 from concord_search.adapters.edge.kept import KeptColumns, Stamp
 from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
@@ -244,6 +245,28 @@ class SpaceIndex:
             with self._lock:
                 rows = self._columns.drop(item)
             self._shard.delete(rows)
+
+    # Comparing with graph (S10)
+
+    def held(self) -> Sequence[State]:
+        """Every state that the shard holds, whatever the columns say."""
+        return [
+            (self._key.id_of(values["item"]), int(values["seq"]))
+            for point, values in self._shard.scroll()
+            if isinstance(point, int)
+        ]
+
+    def drop(self, ids: Collection[str]) -> None:
+        """Takes memories out of the shard, and out of the columns."""
+        self._kept.void()
+        agreed, self._agree = self._agree, False
+        items = {self._key.item(memory_id) for memory_id in ids}
+        points = [point for point, values in self._shard.scroll() if values.get("item") in items]
+        with self._lock:
+            for item in items:
+                self._columns.drop(item)
+        self._shard.delete(points)
+        self._agree = agreed
 
     # Making the files anew (M4)
 

@@ -22,7 +22,7 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import GraphRefused, GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import Change, Changes, Hydrated, SpaceHead
+from concord_search.ports import Change, Changes, Hydrated, SpaceHead, StateDigests
 
 PRINCIPAL = "search"
 REFS_A_CALL = 64
@@ -30,6 +30,9 @@ REFS_A_CALL = 64
 
 SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
+
+DIGESTED_WITHIN = 600.0
+"""Seconds for graph to read a whole outbox."""
 
 REMEMBERED_SPACES = 1_000
 _PASSING = frozenset(
@@ -97,6 +100,16 @@ class GraphClient:
             messages.hydrated(revision, change.record_time)
             for change, revision in zip(changes, revisions, strict=True)
         ]
+
+    async def digests(self, space: str, through: int) -> StateDigests:
+        """The digests of a space's states through a change."""
+        request = feed_pb2.GetDigestsRequest(space=space, seq=through)
+        found = await _asked(self._watched.GetDigests(request, timeout=DIGESTED_WITHIN))
+        return StateDigests(
+            epoch=found.epoch,
+            seq=found.seq,
+            buckets=[(each.state_count, int.from_bytes(each.digest)) for each in found.buckets],
+        )
 
     async def current(
         self, space: str, ids: Sequence[str], *, count_as_read: bool, as_of: AsOf = PRESENT

@@ -1,0 +1,89 @@
+"""Compares a space's index with graph, and mends what differs (spec S10).
+
+The index is compared as it stands in its files, through the change that it has applied; the space's
+changes wait meanwhile. Digests tell which of 256 buckets differ; only for those is the feed read
+again, and only the memories that differ leave the index and are indexed anew.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_search.domain.digests import State, bucket_of, digests_of, states_made
+from concord_search.domain.errors import GraphUnavailable
+from concord_search.ports import Change, IndexState
+from concord_search.usecases.lane import Lane, Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a comparison through change `seq` found.
+
+    `missing` and `surplus` are states that the index lacked, and that graph does not have; `agrees`
+    is how it stands now.
+    """
+
+    seq: int
+    states: int
+    missing: Sequence[State] = ()
+    surplus: Sequence[State] = ()
+    agrees: bool = True
+
+    @property
+    def differing(self) -> list[str]:
+        """The memories that differed, by id."""
+        return sorted({memory_id for memory_id, _ in (*self.missing, *self.surplus)})
+
+
+class Reconcile:
+    """The reconcile use case. `parts` are the follower's: both write to one index."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def __call__(self, space: str, *, repair: bool) -> Agreement:
+        """Compares; mends when asked to. Raises `GraphUnavailable` or `IndexCorrupt`."""
+        async with self._parts.writing[space]:
+            state = (await self._parts.index.states()).get(space)
+            if state is None:
+                return Agreement(0, 0)
+            found, changes = await self._compared(space, state)
+            if found.agrees or not repair:
+                return found
+            wanted = set(found.differing)
+            await self._parts.index.drop(space, wanted)
+            lane = Lane(space, self._parts)
+            await lane.again([each for each in changes if each.item_id in wanted])
+            after, _ = await self._compared(space, state)
+            return replace(found, agrees=after.agrees)
+
+    async def _compared(self, space: str, state: IndexState) -> tuple[Agreement, Sequence[Change]]:
+        """How both compare, and the changes of the memories in buckets that differ."""
+        held = await self._parts.index.held(space)
+        theirs = await self._parts.graph.digests(space, state.applied_seq)
+        if theirs.epoch != state.epoch:
+            raise GraphUnavailable("the store behind the feed was replaced")
+        mine = digests_of(held)
+        differing = {place for place, each in enumerate(theirs.buckets) if each != mine[place]}
+        states = sum(count for count, _ in theirs.buckets)
+        if not differing:
+            return Agreement(theirs.seq, states), ()
+        every = await self._changes(space, state.applied_seq)
+        changes = [each for each in every if bucket_of(each.item_id) in differing]
+        here = Counter(each for each in held if bucket_of(each[0]) in differing)
+        there = Counter(states_made((each.item_id, each.seq, each.kind) for each in changes))
+        missing, surplus = (there - here).elements(), (here - there).elements()
+        return Agreement(theirs.seq, states, tuple(missing), tuple(surplus), agrees=False), changes
+
+    async def _changes(self, space: str, through: int) -> Sequence[Change]:
+        """The changes of the space's memories through a change, from the first one on."""
+        heads = {head.space: head.head_seq for head in await self._parts.graph.heads()}
+        found: list[Change] = []
+        if not through:
+            return found
+        async for news in self._parts.graph.watch(heads | {space: 0}):
+            if news.space == space:
+                found += news.changes
+                if found and found[-1].seq >= through:
+                    break
+        return [change for change in found if change.is_memory and change.seq <= through]

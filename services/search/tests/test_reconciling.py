@@ -1,0 +1,155 @@
+"""Whether the index holds what graph remembers is proved by digests, and what differs is mended."""
+
+import asyncio
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from concord.graph.v1 import erase_pb2, memory_pb2
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from concord_search.adapters.edge import engine
+from concord_search.adapters.edge.engine import Shard
+from concord_search.adapters.edge.keys import read_key
+from search_lab import Running, WordEmbedder, run, until
+from test_edge_durability import part_of
+
+Memory = type_pb2.Memory
+KEPT = ("item", "seq", "rf", "closed", "till", "gone", "ended", "text")
+
+
+async def story(running: Running) -> None:
+    """Write memories with everything that makes a state, or ends one."""
+    stub = running.memories()
+    for number in range(40):
+        await running.add(Memory(id=f"m{number}", content=f"tea {number}"))
+    await running.add(Memory(id="new", content="coffee now. Supersedes: [[memory:m1]]"))
+    for number, request_id in ((2, "f2"), (3, "f3")):
+        reply = await stub.GetMemory(memory_pb2.GetMemoryRequest(id=f"m{number}", peek=True))
+        gone = await stub.ForgetMemory(
+            memory_pb2.ForgetMemoryRequest(
+                request_id=request_id, id=f"m{number}", etag=reply.memory.etag
+            )
+        )
+    restored = memory_pb2.RestoreMemoryRequest(request_id="r3", id="m3", etag=gone.memory.etag)
+    await stub.RestoreMemory(restored)
+    told = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="m4", peek=True))
+    erased = erase_pb2.EraseMemoryRequest(request_id="e4", id="m4", etag=told.memory.etag)
+    await stub.EraseMemory(erased)
+    await followed(running)
+
+
+async def followed(running: Running) -> None:
+    """Wait until the index has followed, and its files hold nothing of what was erased."""
+    async with asyncio.timeout(20):
+        while True:
+            status = await running.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())
+            if (status.applied_seq, status.unconfirmed_erasures) == (status.head_seq, 0):
+                return
+            await asyncio.sleep(0.01)
+
+
+async def reconciled(running: Running, *, repair: bool) -> search_pb2.ReconcileIndexResponse:
+    """Ask whether both agree."""
+    request = search_pb2.ReconcileIndexRequest(repair=repair)
+    return await running.index().ReconcileIndex(request)
+
+
+def shard_of(data: Path) -> Shard:
+    """Open the only space's files, while search is down."""
+    (path,) = part_of(data / "index").glob("shard*")
+    return engine.load(path)
+
+
+def points(data: Path) -> Counter[str]:
+    """What the files say of every state, whatever number its point has."""
+    with closing(shard_of(data)) as shard:
+        return Counter(
+            repr({name: values.get(name) for name in KEPT})
+            for point, values in shard.scroll()
+            if isinstance(point, int)
+        )
+
+
+def mutilate(data: Path) -> None:
+    """Take states away, and put in one that never was and one that is there already."""
+    key = read_key(part_of(data / "index") / "key")
+    with closing(shard_of(data)) as shard:
+        known = {
+            (key.id_of(values["item"]), int(values["seq"])): (point, values)
+            for point, values in shard.scroll()
+            if isinstance(point, int)
+        }
+        of = {item: point for (item, _), (point, _) in known.items()}
+        shard.delete([of["m10"], of["m11"], of["m3"]])
+        point, values = next(v for (item, _), v in known.items() if item == "m20")
+        vectors = shard.vectors_of([point])[point]
+        never = values | {"item": key.item("never"), "seq": 7}
+        shard.upsert([(9_000, vectors, never), (9_001, vectors, values)])
+        shard.flush()
+
+
+async def test_a_sound_index_agrees(tmp_path: Path) -> None:
+    """S10 Whatever made, ended or erased states: the digests of both sides are equal."""
+    async with run(tmp_path, WordEmbedder()) as running:
+        await story(running)
+
+        reply = await reconciled(running, repair=False)
+
+    assert reply.agrees
+    assert not reply.differing_ids
+    assert reply.state_count > 40
+
+
+async def test_a_mutilated_index_is_found_and_mended(tmp_path: Path) -> None:
+    """S10 What is missing, what never was, and what is there twice; all else is left alone."""
+    async with run(tmp_path, WordEmbedder()) as running:
+        await story(running)
+    sound = points(tmp_path)
+    mutilate(tmp_path)
+    async with run(tmp_path, WordEmbedder()) as running:
+        await until(lambda: running.app.progress.following)
+        found = await reconciled(running, repair=False)
+        mended = await reconciled(running, repair=True)
+        again = await reconciled(running, repair=False)
+        ask = search_pb2.SearchRequest(query="tea 10", page_size=3, peek=True)
+        shown = [each.memory.id for each in (await running.searching().Search(ask)).results]
+
+    assert not found.agrees
+    assert found.differing_ids == ["m10", "m11", "m20", "m3", "never"]
+    assert (found.missing_state_count, found.surplus_state_count) == (3, 2)
+    assert mended.agrees
+    assert mended.differing_ids == found.differing_ids
+    assert again.agrees
+    assert not again.differing_ids
+    assert "m10" in shown
+    assert points(tmp_path) == sound
+
+
+@pytest.mark.parametrize("repair", [False, True])
+async def test_a_space_without_an_index_agrees(tmp_path: Path, repair: bool) -> None:
+    """S10 Nothing is remembered, nothing is held."""
+    async with run(tmp_path, WordEmbedder()) as running:
+        reply = await reconciled(running, repair=repair)
+
+    assert reply == search_pb2.ReconcileIndexResponse(agrees=True)
+
+
+async def test_changes_go_on_while_it_is_mended(tmp_path: Path) -> None:
+    """S10 What is written meanwhile waits, and is in the index after."""
+    async with run(tmp_path, WordEmbedder()) as running:
+        await story(running)
+    mutilate(tmp_path)
+    async with run(tmp_path, WordEmbedder()) as running:
+        await until(lambda: running.app.progress.following)
+        new = [Memory(id=f"n{number}", content=f"juice {number}") for number in range(30)]
+        mended, *_ = await asyncio.gather(
+            reconciled(running, repair=True), *(running.add(each) for each in new)
+        )
+        await followed(running)
+        after = await reconciled(running, repair=False)
+
+    assert mended.agrees
+    assert after.agrees
+    assert after.state_count >= mended.state_count
