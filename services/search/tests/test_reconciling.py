@@ -144,9 +144,9 @@ async def test_changes_go_on_while_it_is_mended(tmp_path: Path) -> None:
     async with run(tmp_path, WordEmbedder()) as running:
         await until(lambda: running.app.progress.following)
         new = [Memory(id=f"n{number}", content=f"juice {number}") for number in range(30)]
-        mended, *_ = await asyncio.gather(
-            reconciled(running, repair=True), *(running.add(each) for each in new)
-        )
+        mending = asyncio.ensure_future(reconciled(running, repair=True))
+        await running.add(*new)
+        mended = await mending
         await followed(running)
         after = await reconciled(running, repair=False)
 
