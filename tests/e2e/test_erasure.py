@@ -23,6 +23,13 @@ COMPLETE_WITHIN = 30.0
 DOOMED = (
     *("Zorblax", "Plingtöwn", "Quuxly", "Hobnob", "Snarfle", "Wibblesworth", "Frobnitz"),
     *("Mumblecrust", "Flimflamish", "Gribbly", "Skedaddled", "Whatsitdom", "ext-77-Klonk"),
+    *(
+        "Zibbleton",
+        "GROMBULATES",
+        "Frimsby",
+        "Thwockle",
+        "Doodlewhack",
+    ),  # of facts, and former ones
 )
 EMPTY, EMPTY_SPACE = re.compile(b"\0{64,}"), b"\0" * 64
 """Files that are made long in advance hold hundreds of megabytes of nothing."""
@@ -78,15 +85,24 @@ def remember(client: Client) -> None:
         surfaces_when=["*/mumblecrust/*"],
         external_id="ext-77-Klonk",
         sources=[type_pb2.Source(speaker="Wibblesworth", file="flimflamish.txt")],
+        facts=[
+            type_pb2.Fact(subject="Zibbleton", relation="GROMBULATES", object="Frimsby"),
+            type_pb2.Fact(subject="Lollygag", relation="SHARES", object="Zibbleton"),
+        ],
     )
+    memory.facts[1].properties.update({"Thwockle": "Doodlewhack"})
     control = type_pb2.Memory(id="kept", content="Kerfuffle stays.", tags=["Bumfuzzle"])
+    control.facts.add(subject="Lollygag", relation="SHARES", object="Kerfuffle")
     for each in (memory, control):
         client.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=each))
     for content in ("Zorblax left Plingtöwn.", "Zorblax is back. Skedaddled again."):
         stored = read(client, "doomed")
         stored.content = content
+        del stored.facts[1:]
         client.memory.UpdateMemory(
-            memory_pb2.UpdateMemoryRequest(memory=stored, update_mask=FieldMask(paths=["content"]))
+            memory_pb2.UpdateMemoryRequest(
+                memory=stored, update_mask=FieldMask(paths=["content", "facts"])
+            )
         )
 
 

@@ -361,6 +361,18 @@ class Reads(Protocol):
         (id, place of the fact among its facts)."""
         ...
 
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were, each once."""
+        ...
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        """Return the ids of the memories that ever stated an edge, each once."""
+        ...
+
+    async def is_named(self, item_id: str) -> bool:
+        """Return whether an edge that is not erased, maybe a deleted one, starts or ends there."""
+        ...
+
     async def supports(self, since: int, until: int) -> Sequence[Support]:
         """Return what `put_facts` kept of record times (µs) from `since` to `until`, both included:
         by time, then by the memory's id. Where the edges became none, with none."""
@@ -630,7 +642,7 @@ class Writes(Reads, Protocol):
         """Remember what a request did."""
         ...
 
-    async def erase(self, item: Memory | Edge) -> None:
+    async def erase(self, item: Item) -> None:
         """Take out of every revision what the item, put just now in its erased form, says no more.
 
         Its salt goes too, and what requests that wrote or found it are compared with.

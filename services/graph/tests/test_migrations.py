@@ -22,6 +22,7 @@ LANDED = {
     11: "b636be6789ba6cc1e0389db97c572f04fe8ec8bc048cef23b7a3c5d4aa5a062b",
     12: "b2c1b47b8759540b3c4fae24b09239a477982bfedbba90eb8df89b205ada6cd9",
     13: "0474d4424dee2fd2cd4e49db1cfe01a09c5b804bf687d214dd7428cc6b323179",
+    14: "7c6ef9e048697e38418451987d40adafddcd7536b9dec0268121f4aac671d5ca",
 }
 """SHA-256 of every step that stores in the world have run."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from concord_graph.domain.items import Edge, End, Importance, ItemKind, Memory
+from concord_graph.domain.items import Edge, End, Importance, ItemKind, Memory, Node
 
 ERASED_RELATION = "ERASED"
 STORE = "graph"
@@ -56,6 +56,19 @@ def erased_memory(memory: Memory, time: int) -> Memory:
         deleted=True,
         erase_time=time,
         revision=memory.revision,
+    )
+
+
+def erased_node(node: Node, time: int) -> Node:
+    """Return what is left of a node that was only there for facts: no name."""
+    return Node(
+        id=node.id,
+        name="",
+        of_facts=node.of_facts,
+        create_time=node.create_time,
+        deleted=True,
+        erase_time=time,
+        revision=node.revision,
     )
 
 

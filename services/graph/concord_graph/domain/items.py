@@ -109,15 +109,21 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A named thing."""
+    """A named thing.
+
+    `of_facts` says that only facts of memories made it, and that no caller has written it since.
+    `erase_time` (µs) is when its name was erased, in every revision; 0 = never.
+    """
 
     id: str
     name: str
     label: str = DEFAULT_LABEL
     properties: Properties = field(default_factory=dict)
     vector_id: str = ""
+    of_facts: bool = False
     create_time: int = 0
     deleted: bool = False
+    erase_time: int = 0
     revision: Revision = Revision()
 
     kind = ItemKind.NODE
@@ -268,7 +274,7 @@ Record = Item | Entry | DeclaredRelation
 """What is kept in revisions. Only items are ends of edges."""
 
 
-_CAME_LATER = frozenset({"turn_order", "facts"})
+_CAME_LATER = frozenset({"turn_order", "facts", "of_facts"})
 """Fields that older revisions never had: left out while unset, so that old digests stay true."""
 
 
@@ -314,7 +320,7 @@ def etag(item: Record) -> str:
 
 def is_erased(item: Record) -> bool:
     """Return whether what the item said was erased."""
-    return isinstance(item, (Edge, Memory)) and item.erase_time != 0
+    return isinstance(item, Item) and item.erase_time != 0
 
 
 def digest(item: Record) -> str:

@@ -207,14 +207,14 @@ def _asked_about(draft: EdgeDraft) -> Expected:
     )
 
 
-async def end_of(writer: Writer, end: EndRef, field: str) -> End:
+async def end_of(writer: Writer, end: EndRef, field: str, *, of_facts: bool = False) -> End:
     """Return the item that an end names; a node that is only named is created."""
     if end.id:
         return await _end_by_id(writer, end, field)
     check_name(end.name, field)
     node = await writer.tx.live_node_named(end.name)
     if node is None:
-        node = await create_node(writer, NodeDraft(end.name))
+        node = await create_node(writer, NodeDraft(end.name), of_facts=of_facts)
     return End(node.id, ItemKind.NODE)
 
 

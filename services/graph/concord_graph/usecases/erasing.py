@@ -15,7 +15,7 @@ from concord_graph.domain.erasure import (
 from concord_graph.domain.exceptions import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory, digest
 from concord_graph.ports import Change, ChangeType, Reads, Ref, Writes
-from concord_graph.usecases.facts import left_alone
+from concord_graph.usecases.unsaying import Unsaying, words_of
 from concord_graph.usecases.writer import Writer, ref
 
 
@@ -39,11 +39,13 @@ class Erasing:
         if stored.erase_time:
             raise ItemErased(memory_id)
         time = max(writer.now, 1)
+        words = await words_of(writer.tx, stored)
         written = await writer.put(stored, erased_memory(stored, time))
         edges, ghosts = await goes_with(writer.tx, stored)
-        edges = [*edges, *await left_alone(writer, written)]
         for edge in edges:
             await writer.put(edge, erased_edge(edge, time, ghosts))
+        unsaying = Unsaying(writer, written, words)
+        await unsaying.run()
         erasure = Erasure(
             id=writer.new_id(),
             memory_id=memory_id,
@@ -51,7 +53,7 @@ class Erasing:
             principal=writer.author.principal,
             reason=reason,
             digest=digest(stored),
-            edge_count=len(edges),
+            edge_count=len(edges) + unsaying.edge_count,
         )
         await self.open(writer.tx, erasure)
         return (ref(written, erasure.id),)

@@ -40,35 +40,15 @@ async def keep_facts(
             await settle(writer, edge_id)
 
 
-async def left_alone(writer: Writer, memory: Memory) -> list[Edge]:
-    """Let an erased memory state nothing any more; return the edges that nobody else says.
-
-    The others stay, and say what other memories or a caller say (M4).
-    """
-    ids = await writer.tx.facts_of(memory.id)
-    if not ids:
-        return []
-    await writer.tx.put_facts(Support(memory.id, (), memory.revision.record_from))
-    alone = []
-    for edge in [await writer.tx.edge(edge_id) for edge_id in ids]:
-        if edge is None or edge.erase_time or not await _follows_facts(writer, edge):
-            continue
-        if await writer.tx.stating([edge.id], limit=1):
-            await settle(writer, edge.id)
-        else:
-            alone.append(edge)
-    return alone
-
-
 async def settle(writer: Writer, edge_id: str) -> None:
     """Let an edge that a memory no longer states say what the others do, or go with the last."""
     edge = await writer.tx.edge(edge_id)
-    if edge is None or edge.deleted or not await _follows_facts(writer, edge):
+    if edge is None or edge.deleted or not await follows_facts(writer, edge):
         return
-    said = await _said(writer.tx, edge)
+    said = await said_of(writer.tx, edge)
     if said is None:
         await writer.put(edge, replace(edge, deleted=True))
-    elif (changed := _saying(edge, said)) != edge:
+    elif (changed := saying(edge, said)) != edge:
         await writer.put(edge, changed)
 
 
@@ -100,8 +80,8 @@ class _Making:
         check_relation(fact.relation, f"{field}.relation")
         if former is not None and not former.deleted and self._keeps_time:
             return (await self._gained(former, fact, anew=not self._states)).id
-        source = await end_of(self._writer, EndRef(fact.subject), f"{field}.subject")
-        target = await end_of(self._writer, EndRef(fact.object), f"{field}.object")
+        source = await end_of(self._writer, EndRef(fact.subject), f"{field}.subject", of_facts=True)
+        target = await end_of(self._writer, EndRef(fact.object), f"{field}.object", of_facts=True)
         edges = await self._writer.tx.live_edges_of_triple(source.id, fact.relation, target.id)
         stored = await addressed(self._writer, edges, self._memory.valid_from)
         if stored is not None:
@@ -109,9 +89,9 @@ class _Making:
             return (await self._gained(stored, fact, anew=anew)).id
         blank = self._blank(source, fact.relation, target)
         if former is not None and _returns(former, blank, edges):
-            returned = _saying(replace(former, deleted=False), self._says(fact))
+            returned = saying(replace(former, deleted=False), self._says(fact))
             return (await self._writer.put(former, returned)).id
-        edge = _saying(blank, self._says(fact))
+        edge = saying(blank, self._says(fact))
         check_interval(edge, "memory.valid_until")
         return (await self._writer.put(None, edge)).id
 
@@ -125,10 +105,10 @@ class _Making:
             return edge
         if self._memory.edge_type == EdgeType.CONSTITUTIVE:
             return await writer.put(edge, replace(edge, edge_type=EdgeType.CONSTITUTIVE))
-        if not await _follows_facts(writer, edge):
+        if not await follows_facts(writer, edge):
             return edge
-        others = _said_by(edge) if anew else await _said(writer.tx, edge, but=self._memory.id)
-        changed = _saying(edge, said.joined(others) if others else said)
+        others = _said_by(edge) if anew else await said_of(writer.tx, edge, but=self._memory.id)
+        changed = saying(edge, said.joined(others) if others else said)
         return edge if changed == edge else await writer.put(edge, changed)
 
     def _says(self, fact: Fact) -> Saying:
@@ -160,7 +140,7 @@ def _returns(former: Edge, wanted: Edge, there: Sequence[Edge]) -> bool:
     )
 
 
-async def _follows_facts(writer: Writer, edge: Edge) -> bool:
+async def follows_facts(writer: Writer, edge: Edge) -> bool:
     """Return whether an edge is what memories say it is, and nobody holds it otherwise."""
     return (
         edge.origin == Origin.FACT
@@ -169,7 +149,7 @@ async def _follows_facts(writer: Writer, edge: Edge) -> bool:
     )
 
 
-async def _said(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
+async def said_of(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
     """Return what the live memories say together of an edge; None when none states it.
 
     It ends as soon as they say what the edge says: no memory that states it says more.
@@ -183,7 +163,7 @@ async def _said(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
                 continue
             one = _of(memory, memory.facts[place])
             said = said.joined(one) if said else one
-            if not but and _saying(edge, said) == edge:
+            if not but and saying(edge, said) == edge:
                 return said
         after = page[-1][0]
     return said
@@ -197,7 +177,8 @@ def _of(memory: Memory, fact: Fact) -> Saying:
     return Saying(fact.weight, fact.properties, memory.valid_until)
 
 
-def _saying(edge: Edge, said: Saying) -> Edge:
+def saying(edge: Edge, said: Saying) -> Edge:
+    """Return an edge that says this."""
     return replace(
         edge, weight=said.weight, properties=dict(said.properties), valid_until=said.until
     )

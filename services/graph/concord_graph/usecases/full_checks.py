@@ -9,14 +9,16 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory
+from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory, erased_node
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Edge,
     Entry,
+    Item,
     ItemKind,
     Memory,
+    Node,
     Record,
     digest,
     is_erased,
@@ -50,7 +52,7 @@ def as_put(item: Record) -> Record:
     What was erased is put as it is now: nothing comes after an erased revision, and several that
     lost what told them apart would stand at one place.
     """
-    if isinstance(item, (Edge, Memory)) and is_erased(item):
+    if isinstance(item, Item) and is_erased(item):
         return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
     return replace(item, revision=replace(item.revision, record_until=FOREVER))
 
@@ -122,10 +124,15 @@ def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
 
 def _is_bare(item: Record) -> bool:
     """Return whether an erased item says nothing any more."""
-    if item.revision.salt or not isinstance(item, (Edge, Memory)):
+    if item.revision.salt or not isinstance(item, Item):
         return False
     time = item.erase_time
-    bare = erased_memory(item, time) if isinstance(item, Memory) else erased_edge(item, time, ())
+    if isinstance(item, Node):
+        bare: Item = erased_node(item, time)
+    else:
+        bare = (
+            erased_memory(item, time) if isinstance(item, Memory) else erased_edge(item, time, ())
+        )
     return replace(bare, deleted=item.deleted) == item
 
 

@@ -31,12 +31,14 @@ async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> tuple
     if etag:
         writer.demand_etag(stored, etag)
     node = replace(stored, **merged_node(stored, draft))
+    if not await writer.tx.is_held(stored.id):
+        node = replace(node, of_facts=False)
     return (ref(stored if node == stored else await writer.put(stored, node)),)
 
 
-async def create_node(writer: Writer, draft: NodeDraft) -> Node:
+async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = False) -> Node:
     """Create a node of a name that is free."""
-    node = Node(id=writer.new_id(), name=draft.name)
+    node = Node(id=writer.new_id(), name=draft.name, of_facts=of_facts)
     fields = merged_node(node, draft)
     return await writer.put(None, replace(node, **fields))
 
@@ -56,7 +58,9 @@ async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
         if await writer.tx.live_node_named(values["name"]) is not None:
             raise ItemExists(stored.id, "name")
     node = replace(stored, **values)
-    return (ref(stored if node == stored else await writer.put(stored, node)),)
+    if node != stored:
+        node = await writer.put(stored, replace(node, of_facts=False))
+    return (ref(node),)
 
 
 async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> tuple[Ref, ...]:

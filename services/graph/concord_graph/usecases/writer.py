@@ -182,7 +182,7 @@ class Writer:
         self.tx.wind(change.seq, change.record_time)
         if item is not None:
             await self.tx.put(item)
-            if isinstance(item, (Edge, Memory)) and item.erase_time:
+            if isinstance(item, Item) and item.erase_time:
                 await self.tx.erase(item)
         await self.tx.append(change)
 
@@ -203,10 +203,10 @@ class Writer:
                 salt=_salt(before, after),
             ),
         )
-        if isinstance(item, (Edge, Memory)) and item.erase_time:
+        if isinstance(item, Item) and item.erase_time:
             item = replace(item, erase_time=time)
         await self.tx.put(item)
-        if isinstance(item, (Edge, Memory)) and item.erase_time:
+        if isinstance(item, Item) and item.erase_time:
             await self.tx.erase(item)
         if before is None:
             self._made.add(item.id)

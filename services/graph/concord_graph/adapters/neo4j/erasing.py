@@ -9,9 +9,15 @@ from typing import Any, Final
 
 from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.domain.erasure import ERASED_RELATION, Confirmation, Erasure
-from concord_graph.domain.items import LINEAGE_WORDS, Edge, Memory
+from concord_graph.domain.items import LINEAGE_WORDS, Edge, Item, Memory, Node
 
 _VERSIONS: Final = "MATCH (v:{0} {{id: erased.id}}) WHERE v.revision > 0 AND v.erase_time = 0"
+_NODES: Final = (
+    "CALL () { UNWIND $nodes AS erased MATCH (v:NodeVersion {id: erased.id})"
+    " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0"
+    " SET v.erase_time = erased.time, v.salt = $nothing, v.name = '', v.folded = '',"
+    " v.backwards = '', v.label = 'Entity', v.properties = '{}', v.vector_id = '' }"
+)
 _MEMORIES: Final = (
     f"CALL () {{ UNWIND $memories AS erased {_VERSIONS.format('MemoryVersion')}"
     " SET v.erase_time = erased.time, v.salt = $nothing, v.content = '', v.content_digest = '',"
@@ -36,7 +42,7 @@ _REQUESTS: Final = (
     " SET q.salt = $nothing, q.digest = '' }"
 )
 _ACCESS: Final = "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
-_ERASE: Final = f"{_MEMORIES} {_EDGES} {_REQUESTS} {_ACCESS} RETURN true"
+_ERASE: Final = f"{_MEMORIES} {_NODES} {_EDGES} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (
     "CREATE (r:Erasure {id: $id}) SET r += $receipt"
     " WITH r UNWIND $confirmations AS each"
@@ -58,7 +64,7 @@ CONFIRM_ALL: Final = (
 """Confirm in every space what a confirmer has not."""
 
 
-async def erase(door: Door, items: list[Memory | Edge]) -> None:
+async def erase(door: Door, items: list[Item]) -> None:
     """Erase every version of the items but the newest, which is so already."""
     edges = [
         {"id": edge.id, "time": edge.erase_time, "named": edge.target.id == edge.id}
@@ -66,8 +72,9 @@ async def erase(door: Door, items: list[Memory | Edge]) -> None:
         if isinstance(edge, Edge)
     ]
     memories = [{"id": m.id, "time": m.erase_time} for m in items if isinstance(m, Memory)]
+    nodes = [{"id": node.id, "time": node.erase_time} for node in items if isinstance(node, Node)]
     ids = [item.id for item in items]
-    bound = {"memories": memories, "edges": edges, "ids": ids, "nothing": b""}
+    bound = {"memories": memories, "nodes": nodes, "edges": edges, "ids": ids, "nothing": b""}
     await door.ask(_ERASE, **bound, quoted=[f'"{item_id}"' for item_id in ids])
 
 

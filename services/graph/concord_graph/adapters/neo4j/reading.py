@@ -157,6 +157,18 @@ class Neo4jReads(Neo4jViews):
         bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
         return [(row[0], row[1]) for row in await self.ask(stating.STATING, **bound)]
 
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were."""
+        return [row[0] for row in await self.ask(stating.EVER_FACTS, id=memory_id)]
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        """Return the ids of the memories that ever stated an edge."""
+        return [row[0] for row in await self.ask(stating.EVER_STATING, id=edge_id)]
+
+    async def is_named(self, item_id: str) -> bool:
+        """Return whether an edge that is not erased starts or ends there."""
+        return bool(await self.ask(stating.IS_NAMED, id=item_id))
+
     async def supports(self, since: int, until: int) -> Sequence[Support]:
         """Return what was kept of a stretch of record time."""
         return supports_of(await self.ask(stating.SUPPORTS, since=since, until=until))

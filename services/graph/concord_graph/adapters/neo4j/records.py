@@ -62,7 +62,18 @@ OWN_LABELS = frozenset(
 """What a caller's label must not pass itself off as."""
 _OWN_KEYS = frozenset(
     {
-        *("space", "id", "kind", "revision", "seq", "record_from", "record_until", "deleted"),
+        *(
+            "of_facts",
+            "erase_time",
+            "space",
+            "id",
+            "kind",
+            "revision",
+            "seq",
+            "record_from",
+            "record_until",
+            "deleted",
+        ),
         *("principal", "salt", "create_time", "name", "label", "properties", "vector_id"),
         *("source_id", "source_kind", "relation", "target_id", "target_kind", "weight", "stated"),
         *("participants", "edge_type", "importance", "valid_from", "valid_until", "origin"),
@@ -117,6 +128,8 @@ def node(record: Fields) -> Node:
         label=record["label"],
         properties=json.loads(record["properties"]),
         vector_id=record["vector_id"],
+        of_facts=record.get("of_facts", False),
+        erase_time=record.get("erase_time", 0),
     )
 
 
@@ -276,6 +289,8 @@ def _node_fields(node_: Node) -> Fields:
         "label": node_.label,
         "properties": json.dumps(dict(node_.properties), ensure_ascii=False),
         "vector_id": node_.vector_id,
+        "of_facts": node_.of_facts,
+        "erase_time": node_.erase_time,
         "folded": folded(node_.name),
         "backwards": backwards(node_.name),
     }

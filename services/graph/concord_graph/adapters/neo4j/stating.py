@@ -25,6 +25,19 @@ FACTS: Final = (
     "MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL RETURN p.edge_id ORDER BY p.place"
 )
 """The edges that the facts of memory $id are."""
+EVER_FACTS: Final = (
+    "MATCH (p:SupportVersion {memory_id: $id}) WHERE p.place IS NOT NULL"
+    " RETURN DISTINCT p.edge_id AS id ORDER BY id"
+)
+EVER_STATING: Final = (
+    "MATCH (p:SupportVersion {edge_id: $id}) WHERE p.place IS NOT NULL"
+    " RETURN DISTINCT p.memory_id AS id ORDER BY id"
+)
+IS_NAMED: Final = " UNION ALL ".join(
+    f"CALL () {{ MATCH (e:EdgeVersion {{{end}_id: $id}}) WHERE e:Item AND e.erase_time = 0"
+    " RETURN e LIMIT 1 } RETURN true AS found"
+    for end in ("source", "target")
+)
 SUPPORTS: Final = (
     "CALL () { MATCH (p:SupportVersion)"
     " WHERE p.record_from >= $since AND p.record_from <= $until"

@@ -98,7 +98,7 @@ class Neo4jWrites(Neo4jReads):
         self._counted = 0
         self._rows: list[Fields] = []
         self._marked: set[str] = set()
-        self._erased: list[Memory | Edge] = []
+        self._erased: list[Item] = []
         self._accesses: list[Fields] = []
         self._changes: list[Fields] = []
         self._requests: list[Fields] = []
@@ -179,6 +179,10 @@ class Neo4jWrites(Neo4jReads):
         """Return the ids of the edges that a memory's facts are."""
         return await super().facts_of(memory_id) if self._stated else ()
 
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were."""
+        return await super().ever_facts_of(memory_id) if self._stated else ()
+
     async def stating(
         self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
@@ -236,7 +240,7 @@ class Neo4jWrites(Neo4jReads):
             }
         )
 
-    async def erase(self, item: Memory | Edge) -> None:
+    async def erase(self, item: Item) -> None:
         """Take out of every version what the item says no more."""
         self._erased.append(item)
 

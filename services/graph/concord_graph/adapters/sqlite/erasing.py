@@ -7,8 +7,9 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from concord_graph.adapters.sqlite.rows import TABLE
 from concord_graph.domain.erasure import Confirmation, Erasure
-from concord_graph.domain.items import Edge, Memory
+from concord_graph.domain.items import Edge, Item
 from concord_graph.domain.spelling import backwards, folded
 
 _LINEAGE = "relation IN ('SUPERSEDES', 'DEPRECATES', 'AMENDS', 'CONTRADICTS')"
@@ -17,6 +18,7 @@ _TELLING = 4
 
 _RECEIPT = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_count")
 _TEXTS = {
+    "node": "name, label, properties, vector_id",
     "memory": (
         "content, content_digest, concepts, domain, surfaces_when, sources, category, tags, facts,"
         " external_id"
@@ -27,6 +29,7 @@ _TEXTS = {
     ),
 }
 _BLANK = {
+    "node": "salt = x'', name = '', label = 'Entity', properties = '{}', vector_id = ''",
     "memory": (
         "salt = x'', content = '', content_digest = '', concepts = '[]', concepts_stated = 0,"
         " domain = '', importance = 0, surfaces_when = '[]', sources = '[]', external_id = NULL,"
@@ -40,13 +43,13 @@ _BLANK = {
 }
 
 
-def erase(db: sqlite3.Connection, space: int, item: Memory | Edge) -> list[bytes]:
+def erase(db: sqlite3.Connection, space: int, item: Item) -> list[bytes]:
     """Erase every revision of an item but the newest, which is so already; return what they said.
 
     Requests that wrote or found it lose what they are compared with: their salt stands beside a
     digest of what was said, so that a guess could be tested.
     """
-    table = "memory" if isinstance(item, Memory) else "edge"
+    table = TABLE[item.kind]
     bound: dict[str, Any] = {
         "space": space,
         "id": item.id,
@@ -69,7 +72,8 @@ def erase(db: sqlite3.Connection, space: int, item: Memory | Edge) -> list[bytes
         bound,
     )
     db.execute("DELETE FROM access WHERE space = :space AND id = :id", bound)
-    names = [row[-1] for row in said if row[-1] and table == "memory"]
+    named = {"memory": -1, "node": 0}.get(table)  # where a name stands, of what has one
+    names = [row[named] for row in said if named is not None and row[named]]
     said += [(folded(name), backwards(name)) for name in names]  # as they stood in `spelling`
     texts = {text.encode() for row in said for text in row if text}
     return sorted(text for text in texts if len(text) >= _TELLING)

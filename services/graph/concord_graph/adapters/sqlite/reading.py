@@ -207,6 +207,22 @@ class SqliteReads(LayerReads, TransferReads):
         bound = {"space": self._space, "ids": _ids(edge_ids), "after": after, "limit": limit or -1}
         return [(row[0], row[1]) for row in self._all(stating.STATING, bound)]
 
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were."""
+        return [
+            row[0] for row in self._all(stating.EVER_FACTS, {"space": self._space, "id": memory_id})
+        ]
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        """Return the ids of the memories that ever stated an edge."""
+        return [
+            row[0] for row in self._all(stating.EVER_STATING, {"space": self._space, "id": edge_id})
+        ]
+
+    async def is_named(self, item_id: str) -> bool:
+        """Return whether an edge that is not erased starts or ends there."""
+        return bool(self._all(stating.IS_NAMED, {"space": self._space, "id": item_id}))
+
     async def supports(self, since: int, until: int) -> Sequence[Support]:
         """Return what was kept of a stretch of record time."""
         bound = {"space": self._space, "since": since, "until": until}

@@ -30,7 +30,7 @@ from concord_graph.domain.items import (
 Row = tuple[Any, ...]
 
 _REVISION = "id, revision, seq, record_from, record_until, deleted, principal, salt, create_time"
-NODE = f"{_REVISION}, name, label, properties, vector_id"
+NODE = f"{_REVISION}, name, label, properties, vector_id, of_facts, erase_time"
 EDGE = (
     f"{_REVISION}, source_id, source_kind, relation, target_id, target_kind, weight, properties, "
     "edge_type, importance, valid_from, valid_until, origin, governed, erase_time"
@@ -75,6 +75,8 @@ def node(row: Row) -> Node:
         label=row[10],
         properties=json.loads(row[11]),
         vector_id=row[12],
+        of_facts=bool(row[13]),
+        erase_time=row[14],
     )
 
 
@@ -193,6 +195,8 @@ def _node_values(node_: Node) -> dict[str, Any]:
         "label": node_.label,
         "properties": _json(node_.properties),
         "vector_id": node_.vector_id,
+        "of_facts": int(node_.of_facts),
+        "erase_time": node_.erase_time,
     }
 
 

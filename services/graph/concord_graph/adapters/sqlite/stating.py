@@ -25,6 +25,19 @@ FACTS = (
 )
 """The edges that the facts of memory :id are."""
 
+EVER_FACTS = (
+    "SELECT DISTINCT edge_id FROM support INDEXED BY support_of_memory_then"
+    " WHERE space = :space AND memory_id = :id ORDER BY edge_id"
+)
+EVER_STATING = (
+    "SELECT DISTINCT memory_id FROM support INDEXED BY support_of_edge_then"
+    " WHERE space = :space AND edge_id = :id ORDER BY memory_id"
+)
+IS_NAMED = " UNION ALL ".join(
+    f"SELECT * FROM (SELECT 1 FROM edge WHERE space = :space"
+    f" AND {end}_id = :id AND record_until = {FOREVER} AND erase_time = 0 LIMIT 1)"
+    for end in ("source", "target")
+)
 SUPPORTS = (
     "SELECT record_from AS time, memory_id, place, edge_id FROM support INDEXED BY support_opened"
     " WHERE space = :space AND record_from BETWEEN :since AND :until"

@@ -20,6 +20,7 @@ from concord_graph.domain.items import (
     DeclaredRelation,
     Edge,
     Entry,
+    Item,
     ItemKind,
     Memory,
     Node,
@@ -200,7 +201,7 @@ class SqliteWrites(SqliteReads):
             },
         )
 
-    async def erase(self, item: Memory | Edge) -> None:
+    async def erase(self, item: Item) -> None:
         """Take out of every revision what the item says no more."""
         self.erased += erasing.erase(self._db, self._space, item)
 
