@@ -20,6 +20,7 @@ from tests.bench import (
     retrieval,
     rpc,
     searching,
+    values_in_time,
 )
 from tests.bench.run import Bench, Run
 from tests.bench.table import HEAD, Row, line, summary
@@ -35,6 +36,7 @@ BENCHES: Mapping[str, Bench] = {
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
     "audit": audit_log.bench,
+    **values_in_time.BENCHES,
 }
 DATA_SETTING = "CONCORD_EVALUATION_DATA"
 DATA_DEFAULT = Path(__file__).parents[3] / "shared" / "data"

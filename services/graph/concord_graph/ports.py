@@ -349,7 +349,7 @@ class Reads(Protocol):
         target of it at another instant: whose standing hangs on whether it is functional."""
         ...
 
-    async def facts_of(self, memory_id: str) -> Sequence[str]:
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
         """Return the ids of the edges that a memory's facts are, in their order; also of a
         forgotten one, whose facts rest."""
         ...

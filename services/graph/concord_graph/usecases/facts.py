@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from concord_graph.domain.drafts import EndRef, check_interval, check_relation
 from concord_graph.domain.facts import Fact, Saying, Support
-from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin
+from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin, Record
 from concord_graph.ports import Reads
 from concord_graph.usecases.edges import addressed, end_of
 from concord_graph.usecases.writer import Writer
@@ -34,10 +34,34 @@ async def keep_facts(
     """Keep which edges the facts are of a memory that was just written; settle those it left."""
     lost = list(await writer.tx.facts_of(after.id)) if before is not None else []
     if edges != lost:
-        await writer.tx.put_facts(Support(after.id, tuple(edges), after.revision.record_from))
+        await _put_facts(writer, after.id, edges, after.revision.record_from)
     for edge_id in lost:
         if edge_id not in edges:
             await settle(writer, edge_id)
+
+
+async def state_again(writer: Writer, written: Memory, then: int) -> Memory:
+    """Let a memory that was just written state what it did at a record time (µs)."""
+    edges = await writer.tx.facts_of(written.id, then)
+    if len(edges) == len(written.facts) and edges != await writer.tx.facts_of(written.id):
+        await _put_facts(writer, written.id, edges, written.revision.record_from)
+    return written
+
+
+async def restate(writer: Writer, reverted: Sequence[Record]) -> None:
+    """Make the edges again that live memories state and that went with what was reverted."""
+    ids = {each.id for each in reverted if isinstance(each, Memory)}
+    for edge in reverted:
+        if isinstance(edge, Edge) and edge.deleted:
+            ids |= {memory_id for memory_id, _ in await writer.tx.stating([edge.id])}
+    for memory_id in sorted(ids):
+        memory = await writer.tx.memory(memory_id)
+        former = list(await writer.tx.facts_of(memory_id))
+        if memory is None or memory.deleted or await _are_there(writer.tx, former):
+            continue
+        edges = await make_edges(writer, memory, memory)
+        if edges != former:
+            await _put_facts(writer, memory_id, edges, writer.tx.last_time)
 
 
 async def settle(writer: Writer, edge_id: str) -> None:
@@ -50,6 +74,15 @@ async def settle(writer: Writer, edge_id: str) -> None:
         await writer.put(edge, replace(edge, deleted=True))
     elif (changed := saying(edge, said)) != edge:
         await writer.put(edge, changed)
+
+
+async def _put_facts(writer: Writer, memory_id: str, edges: Sequence[str], time: int) -> None:
+    await writer.tx.put_facts(Support(memory_id, tuple(edges), time))
+
+
+async def _are_there(tx: Reads, edge_ids: Sequence[str]) -> bool:
+    edges = [await tx.edge(edge_id) for edge_id in edge_ids]
+    return all(edge is not None and not edge.deleted for edge in edges)
 
 
 async def _former(tx: Reads, before: Memory | None) -> dict[tuple[str, str, str], Edge]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from concord_graph.domain.exceptions import ItemNotFound, UndoConflict
 from concord_graph.domain.items import DeclaredRelation, Edge, ItemKind, Memory, Node, Record
 from concord_graph.ports import Ref
+from concord_graph.usecases.facts import restate, state_again
 from concord_graph.usecases.writer import Writer, ref
 
 
@@ -37,9 +38,10 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple
     coming = [each for each in reversions if each.revision != 0]
     going.sort(key=lambda each: isinstance(stored[each.item_id], Node))
     coming.sort(key=lambda each: isinstance(stored[each.item_id], Edge))
-    return tuple(
-        [ref(await _revert(writer, stored[each.item_id], each)) for each in (*going, *coming)]
-    )
+    async with writer.together():
+        written = [await _revert(writer, stored[each.item_id], each) for each in (*going, *coming)]
+        await restate(writer, written)
+    return tuple(ref(each) for each in written)
 
 
 async def _revert(writer: Writer, stored: Record, reversion: Reversion) -> Record:
@@ -65,7 +67,8 @@ async def _put(writer: Writer, stored: Record, after: Record) -> Record:
         case (Edge(), Edge()):
             return await writer.put(stored, after)
         case (Memory(), Memory()):
-            return await writer.put(stored, after)
+            then = after.revision.record_from
+            return await state_again(writer, await writer.put(stored, after), then)
         case (DeclaredRelation(), DeclaredRelation()):
             return await writer.declare(stored, after)
     raise ItemNotFound(stored.id)

@@ -146,9 +146,10 @@ class Neo4jReads(Neo4jViews):
         declared = await self.relation(relation, record)
         return declared is not None and declared.functional
 
-    async def facts_of(self, memory_id: str) -> Sequence[str]:
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
         """Return the ids of the edges that a memory's facts are."""
-        return [row[0] for row in await self.ask(stating.FACTS, id=memory_id)]
+        text = stating.FACTS if record == FOREVER else stating.FACTS_THEN
+        return [row[0] for row in await self.ask(text, id=memory_id, record=record)]
 
     async def stating(
         self, edge_ids: Collection[str], after: str = "", limit: int | None = None

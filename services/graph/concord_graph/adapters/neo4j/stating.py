@@ -25,6 +25,12 @@ FACTS: Final = (
     "MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL RETURN p.edge_id ORDER BY p.place"
 )
 """The edges that the facts of memory $id are."""
+FACTS_THEN: Final = (
+    "MATCH (p:SupportVersion {memory_id: $id})"
+    " WHERE p.record_from <= $record AND p.record_until > $record"
+    " RETURN p.edge_id ORDER BY p.place"
+)
+"""The edges that the facts of memory $id were at $record."""
 EVER_FACTS: Final = (
     "MATCH (p:SupportVersion {memory_id: $id}) WHERE p.place IS NOT NULL"
     " RETURN DISTINCT p.edge_id AS id ORDER BY id"

@@ -175,9 +175,9 @@ class Neo4jWrites(Neo4jReads):
         self._stated = True
         self._viewed = ({}, ())
 
-    async def facts_of(self, memory_id: str) -> Sequence[str]:
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
         """Return the ids of the edges that a memory's facts are."""
-        return await super().facts_of(memory_id) if self._stated else ()
+        return await super().facts_of(memory_id, record) if self._stated else ()
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
         """Return the ids of the edges that the facts of a memory ever were."""

@@ -195,9 +195,11 @@ class SqliteReads(LayerReads, TransferReads):
             "target": edge.target.id,
         }
 
-    async def facts_of(self, memory_id: str) -> Sequence[str]:
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
         """Return the ids of the edges that a memory's facts are."""
-        found = self._all(stating.FACTS, {"space": self._space, "id": memory_id})
+        bound = {"space": self._space, "id": memory_id, "record": record}
+        sql = stating.FACTS if record == FOREVER else stating.FACTS_THEN
+        found = self._all(sql, bound)
         return [row[0] for row in found]
 
     async def stating(

@@ -25,6 +25,12 @@ FACTS = (
 )
 """The edges that the facts of memory :id are."""
 
+FACTS_THEN = (
+    f"SELECT p.edge_id FROM {_support('p', 'memory', False)}"
+    " WHERE p.space = :space AND p.memory_id = :id AND p.record_from <= :record"
+    " AND p.record_until > :record ORDER BY p.place"
+)
+"""The edges that the facts of memory :id were at :record."""
 EVER_FACTS = (
     "SELECT DISTINCT edge_id FROM support INDEXED BY support_of_memory_then"
     " WHERE space = :space AND memory_id = :id ORDER BY edge_id"
