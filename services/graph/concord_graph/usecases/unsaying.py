@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from concord_graph.domain.erasure import erased_edge, erased_node
@@ -55,27 +55,33 @@ class Unsaying:
         for edge in [await tx.edge(edge_id) for edge_id in ids]:
             if edge is None or edge.erase_time or not await follows_facts(self._writer, edge):
                 continue
-            others = await self._others(edge)
-            if others and not await self._says_more(edge, others):
+            stated, more = await self._is_left(edge)
+            if stated and not more:
                 await settle(self._writer, edge.id)
                 continue
-            await (self._replace(edge) if others and not edge.deleted else self._erase(edge))
+            await (self._replace(edge) if stated and not edge.deleted else self._erase(edge))
             gone.append(edge)
         self.edge_count = len(gone)
         for node_id in sorted({end.id for edge in gone for end in (edge.source, edge.target)}):
             await self._erase_node(node_id)
 
-    async def _others(self, edge: Edge) -> list[Memory]:
-        """Return the memories, forgotten ones too, that ever stated an edge and still say so."""
-        tx = self._writer.tx
-        found = [await tx.memory(each) for each in await tx.ever_stating(edge.id)]
-        return [each for each in found if each is not None and not each.erase_time]
+    async def _others(self, edge: Edge) -> AsyncIterator[Memory]:
+        """Yield the memories, forgotten ones too, that ever stated an edge and still say so."""
+        for memory_id in await self._writer.tx.ever_stating(edge.id):
+            memory = await self._writer.tx.memory(memory_id)
+            if memory is not None and not memory.erase_time:
+                yield memory
 
-    async def _says_more(self, edge: Edge, others: Iterable[Memory]) -> bool:
+    async def _is_left(self, edge: Edge) -> tuple[bool, bool]:
+        """Return whether others state an edge, and whether the erased memory said more of it."""
         own = {each for each in self._words if each[0] == edge.relation}
-        for other in others if own else ():
+        stated = False
+        async for other in self._others(edge):
+            stated = True
+            if not own:
+                break
             own -= await words_of(self._writer.tx, other)
-        return bool(own)
+        return stated, bool(own)
 
     async def _erase(self, edge: Edge) -> None:
         await self._writer.put(edge, erased_edge(edge, self._memory.erase_time, ()))
