@@ -53,7 +53,8 @@ def of_set(name: str, read: Read, bar: float, *, undated: bool = False) -> Bench
         ):
             for order, facts, untimed in _orders(part, undated=undated):
                 right = await _right(live, f"{name}-{order}", facts, untimed=untimed)
-                yield _row(f"{name} {order}", right, facts, whole, bar)
+                asked = whole.about_now() if untimed else whole
+                yield _row(f"{name} {order}", right, facts, asked, bar)
 
     return bench
 
