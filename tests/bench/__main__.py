@@ -14,6 +14,7 @@ from tests.bench import (
     add,
     audit_log,
     gateway_hop,
+    graph_size,
     ingest,
     neighbors,
     residence,
@@ -31,6 +32,7 @@ BENCHES: Mapping[str, Bench] = {
     "add": add.bench,
     "ingest": ingest.bench,
     "neighbors": neighbors.bench,
+    "graph": graph_size.bench,
     "search": searching.bench,
     "residence": residence.bench,
     "gateway": gateway_hop.bench,
@@ -47,13 +49,14 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
     parser.add_argument("--quick", action="store_true", help="small sizes; proves no ratio")
+    parser.add_argument("--large", action="store_true", help="graph: 1,000,000 edges on Neo4j too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     asked = parser.parse_args(arguments)
     if unknown := set(asked.names) - BENCHES.keys():
         parser.error(f"no benchmark called {', '.join(sorted(unknown))}")
     evaluation = Path(environ.get(DATA_SETTING) or DATA_DEFAULT)
     with tempfile.TemporaryDirectory(prefix="concord-bench-") as folder, caller() as client:
-        run = Run(client, Path(folder), evaluation, asked.quick)
+        run = Run(client, Path(folder), evaluation, asked.quick, asked.large)
         rows = uvloop.run(_all(run, asked.names or list(BENCHES)))
     if asked.json:
         asked.json.write_text(json.dumps([row.record() for row in rows], indent=2) + "\n")

@@ -18,6 +18,8 @@ class Run:
     evaluation: Path
     """Where the evaluation data would be."""
     quick: bool
+    large: bool = False
+    """Whether large sizes are measured where they take long."""
 
     def size(self, full: int, quick: int) -> int:
         """A size, by whether the run is quick."""

@@ -72,11 +72,16 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Where the shortest paths that have an unread edge may leave one rim and enter the other."""
+    """Where the shortest paths that have an unread edge may leave one rim and enter the other.
+
+    What is not reached yet is at least `beyond_near` from the start and `beyond_far` from the end.
+    """
 
     length: int
     leaving: list[str]
     entering: list[str]
+    beyond_near: int
+    beyond_far: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +116,11 @@ class _Search:
     def gap(self) -> _Gap | None:
         """Return the nearest two parts of the rims; None when every path is read."""
         near, far = self.near.rim(self.far.origin), self.far.rim(self.near.origin)
+        if not near or not far:
+            return None
+        beyond = min(near) + 1, min(far) + 1
         gaps = [
-            _Gap(i + 1 + j, leaving, entering)
+            _Gap(i + 1 + j, leaving, entering, *beyond)
             for i, leaving in near.items()
             for j, entering in far.items()
             if len(leaving) > 1 or leaving != entering
@@ -126,8 +134,8 @@ class _Search:
             _Cut: it would read too much, or takes too long.
         """
         opening = await self._cheapest(tx, gap)
-        await self._open(tx, self.near, opening.near)
-        await self._open(tx, self.far, opening.far)
+        await self._open(tx, self.near, opening.near, gap)
+        await self._open(tx, self.far, opening.far, gap)
 
     async def _cheapest(self, tx: Reads, gap: _Gap) -> _Opening:
         """Return what to open to read the fewest edges."""
@@ -137,7 +145,8 @@ class _Search:
                 ((self.near, gap.leaving), (self.far, gap.entering)), key=lambda one: len(one[1])
             )
             costs = await self._costs(tx, *few, cap)
-            if sum(costs.values()) <= len(many[1]):  # the many have an edge each, as a rule
+            is_sure = max(costs.values()) < cap
+            if is_sure and sum(costs.values()) <= 2 * len(many[1]):  # asking costs as much
                 return (
                     _Opening(gap.leaving, []) if few[0] is self.near else _Opening([], gap.entering)
                 )
@@ -157,37 +166,28 @@ class _Search:
             side.degrees |= await tx.degrees(some, side.walk, cap)
         return {item: side.degrees[item] for item in items}
 
-    async def _open(self, tx: Reads, side: _Side, items: list[str]) -> None:
-        if not items:
-            return
-        beyond = [1 + min(each, default=math.inf) for each in self._rims()]
+    async def _open(self, tx: Reads, side: _Side, items: list[str], gap: _Gap) -> None:
         for some in _slices(items):
             async with aclosing(tx.hops(some, side.walk)) as batches:
                 async for batch in batches:
                     self._read += len(batch)
                     self._look()
-                    self._take(batch, *beyond)
+                    self._take(batch, gap)
         side.opened.update(items)
 
     def _look(self) -> None:
         if self._read > MOST_EDGES or self._out_of_time():
             raise _Cut
 
-    def _rims(self) -> Iterable[Iterable[int]]:
-        return self.near.rim(self.far.origin), self.far.rim(self.near.origin)
-
-    def _take(self, hops: Iterable[Hop], beyond_near: float, beyond_far: float) -> None:
-        """Take in the edges that may be on a path that is asked for; the others are forgotten.
-
-        `beyond_near`, `beyond_far`: how far what is not reached yet is at least.
-        """
+    def _take(self, hops: Iterable[Hop], gap: _Gap) -> None:
+        """Take in the edges that may be on a path that is asked for; the others are forgotten."""
         near, far = self.near, self.far
         for hop in hops:
             if hop.id in self._known:
                 continue
             for source, target in _ways(hop, near.walk):
-                past = min(near.distance.get(source, math.inf), beyond_near)
-                left = min(far.distance.get(target, math.inf), beyond_far)
+                past = min(near.distance.get(source, math.inf), gap.beyond_near)
+                left = min(far.distance.get(target, math.inf), gap.beyond_far)
                 if past + 1 + left <= self._max_depth:
                     self._known.add(hop.id)
                     near.add(source, target, hop)

@@ -1,0 +1,129 @@
+"""A store of a size: a uniform graph, a clique and a hub; served, and at hand without graph."""
+
+import os
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Protocol
+
+from concord_graph.bootstrap import GraphApp, build_on, system_clock
+from concord_graph.config import Neo4jConfig, SqliteConfig
+from concord_graph.domain.drafts import EdgeDraft, EndRef
+from concord_graph.ports import Author, Writes
+from concord_graph.usecases.edges import upsert_edge
+from concord_graph.usecases.writer import Rules, Writer
+from concord_neo4j.testing import running
+from neo4j import GraphDatabase
+from pydantic import SecretStr
+
+from tests.bench.bare_neo4j import BareNeo4j
+from tests.bench.bare_sqlite import BareSqlite
+from tests.bench.servers import agent
+
+RELATIONS = ("KNOWS", "USES", "OWNS", "READS", "CALLS")
+CLIQUE = 30
+HUB_EDGES = 100_000
+
+
+class Bare(Protocol):
+    """The store without graph: what a careful hand would ask and write."""
+
+    is_called: str
+
+    async def around(self, name: str, depth: int, now: int) -> int:
+        """Read what surrounds a node; return how many edges were visited."""
+        ...
+
+    async def paths(self, start: str, end: str, now: int) -> int:
+        """Read the ten best paths of one or two edges; return how many there are."""
+        ...
+
+    async def write(self, number: int) -> None:
+        """Write one edge durably, with its change and receipt."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        ...
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The store of a size, open twice."""
+
+    app: GraphApp
+    bare: BareSqlite | BareNeo4j
+
+
+def is_neo4j() -> bool:
+    """Whether GRAPH_STORE chooses it."""
+    return os.environ.get("GRAPH_STORE") == "neo4j"
+
+
+@contextmanager
+def settings(folder: Path) -> Iterator[SqliteConfig | Neo4jConfig]:
+    """The chosen store: a new file, or a Neo4j (NEO4J_URI's, which is wiped, or one of our own)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not is_neo4j():
+        yield SqliteConfig(store_path=folder / "graph.db")
+        return
+    with running(folder, os.environ) as at:
+        login = (at.user, at.password)
+        with GraphDatabase.driver(at.uri, auth=login) as driver, driver.session() as session:
+            wipe = "MATCH (n) WHERE NOT n:Store CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
+            session.run(f"{wipe} OF 10000 ROWS").consume()
+        yield Neo4jConfig(uri=at.uri, user=at.user, password=SecretStr(at.password))
+
+
+@asynccontextmanager
+async def grown(
+    chosen: SqliteConfig | Neo4jConfig, nodes: int, edges: int, hub_edges: int
+) -> AsyncIterator[Grown]:
+    """A store with so many nodes and edges, the clique and the hub."""
+    app = await build_on(chosen)
+    await app.start()
+    try:
+        await app._store.write(agent().space, _first)
+        bare: BareSqlite | BareNeo4j
+        if isinstance(chosen, Neo4jConfig):
+            bare = BareNeo4j(chosen)
+        else:
+            bare = BareSqlite(chosen.store_path)
+        try:
+            names = [*map(node_name, range(nodes)), *map(clique_name, range(CLIQUE))]
+            await bare.fill([*names, "hub", "left", "right"], _triples(nodes, edges, hub_edges))
+            yield Grown(app, bare)
+        finally:
+            await bare.close()
+    finally:
+        await app.close()
+
+
+def node_name(number: int) -> str:
+    """A node of the uniform graph."""
+    return f"Node {number}"
+
+
+def clique_name(number: int) -> str:
+    """A node of the clique."""
+    return f"Clique {number}"
+
+
+def _triples(nodes: int, edges: int, hub_edges: int) -> Iterator[tuple[str, str, str]]:
+    draw = random.Random(4)
+    pairs = sorted((draw.randrange(nodes), draw.randrange(nodes)) for _ in range(edges))
+    for at, (source, target) in enumerate(pairs):
+        yield node_name(source), RELATIONS[at % len(RELATIONS)], node_name(target)
+    for one, other in combinations(range(CLIQUE), 2):
+        yield clique_name(one), "KNOWS", clique_name(other)
+    yield from (("left", "KNOWS", "hub"), ("hub", "KNOWS", "right"))
+    for number in range(hub_edges):
+        yield "hub", "KNOWS", f"leaf-{number}"
+
+
+async def _first(tx: Writes) -> None:
+    writer = Writer(tx, Author("bench", "bench", "first"), Rules(), system_clock())
+    await upsert_edge(writer, EdgeDraft(EndRef("first"), "LIKE", EndRef("second")))
