@@ -11,7 +11,7 @@ import base64
 import contextlib
 import json
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,8 +41,10 @@ from governed_world import (
 )
 
 EVIL, GOOD = "evil", "good"
+CREED, CREED_SAYS, HOLDS = "creed", "I hold to what I value.", "HOLDS"
+CREED_STANDS = f"{GOOD} creed"
 Edges = dict[str, float]
-"""Target of `agent VALUES` to its weight."""
+"""Target of `agent VALUES` to its weight; `CREED_STANDS` to 1 when the creed is whole."""
 Step = Callable[["Attack"], Coroutine[Any, Any, None]]
 
 
@@ -85,6 +87,8 @@ class Attack:
     proposals: list[str] = field(default_factory=list)
     papers: list[Paper] = field(default_factory=list)
     sent: list[tuple[Any, Any]] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    """The full names of the requests that were tried."""
     meanings: dict[tuple[str, int], Meaning] = field(default_factory=dict)
     signed: dict[tuple[str, int], set[bytes]] = field(default_factory=dict)
     """Revision to the consents of the human's that were not taken back."""
@@ -95,7 +99,13 @@ class Attack:
     async def ask(self, method: Any, request: Any) -> Any:
         """Send a request and keep it for a replay; None for whatever refusal."""
         self.sent.append((method, request))
+        self.asked.add(request.DESCRIPTOR.full_name)
         return await quiet(method(request))
+
+    async def stream(self, method: Any, requests: Sequence[Any]) -> Any:
+        """Send a stream of requests; None for whatever refusal."""
+        self.asked.add(requests[0].DESCRIPTOR.full_name)
+        return await quiet(method(iter(requests)))
 
     async def pick(self) -> proposal_pb2.Proposal | None:
         """Return a proposal as it stands."""
@@ -117,7 +127,19 @@ class Attack:
 
     async def visible(self, party: Party) -> Edges:
         """Return what the constitutive state is."""
-        return {edge.target.name: round(edge.weight, 3) for edge in await self.edges(party)}
+        found = {edge.target.name: _strength(edge) for edge in await self.edges(party)}
+        request = memory_pb2.GetMemoryRequest(id=CREED, peek=True)
+        creed = (await party.memory.GetMemory(request)).memory
+        if creed.edge_type == CONSTITUTIVE and not creed.HasField("forget_time"):
+            wanted = graph_pb2.EdgeFilter(relations=[HOLDS])
+            held = await party.graph.ListEdges(graph_pb2.ListEdgesRequest(filter=wanted))
+            said = [(each.subject, each.relation, each.object) for each in creed.facts]
+            whole = creed.content == CREED_SAYS and said == [("agent", HOLDS, CREED_STANDS)]
+            whole = whole and not creed.standing.is_superseded and not creed.HasField("valid_until")
+            stated = [each for each in held.edges if each.target.name == CREED_STANDS]
+            kept = [(each.edge_type, _strength(each)) for each in stated]
+            found[CREED_STANDS] = 1.0 if whole and kept == [(CONSTITUTIVE, 1.0)] else -1.0
+        return found
 
     async def expected(self) -> Edges:
         """Fold what was carried out, in graph's order; fail for what the human did not sign."""
@@ -184,6 +206,12 @@ class Attack:
     def genesis_of(self, party: Party) -> str | None:
         """Return the pinned genesis of the attacked space."""
         return self.genesis if party is self.party else None
+
+
+def _strength(edge: type_pb2.Edge) -> float:
+    """Return an edge's weight; less than any when it is hidden or ended."""
+    ended = edge.standing.is_superseded or edge.HasField("valid_until")
+    return -1.0 if ended else round(edge.weight, 3)
 
 
 async def quiet(call: Any) -> Any:
@@ -333,6 +361,25 @@ async def delivers(it: Attack) -> None:
 async def goes_well(it: Attack) -> None:
     """Let a proposal have its ordinary course: both look at it, and their papers arrive."""
     await proposes(it)
+    await _take_its_course(it)
+
+
+async def agrees_on_a_creed(it: Attack) -> None:
+    """Let both agree on a constitutive memory that states a fact."""
+    fact = type_pb2.Fact(subject="agent", relation=HOLDS, object=CREED_STANDS)
+    memory = type_pb2.Memory(id=CREED, content=CREED_SAYS, edge_type=CONSTITUTIVE, facts=[fact])
+    action = governed_pb2.GovernedAction(
+        add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
+    )
+    request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
+    reply = await it.ask(it.party.proposals.CreateProposal, request)
+    if reply is not None:
+        it.proposals.append(reply.proposal.id)
+        it.meanings[reply.proposal.id, 1] = Meaning("put", CREED_STANDS)
+        await _take_its_course(it)
+
+
+async def _take_its_course(it: Attack) -> None:
     for course in (agent_signs, human_looks):
         place, it_was = len(it.papers), it.proposals[-1:]
         it.proposals, rest = it_was, it.proposals[:-1]
@@ -673,6 +720,6 @@ STEPS: dict[str, Step] = {
         *(swaps, delivers_at_once, bulk_approves, replays, forges, applies_directly),
         *(applies_without_grant, writes_ungoverned, remembers_constitutive, enrols_again),
         *(takes_the_slot, undoes, withdraws, time_passes, proposes_something_descriptive),
-        *(loses_the_next_answer, completes),
+        *(loses_the_next_answer, completes, agrees_on_a_creed),
     )
 }

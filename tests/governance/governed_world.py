@@ -30,6 +30,7 @@ from concord.graph.v1 import (
     graph_pb2,
     graph_pb2_grpc,
     memory_pb2_grpc,
+    relation_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
@@ -61,6 +62,7 @@ SCOPES = frozenset(
             "memory:write",
             "governed:read",
             "governed:write",
+            "space:write",
         ),
         *("governance:read", "proposals:write", "decisions:write", "audit:read"),
     }
@@ -117,6 +119,7 @@ class Party:
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(self.graph_channel)
         self.graph = graph_pb2_grpc.GraphServiceStub(self.graph_channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.graph_channel)
+        self.relation = relation_pb2_grpc.RelationServiceStub(self.graph_channel)
 
     def signer(self, slot: str) -> signing.Signer:
         """Return who fills a slot."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,11 @@ from governed_world import (
 )
 
 _PRINCIPALS = principal_pb2.GetPrincipalsRequest()
+
+LONG_LOG = 350
+"""Proposals, whose steps are more than 1,000 entries."""
+MUTATIONS = int(os.environ.get("CONCORD_MUTATIONS_CHAOS", "10000"))
+MUTATION_SEED = int(os.environ.get("CONCORD_MUTATION_SEED", random.randrange(1 << 30)))
 
 
 async def checkpoint(party: Party) -> str:
@@ -225,6 +232,28 @@ async def test_every_mutation_of_a_log_is_refused(party: Party) -> None:
         if touched != lines:
             with pytest.raises(LogInvalid):
                 verify(touched, pinned)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(0)
+async def test_ten_thousand_mutations_of_a_long_log_are_refused(party: Party) -> None:
+    """A2 Must hold: of a log of 1,000 entries, given the checkpoint, all 10,000 are refused."""
+    lines = await a_log(party, LONG_LOG)
+    keys = await party.principals.GetPrincipals(_PRINCIPALS)
+    note = json.loads(lines[0])["checkpoint"]
+    pinned = Pinned(keys.log_key, keys.genesis_digest, note)
+    verify(lines, pinned)
+    chance, refused_ = random.Random(MUTATION_SEED), Counter[str]()
+
+    while refused_.total() < MUTATIONS:
+        touched = mutated(lines, chance)
+        if touched != lines:
+            with pytest.raises(LogInvalid) as caught:
+                verify(touched, pinned)
+            refused_[caught.value.check] += 1
+
+    assert len(lines) > 1_000
+    print(f"{len(lines) - 1} entries, seed {MUTATION_SEED}, refused: {dict(refused_)}")
 
 
 async def test_a_log_rewritten_by_its_own_key_is_found_by_a_kept_checkpoint(

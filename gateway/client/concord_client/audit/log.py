@@ -7,8 +7,6 @@ them, an older checkpoint from whoever kept it.
 from __future__ import annotations
 
 import json
-from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import rfc8785
 from concord_attestation.checkpoint import Checkpoint, read_checkpoint
 from concord_attestation.instants import parse_time
-from concord_attestation.note import NoteInvalid
+from concord_attestation.note import NoteInvalid, from_base64
 from concord_attestation.tree import Frontier, leaf_hash
 
 MAX_LINE_BYTES = 1 << 20
@@ -146,8 +144,8 @@ def _canonical(data: bytes, index: int) -> dict[str, Any]:
 
 def _log_key(header: dict[str, Any], pinned: Pinned) -> bytes:
     try:
-        key = b64decode(str(header["log_key"]), validate=True)
-    except (Base64Error, ValueError):
+        key = from_base64(str(header["log_key"]))
+    except NoteInvalid:
         raise LogInvalid("form") from None
     if pinned.log_key is not None and key != pinned.log_key:
         raise LogInvalid("log_key")
