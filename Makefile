@@ -63,7 +63,7 @@ bench: $(VENV)/dev.stamp ## print speed as ratios against floors of the same run
 	$(BIN)/python -m tests.bench $(ARGS)
 
 chaos: $(VENV)/dev.stamp ## kill -9 at many random points and look for what was lost
-	$(PYTEST) $(PARALLEL) -m chaos --timeout 3600 $(ARGS)
+	$(PYTEST) $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)
 
 locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
 	for name in run dev; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header \
