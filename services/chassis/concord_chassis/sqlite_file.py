@@ -10,12 +10,13 @@ import sqlite3
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from concord_chassis.workers import Workers
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
@@ -48,8 +49,48 @@ class FileUnreadable(FileFailure):
     """The file cannot be read or written: no space, no right, no disk."""
 
 
-class _NewerSchema(Exception):
+class NewerSchema(Exception):
     """`args`: the file's schema, the newest known here."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """How a file's tables grew: (number, SQL) of every step, in order (`steps_in`).
+
+    `functions` are (name, number of arguments, function) that steps may call; `begin` runs once in
+    the transaction that makes a new file.
+    """
+
+    steps: Sequence[tuple[int, str]]
+    functions: Sequence[tuple[str, int, Callable[..., Any]]] = ()
+    begin: Callable[[sqlite3.Connection], None] = lambda _: None
+
+    def migrate(self, db: sqlite3.Connection) -> None:
+        """Run the steps that a file lacks, all of them or none.
+
+        Raises:
+            NewerSchema: a newer program wrote the file.
+            sqlite3.DatabaseError: it cannot be read or written, or is locked.
+        """
+        db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and one that is
+        try:  # locked is told of now, not later
+            version, known = _version(db), len(self.steps)
+            if version > known:
+                raise NewerSchema(version, known)
+            if version == known:
+                return
+            for name, arguments, function in self.functions:
+                db.create_function(name, arguments, function, deterministic=True)
+            for _, script in self.steps[version:]:
+                for statement in _statements(script):
+                    db.execute(statement)
+            if version == 0:
+                self.begin(db)
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(known),))
+            db.execute("COMMIT")
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
 
 
 class SqliteFile:
@@ -66,26 +107,59 @@ class SqliteFile:
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run work on a consistent view."""
-        return await self._readers.run(self._run, "BEGIN", work)
+        return await self.reading(self._run, "BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run work in a transaction; an exception undoes all of it. One at a time."""
-        return await self._writer.run(self._run, "BEGIN IMMEDIATE", work)
+        return await self.writing(self._run, "BEGIN IMMEDIATE", work)
 
     async def truncate_log(self) -> bool:
         """Write the main file anew and empty the log beside it, so that nothing of what was removed
-        stays there; False when a reader was in the way. (`secure_delete` alone leaves copies in the
-        free space of pages that were rebalanced: measured.)"""
-        return await self._writer.run(self._truncate_log)
+        stays there; False when a reader was in the way."""
 
-    def _truncate_log(self) -> bool:
-        try:
+        def work() -> bool:
+            self.write_anew()
+            return self.empty_log(self._busy_seconds)
+
+        return await self.writing(work)
+
+    async def reading(self, work: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
+        """Run work in one of the readers' threads, where it may begin transactions."""
+        return await self._readers.run(work, *args, **given)
+
+    async def writing(self, work: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
+        """Run work in the writer's thread, where it may begin transactions. One at a time."""
+        return await self._writer.run(work, *args, **given)
+
+    def write_anew(self) -> None:
+        """Write the main file anew; in the writer's thread. (`secure_delete` alone leaves copies in
+        the free space of pages that were rebalanced: measured.)"""
+        with self._told():
+            self._connection().execute("VACUUM")
+
+    def empty_log(self, patience: float) -> bool:
+        """Move all of the write-ahead log into the file and truncate it, in the writer's thread;
+        False when a reader was in the way for so many seconds."""
+        with self._told():
             db = self._connection()
-            db.execute("VACUUM")
-            row = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.DatabaseError as error:
-            raise _failure(error) or error from error
-        return bool(row[0] == 0)
+            db.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+            try:
+                return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {round(self._busy_seconds * 1000)}")
+
+    @contextmanager
+    def transaction(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
+        """Run a transaction on this thread's connection; any exception undoes it."""
+        with self._told():
+            db = self._connection()
+            db.execute(begin)
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the file; what was committed stays. Twice is once."""
@@ -95,21 +169,13 @@ class SqliteFile:
             self._connections.pop().close()
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._transaction(begin) as db:
+        with self.transaction(begin) as db:
             return work(db)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """Run a transaction on this thread's connection; any exception undoes it."""
+    def _told(self) -> Iterator[None]:
         try:
-            db = self._connection()
-            db.execute(begin)
-            try:
-                yield db
-                db.execute("COMMIT")
-            finally:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
+            yield
         except sqlite3.DatabaseError as error:
             failure = _failure(error)
             if failure is None:
@@ -128,20 +194,20 @@ class SqliteFile:
 
 def open_file(
     path: Path,
-    steps: Path,
+    schema: Schema,
     *,
     name: str,
     readers: int = 2,
     busy_seconds: float = BUSY_SECONDS,
 ) -> SqliteFile:
-    """Open or make a file whose schema grows by the `NNNN_*.sql` steps of a folder.
+    """Open or make a file.
 
     Raises:
         FileUnusable: it is another program's, damaged, of a newer version, or cannot be opened.
     """
     try:
         with closing(_connect(path, busy_seconds)) as connection:
-            _prepare(connection, path, steps)
+            _prepare(connection, path, schema)
     except sqlite3.DatabaseError as error:
         raise FileUnusable(_advice(path, error)) from error
     return SqliteFile(path, name=name, readers=readers, busy_seconds=busy_seconds)
@@ -160,29 +226,8 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("work on an embedded store waited for something outside the store")
 
 
-def migrate(db: sqlite3.Connection, steps: Sequence[tuple[int, str]]) -> None:
-    """Run the steps that a file lacks, all of them or none."""
-    db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and one that is locked
-    try:  # is told of now, not later
-        version = _version(db)
-        known = len(steps)
-        if version > known:
-            raise _NewerSchema(version, known)
-        if version == known:
-            return
-        for _, script in steps[version:]:
-            for statement in _statements(script):
-                db.execute(statement)
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(known),))
-        db.execute("COMMIT")
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-
-
-@cache
 def steps_in(folder: Path) -> tuple[tuple[int, str], ...]:
-    """Return (number, SQL) of every step, in order, from 1 without a gap."""
+    """Return (number, SQL) of the `NNNN_*.sql` of a folder, in order, from 1 without a gap."""
     found = tuple(
         (int(path.name.partition("_")[0]), path.read_text("utf-8"))
         for path in sorted(folder.glob("*.sql"))
@@ -254,13 +299,13 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _prepare(db: sqlite3.Connection, path: Path, steps: Path) -> None:
+def _prepare(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
     if tables and "meta" not in tables:
         raise FileUnusable(f"{path} is another program's database: choose another directory")
     try:
-        migrate(db, steps_in(steps))
-    except _NewerSchema as error:
+        schema.migrate(db)
+    except NewerSchema as error:
         found, known = error.args
         raise FileUnusable(
             f"{path} has schema {found}, this program knows {known}: "

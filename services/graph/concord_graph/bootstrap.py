@@ -29,11 +29,12 @@ from concord_attestation.verify import (
 )
 from concord_chassis.failure import Translate
 from concord_chassis.server import Registration
+from concord_chassis.sqlite_file import BUSY_SECONDS
 from concord_concepts import extract
 
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
-from concord_graph.adapters.sqlite.store import BUSY_SECONDS, open_store
+from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import Neo4jConfig, SqliteConfig
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GrantVerifier, GraphStore, RestoreVerifier

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.sqlite import migrations
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from google.protobuf.json_format import MessageToDict
 from graph_world import START, Calls, Json, World, edge_of, refused, stamp, struct, world
 
@@ -178,7 +178,7 @@ async def test_contexts_of_an_older_store(tmp_path: Path) -> None:
         db.execute("DROP TABLE participant")
         db.execute("DROP TRIGGER edge_written_once")
         db.execute("""UPDATE edge SET properties = '{"participants":7}' WHERE relation = 'ODD'""")
-        db.executescript(dict(migrations.steps())[5])
+        db.executescript(dict(SCHEMA.steps)[5])
 
         assert db.execute("SELECT * FROM participant").fetchall() == kept
     async with world(path) as after:

@@ -2,11 +2,12 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from concord_graph.adapters.sqlite import migrations
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 
 LANDED = {
     1: "89bc8c121814ada04cb383af9deb481f41c529ab698189b97b672486a85db4ab",
@@ -29,24 +30,20 @@ LANDED = {
 
 def test_what_has_landed_is_never_edited() -> None:
     """G16 A landed step is what old stores ran: a change of it is a new step."""
-    digests = {n: sha256(text.encode()).hexdigest() for n, text in migrations.steps()}
+    digests = {n: sha256(text.encode()).hexdigest() for n, text in SCHEMA.steps}
 
     assert {n: digests.get(n) for n in LANDED} == LANDED, "write a new step in place of editing"
 
 
-def test_a_failing_step_leaves_the_store_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_step_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     """G16 The steps that a store lacks run in one transaction."""
     path = tmp_path / "graph.db"
-    first = migrations.steps()[0]
+    first = SCHEMA.steps[0]
     broken = (2, "CREATE TABLE half (x INTEGER) STRICT;\nCREATE TABLE half (x INTEGER) STRICT;\n")
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        monkeypatch.setattr(migrations, "steps", lambda: (first,))
-        migrations.migrate(db)
-        monkeypatch.setattr(migrations, "steps", lambda: (first, broken))
+        replace(SCHEMA, steps=(first,)).migrate(db)
         with pytest.raises(sqlite3.OperationalError, match="already exists"):
-            migrations.migrate(db)
+            replace(SCHEMA, steps=(first, broken)).migrate(db)
 
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
         schema = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from concord.graph.v1 import graph_pb2, layers_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.sqlite import migrations
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.domain.spelling import MOST_CHARACTERS, backwards, folded, nearest
 from graph_world import FOUND, NOT_FOUND, Calls, World, by_id, edge_of, named, world
 from hypothesis import given
@@ -236,7 +236,7 @@ async def test_names_of_an_older_store_are_suggested(tmp_path: Path) -> None:
         db.execute("DROP TABLE spelling")
         for make in (folded, backwards):
             db.create_function(make.__name__, 1, make, deterministic=True)
-        db.executescript(dict(migrations.steps())[4])
+        db.executescript(dict(SCHEMA.steps)[4])
 
         assert db.execute("SELECT * FROM spelling ORDER BY kind, item").fetchall() == kept
     async with world(path) as after:

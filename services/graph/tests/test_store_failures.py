@@ -8,7 +8,7 @@ import pytest
 from concord.graph.v1 import graph_pb2
 from concord_chassis import deadline
 from concord_chassis.failure import Failure
-from concord_graph.adapters.sqlite.migrations import steps
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
@@ -72,7 +72,7 @@ async def test_a_newer_schema(tmp_path: Path) -> None:
         db.commit()
 
     text = unusable(path)
-    assert f"has schema 99, this program knows {len(steps())}" in text
+    assert f"has schema 99, this program knows {len(SCHEMA.steps)}" in text
     assert "run the version of Concord that wrote it" in text
 
 

@@ -3,13 +3,14 @@
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import raw_store
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.sqlite import migrations
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.domain import sketch
 from concord_graph.domain.edits import LEAST_SIMILARITY, Text, small_edit
 from concord_graph.domain.sketch import BANDS, bands
@@ -225,9 +226,7 @@ async def test_the_sketch_goes_with_what_a_memory_says(live: World, home: Calls)
     assert not kept["new"] & set(bands(b"", FACT, RAISED))
 
 
-async def test_a_store_from_before_is_sketched_when_it_opens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_store_from_before_is_sketched_when_it_opens(tmp_path: Path) -> None:
     """T6 G16 What an older program wrote is found like the rest."""
     path = tmp_path / "graph.db"
     async with world(path) as live:
@@ -238,10 +237,9 @@ async def test_a_store_from_before_is_sketched_when_it_opens(
         before = db.execute("SELECT count(*) FROM sketch").fetchone()
         for table in ("sketch", "sketched", "sketch_key"):
             db.execute(f"DROP TABLE {table}")
-        number = next(n for n, sql in migrations.steps() if "CREATE TABLE sketch " in sql)
+        number = next(n for n, sql in SCHEMA.steps if "CREATE TABLE sketch " in sql)
         db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number - 1),))
-        monkeypatch.setattr(migrations, "steps", lambda real=migrations.steps: real()[:number])
-        migrations.migrate(db)
+        replace(SCHEMA, steps=SCHEMA.steps[:number]).migrate(db)
         after = db.execute("SELECT count(*) FROM sketch").fetchone()
         db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number),))
 

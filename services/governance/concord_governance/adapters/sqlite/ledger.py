@@ -13,9 +13,11 @@ from concord_chassis.sqlite_file import (
     FileBusy,
     FileDamaged,
     FileUnreadable,
+    Schema,
     SqliteFile,
     drive,
     open_file,
+    steps_in,
 )
 
 from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
@@ -25,7 +27,7 @@ from concord_governance.ports import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 
-_STEPS = Path(__file__).with_name("schema")
+_SCHEMA = Schema(steps_in(Path(__file__).with_name("schema")))
 
 
 class SqliteLedger:
@@ -85,7 +87,7 @@ def open_ledger(
     Raises:
         FileUnusable: the file cannot serve; the text says what to do.
     """
-    file = open_file(path, _STEPS, name="ledger", readers=readers, busy_seconds=busy_seconds)
+    file = open_file(path, _SCHEMA, name="ledger", readers=readers, busy_seconds=busy_seconds)
     return SqliteLedger(file, clock)
 
 

@@ -13,10 +13,19 @@ from typing import Any, TypeVar, cast
 
 from concord_chassis import deadline
 from concord_chassis.failure import Failure
-from concord_chassis.workers import Workers
+from concord_chassis.sqlite_file import (
+    BUSY_SECONDS,
+    FileBusy,
+    FileDamaged,
+    FileUnreadable,
+    FileUnusable,
+    SqliteFile,
+    drive,
+    open_file,
+)
 
 from concord_graph.adapters.sqlite import erasing, record
-from concord_graph.adapters.sqlite.migrations import NewerSchema, migrate
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.traces import are_left
 from concord_graph.adapters.sqlite.writing import SqliteWrites
@@ -41,36 +50,21 @@ from concord_graph.ports import (
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 5.0
-_LOG_PATIENCE_MILLISECONDS = 200  # for readers of the log, while writes wait
-_CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
+_LOG_PATIENCE = 0.2  # seconds for readers of the log, while writes wait
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, about a millisecond
-_PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_UNAVAILABLE = {
-    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
-}
 
 
 class SqliteStore:
     """Graph's store in one file. Build it with `open_store`."""
 
-    def __init__(
-        self, path: Path, clock: Clock, epoch: str, *, readers: int, busy_seconds: float
-    ) -> None:
+    def __init__(self, path: Path, file: SqliteFile, clock: Clock, epoch: str) -> None:
         self._path = path
-        self._busy_seconds = busy_seconds
+        self._file = file
         self._clock = clock
         self._epoch = epoch
-        self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        self._writer = Workers(1, "graph-writer")
-        self._readers = Workers(readers, "graph-reader")
         self._pending: Callable[[], Sequence[ReadCounts]] = tuple
         self._visible = threading.Lock()  # held while reads move from pending to stored
         self._version = 0
-        self._damaged = False
         self._erased: tuple[bytes, ...] = ()  # since the last scrub
         self._waiting: set[asyncio.Future[None]] = set()
 
@@ -91,7 +85,7 @@ class SqliteStore:
 
     async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         """Run work on a consistent view."""
-        return await self._readers.run(self._read, space, work)
+        return await self._file.reading(self._read, space, work)
 
     async def write(
         self,
@@ -102,7 +96,7 @@ class SqliteStore:
     ) -> T:
         """Run work in a transaction."""
         loop = asyncio.get_running_loop()
-        return await self._writer.run(self._write, loop, space, work)
+        return await self._file.writing(self._write, loop, space, work)
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
         """Show these not yet flushed reads in every answer."""
@@ -112,13 +106,13 @@ class SqliteStore:
         """Add reads in one statement."""
         if reads:
             try:
-                await self._writer.run(self._touch, reads, stored)
+                await self._file.writing(self._touch, reads, stored)
             except Failure as error:  # the writer's queue is full
                 raise Overloaded("the store is busy") from error
 
     async def announce_touches(self) -> None:
         """Append one TOUCHED change for each memory read since the last call."""
-        spaces = await self._writer.run(self._unannounced)
+        spaces = await self._file.writing(self._unannounced)
         for space, ids in spaces.items():
             await self.write(space, lambda tx, ids=ids: self._announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
@@ -131,21 +125,21 @@ class SqliteStore:
                 found = db.execute(sql).fetchall()
             return [SpaceHead(name, seq) for name, seq in found]
 
-        return await self._readers.run(work)
+        return await self._file.reading(work)
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
-        return await self._readers.run(self._changes, space, after, limit)
+        return await self._file.reading(self._changes, space, after, limit)
 
     async def scrub(self, *, thorough: bool) -> None:
         """Take what was erased out of the file and its log, to the last byte; then confirm it."""
         try:
-            open_, said = await self._writer.run(self._erased_lately)
+            open_, said = await self._file.writing(self._erased_lately)
             if not open_:
                 return
-            if thorough or await self._readers.run(are_left, self._path, said):
-                await self._writer.run(self._write_anew)
-            await self._writer.run(self._confirm, open_, len(said))
+            if thorough or await self._file.reading(are_left, self._path, said):
+                await self._file.writing(self._write_anew)
+            await self._file.writing(self._confirm, open_, len(said))
         except Failure as error:  # a queue is full
             raise Overloaded("the store is busy") from error
 
@@ -158,21 +152,15 @@ class SqliteStore:
         return open_, self._erased
 
     def _write_anew(self) -> None:
-        with self._told():
-            self._connection().execute("VACUUM")
+        with _told():
+            self._file.write_anew()
         self._empty_log()
 
     def _empty_log(self) -> None:
         """Move everything from the write-ahead log into the file, and truncate the log."""
-        with self._told():
-            db = self._connection()
-            db.execute(f"PRAGMA busy_timeout = {_LOG_PATIENCE_MILLISECONDS}")
-            try:
-                blocked = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            finally:
-                db.execute(f"PRAGMA busy_timeout = {round(self._busy_seconds * 1000)}")
-        if blocked:
-            raise Overloaded("somebody reads what the log still holds")
+        with _told():
+            if not self._file.empty_log(_LOG_PATIENCE):
+                raise Overloaded("somebody reads what the log still holds")
 
     def _confirm(self, open_: Sequence[tuple[int, str]], said: int) -> None:
         with self._transaction("BEGIN IMMEDIATE") as db:
@@ -191,22 +179,19 @@ class SqliteStore:
         def work() -> bool:
             with self._transaction("BEGIN") as db:
                 found = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
-            return found == (self._epoch,) and not self._damaged
+            return found == (self._epoch,) and not self._file.damaged
 
-        return await self._readers.run(work)
+        return await self._file.reading(work)
 
     async def close(self) -> None:
         """Close the store."""
-        self._writer.close()
-        self._readers.close()
-        for connection in self._connections:
-            connection.close()
+        self._file.close()
 
     def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         with self._transaction("BEGIN") as db, _until_deadline(db):
             with self._visible:  # its first statement takes the snapshot
                 view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending())
-            return _drive(cast("Coroutine[Any, Any, T]", work(view)))
+            return drive(cast("Coroutine[Any, Any, T]", work(view)))
 
     def _write(
         self,
@@ -218,7 +203,7 @@ class SqliteStore:
             tx = SqliteWrites(
                 db, space, epoch=self._epoch, pending=self._pending(), clock=self._clock
             )
-            result = _drive(cast("Coroutine[Any, Any, T]", work(tx)))
+            result = drive(cast("Coroutine[Any, Any, T]", work(tx)))
             tx.finish()
         self._erased = (*self._erased, *tx.erased)
         # from here, not from the caller's task: a caller that went away has committed all the same
@@ -276,42 +261,8 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """Run a transaction on this thread's connection; any exception undoes it."""
-        with self._told():
-            db = self._connection()
-            db.execute(begin)
-            try:
-                yield db
-                db.execute("COMMIT")
-            finally:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Raise graph's own words for what keeps the file from being read or written."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE  # Python's own have none
-            if code == sqlite3.SQLITE_INTERRUPT:
-                raise deadline.exceeded("The store had no more time to answer.") from error
-            if code in _BUSY:
-                raise Overloaded("the store is busy") from error
-            if code in _DAMAGED:
-                self._damaged = True
-                raise StoreCorrupt("the store's file is damaged") from error
-            if code in _UNAVAILABLE:
-                raise StoreUnavailable("the store's file cannot be read or written") from error
-            raise
-
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = _connect(self._path, self._busy_seconds)
-            self._local.connection = connection
-            self._connections.append(connection)
-        return connection
+        with _told(), self._file.transaction(begin) as db:
+            yield db
 
     def _announce(self) -> None:
         self._version += 1
@@ -330,79 +281,25 @@ def open_store(
             opened; the text says what to do.
     """
     try:
-        connection = _connect(path, busy_seconds)
-    except sqlite3.DatabaseError as error:
-        raise StoreUnusable(_advice(path, error)) from error
+        file = open_file(path, SCHEMA, name="graph", readers=readers, busy_seconds=busy_seconds)
+    except FileUnusable as error:
+        raise StoreUnusable(str(error)) from error
+    with file.transaction() as db:
+        (epoch,) = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
+    return SqliteStore(path, file, clock, epoch)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Raise graph's own words for what keeps the file from being read or written."""
     try:
-        epoch = _prepare(connection, path)
-    except sqlite3.DatabaseError as error:
-        raise StoreUnusable(_advice(path, error)) from error
-    finally:
-        connection.close()
-    return SqliteStore(path, clock, epoch, readers=readers, busy_seconds=busy_seconds)
-
-
-def _connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path,
-        timeout=busy_seconds,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=512,
-    )
-    try:
-        _prepare_connection(connection, path)
-    except (sqlite3.DatabaseError, StoreUnusable):
-        connection.close()
-        raise
-    return connection
-
-
-def _prepare_connection(connection: sqlite3.Connection, path: Path) -> None:
-    mode = connection.execute("PRAGMA journal_mode = wal").fetchone()[0]
-    if mode != "wal":
-        raise StoreUnusable(
-            f"{path} cannot use a write-ahead log (journal mode {mode}): "
-            "put the data directory on a local file system"
-        )
-    for pragma in (
-        "synchronous = FULL",
-        "foreign_keys = ON",
-        "recursive_triggers = ON",  # INSERT OR REPLACE must not slip past append-only triggers
-        "secure_delete = ON",
-        "cache_size = -65536",
-        "temp_store = MEMORY",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> str:
-    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
-    if tables and "meta" not in tables:
-        raise StoreUnusable(f"{path} is another program's database: choose another directory")
-    try:
-        migrate(db)
-    except NewerSchema as error:
-        found, known = error.args
-        raise StoreUnusable(
-            f"{path} has schema {found}, this program knows {known}: "
-            "run the version of Concord that wrote it, or a newer one"
-        ) from error
-    epoch = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
-    if path.stat().st_size <= _CHECKED_BYTES:
-        problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if problem != "ok":
-            raise StoreUnusable(_advice(path, problem))
-    return str(epoch)
-
-
-def _advice(path: Path, problem: object) -> str:
-    if isinstance(problem, sqlite3.OperationalError):
-        return f"cannot open {path} ({problem}): check that it exists, is yours and is not in use"
-    return (
-        f"{path} is damaged: move it away and restore a copy from a backup, or start with an "
-        "empty directory"
-    )
+        yield
+    except FileBusy as error:
+        raise Overloaded("the store is busy") from error
+    except FileDamaged as error:
+        raise StoreCorrupt("the store's file is damaged") from error
+    except FileUnreadable as error:
+        raise StoreUnavailable("the store's file cannot be read or written") from error
 
 
 @contextmanager
@@ -414,6 +311,10 @@ def _until_deadline(db: sqlite3.Connection) -> Iterator[None]:
     db.set_progress_handler(_is_over, _STEPS_BETWEEN_LOOKS)
     try:
         yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        raise deadline.exceeded("The store had no more time to answer.") from error
     finally:
         db.set_progress_handler(None, 0)
 
@@ -421,16 +322,3 @@ def _until_deadline(db: sqlite3.Connection) -> Iterator[None]:
 def _is_over() -> bool:
     left = deadline.remaining()
     return left is not None and left < 0
-
-
-def _drive(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits to its end, in this thread.
-
-    Use cases are coroutines because other stores answer over a network; SQLite answers at once.
-    """
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return cast("T", done.value)
-    coroutine.close()
-    raise RuntimeError("work on the embedded store waited for something outside the store")
