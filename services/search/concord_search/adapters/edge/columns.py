@@ -80,7 +80,7 @@ class Columns:
     def _put_concepts(self, row: int, concepts: Sequence[int]) -> None:
         end = self._filled + len(concepts)
         while end > len(self._concepts):
-            self._concepts = _doubled(self._concepts)
+            self._concepts = _longer(self._concepts)
         self._concepts[self._filled : end] = concepts
         self["first concept"][row] = self._filled
         self["concepts"][row] = len(concepts)
@@ -103,7 +103,7 @@ class Columns:
 
     def _make_room(self, row: int) -> None:
         while row >= len(self["seq"]):
-            self._columns = {name: _doubled(column) for name, column in self._columns.items()}
+            self._columns = {name: _longer(column) for name, column in self._columns.items()}
         self.items.extend("" for _ in range(len(self.items), row + 1))
 
     def close(self, row: int, till: int) -> None:
@@ -186,5 +186,7 @@ def _zeros(count: int) -> NDArray[np.int64]:
     return np.zeros(count, dtype=np.int64)
 
 
-def _doubled(column: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([column, _zeros(max(len(column), _FIRST_ROWS))])
+def _longer(column: NDArray[np.int64]) -> NDArray[np.int64]:
+    """With room for an eighth more: what is read from disk is full, and its first write must not
+    take twice its memory."""
+    return np.concatenate([column, _zeros(max(len(column) // 8, _FIRST_ROWS))])
