@@ -22,6 +22,7 @@ from concord_client.cli import (
     proposing,
     reconciling,
     recording,
+    relating,
     remembering,
     running,
     talking,
@@ -100,6 +101,8 @@ app.command("search")(finding.search)
 app.command("neighbors")(walking.neighbors)
 app.command("path")(walking.path)
 app.command("lineage")(linking.lineage)
+app.command("relation")(relating.relation)
+app.command("relations")(relating.relations)
 app.command("say")(talking.say)
 app.command("dialogue")(talking.dialogue)
 app.command("episode")(experiencing.episode)

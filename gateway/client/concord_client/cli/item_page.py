@@ -24,6 +24,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("category", memory.category),
         ("tags", ", ".join(memory.tags)),
         ("concepts", ", ".join(memory.concepts)),
+        ("facts", "; ".join(f"{f.subject} —{f.relation}→ {f.object}" for f in memory.facts)),
         ("sources", ", ".join(each.speaker or each.file for each in memory.sources)),
         ("external id", memory.external_id),
         ("session", memory.session_id),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from concord.graph.v1.memory_pb2 import AddMemoryResponse, LineageSuggestion
-    from concord.type.v1.type_pb2 import AsOf
+    from concord.type.v1.type_pb2 import AsOf, Fact
 
     from concord_client.client import Client
 
@@ -34,6 +34,12 @@ def add(
     concept: Annotated[
         list[str] | None,
         typer.Option(help="What it is about; may be repeated. Else found in the text."),
+    ] = None,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SUBJECT|RELATION|OBJECT", help="What it states, as an edge; may be repeated."
+        ),
     ] = None,
     importance: Annotated[Weight | None, typer.Option(case_sensitive=False)] = None,
     supersedes: Annotated[
@@ -76,6 +82,7 @@ def add(
         domain=domain or "",
         tags=tag or (),
         concepts=concept or (),
+        facts=[_fact(stated) for stated in fact or ()],
         importance=importance.value_of() if importance else type_pb2.IMPORTANCE_UNSPECIFIED,
         valid_from=instant(valid_from),
         valid_until=instant(valid_until),
@@ -92,6 +99,16 @@ def add(
         session.reply(reply)
     else:
         _tell_added(reply)
+
+
+def _fact(stated: str) -> "Fact":
+    from concord.type.v1.type_pb2 import Fact
+
+    parts = [part.strip() for part in stated.split("|")]
+    if len(parts) != 3:
+        raise typer.BadParameter(f'not "SUBJECT|RELATION|OBJECT": {stated}', param_hint="--fact")
+    subject, relation, target = parts
+    return Fact(subject=subject, relation=relation, object=target)
 
 
 def _with_links(content: str, links: dict[str, list[str] | None]) -> str:
