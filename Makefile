@@ -21,7 +21,9 @@ menu: ## print this menu
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 13
 
 run: $(VENV)/run.stamp ## set up and start the whole system on loopback (DATA=dir PORT=n)
-	@$(BIN)/concord up $(if $(DATA),--data $(DATA)) $(if $(PORT),--port $(PORT))
+	@if [ "$${GRAPH_STORE:-}" = neo4j ] && [ -z "$${NEO4J_URI:-}" ]; then \
+	  $(BIN)/python -m concord_neo4j up .neo4j 0; set -a; source .neo4j/env; set +a; fi; \
+	$(BIN)/concord up $(if $(DATA),--data $(DATA)) $(if $(PORT),--port $(PORT))
 
 demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away system
 	@$(BIN)/concord demo

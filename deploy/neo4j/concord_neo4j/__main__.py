@@ -26,9 +26,8 @@ def main(arguments: list[str]) -> int:
         f"Neo4j answers at {server.uri}\n"
         f"  user      {USER}\n"
         f"  password  in {server.password_file}\n"
-        "Run Concord on it:\n"
-        f"  GRAPH_STORE=neo4j NEO4J_URI={server.uri} NEO4J_USER={USER} "
-        f'NEO4J_PASSWORD="$(cat {server.password_file})" make run\n'
+        "Run Concord on it: GRAPH_STORE=neo4j make run\n"
+        f"or source {server.environ_file} for NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD\n"
     )
     return 0
 

@@ -44,6 +44,7 @@ class LocalNeo4j:
         self._port = self._folder / "port"
         self.log = self._folder / "log"
         self.password_file = self._folder / "password"
+        self.environ_file = self._folder / "env"
         self._child: subprocess.Popen[bytes] | None = None
 
     @property
@@ -83,6 +84,7 @@ class LocalNeo4j:
                 start_new_session=True,  # Ctrl-C in the terminal is not for the server
             )
         self._pid.write_text(str(self._child.pid))
+        self._keep_environ()
         self._wait_until_ready(self._child)
 
     def stop(self) -> None:
@@ -97,7 +99,7 @@ class LocalNeo4j:
         """Stop it and remove its data and password."""
         self.stop()
         shutil.rmtree(self._home, ignore_errors=True)
-        for file in (self._settings, self._port, self.password_file, self.log):
+        for file in (self._settings, self._port, self.password_file, self.environ_file, self.log):
             file.unlink(missing_ok=True)
 
     def process_id(self) -> int | None:
@@ -114,9 +116,15 @@ class LocalNeo4j:
 
     def _keep_password(self) -> None:
         if not self.password_file.exists():
-            file = os.open(self.password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(file, "w") as out:
-                out.write(secrets.token_urlsafe(24))
+            _write_for_owner(self.password_file, secrets.token_urlsafe(24))
+
+    def _keep_environ(self) -> None:
+        """Write what Concord asks for, to be sourced by a shell."""
+        self.environ_file.unlink(missing_ok=True)
+        _write_for_owner(
+            self.environ_file,
+            f"NEO4J_URI={self.uri}\nNEO4J_USER={USER}\nNEO4J_PASSWORD={self.password}\n",
+        )
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + _START_SECONDS
@@ -145,6 +153,12 @@ class LocalNeo4j:
         if self._child is not None:
             self._child.wait()
         self._pid.unlink(missing_ok=True)
+
+
+def _write_for_owner(path: Path, content: str) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(file, "w") as out:
+        out.write(content)
 
 
 def _free_port() -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from concord_neo4j.failures import CannotStart
-from concord_neo4j.server import LocalNeo4j
+from concord_neo4j.server import USER, LocalNeo4j
 from concord_neo4j.testing import Address, running
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError
@@ -51,7 +51,14 @@ def test_it_is_the_pinned_version_on_loopback_with_a_password_of_its_own(
     """Must hold: Neo4j 5.26, generated password for its owner's eyes alone."""
     assert query(server, "CALL dbms.components() YIELD versions RETURN versions[0]") == ["5.26.30"]
     assert server.uri.startswith("bolt://127.0.0.1:")
-    assert stat.S_IMODE(server.password_file.stat().st_mode) == 0o600
+    told = dict(line.split("=", 1) for line in server.environ_file.read_text().splitlines())
+    assert told == {
+        "NEO4J_URI": server.uri,
+        "NEO4J_USER": USER,
+        "NEO4J_PASSWORD": server.password,
+    }
+    for file in (server.password_file, server.environ_file):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(AuthError):
         query(server, "RETURN 1", password="neo4j")
 

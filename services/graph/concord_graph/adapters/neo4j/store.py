@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -35,6 +36,10 @@ from concord_graph.ports import (
 )
 
 T = TypeVar("T")
+
+# The driver tells of each retry; with no handler Python would print that where people read. What
+# fails for good is told by graph's own words.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 BUSY_SECONDS = 5.0
 TRANSACTION_SECONDS = 60.0
