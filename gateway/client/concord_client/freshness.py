@@ -14,6 +14,9 @@ from concord_client.refusal import Refused
 LOOK = 1.0
 """Seconds that one look waits for the index."""
 
+SETTLED = 5.0
+"""Seconds that a command that wrote waits for the index, which takes some hundredths of one."""
+
 PATIENCE = 60.0
 """Seconds without any progress after which the index counts as stuck."""
 
@@ -45,19 +48,19 @@ def follow(client: Client, token: str, *, patience: float = PATIENCE) -> Iterato
 
 
 def settle(client: Client, token: str) -> None:
-    """Waits up to `LOOK` seconds for search to see the write `token`, so that a search finds it.
+    """Waits up to `SETTLED` seconds for search to see the write `token`, so that a search finds it.
 
     A write does not fail because search does: whatever keeps it from answering is let pass.
     """
     with contextlib.suppress(Refused):
-        _has_seen(client, token)
+        _has_seen(client, token, SETTLED)
 
 
 def _status(client: Client) -> search_pb2.GetIndexStatusResponse:
     return client.index.GetIndexStatus(search_pb2.GetIndexStatusRequest())
 
 
-def _has_seen(client: Client, token: str) -> bool:
+def _has_seen(client: Client, token: str, seconds: float = LOOK) -> bool:
     """Search itself waits for the token, up to the call's deadline."""
     request = search_pb2.SearchRequest(
         query="index",
@@ -66,7 +69,7 @@ def _has_seen(client: Client, token: str) -> bool:
         peek=True,
     )
     try:
-        client.search.Search(request, timeout=LOOK)
+        client.search.Search(request, timeout=seconds)
     except Refused as refused:
         stale = refused.reason == "ERROR_REASON_INDEX_STALE"
         if stale or refused.code is grpc.StatusCode.DEADLINE_EXCEEDED:
