@@ -122,6 +122,7 @@ class _Writer:
         item, decision = f"item-{number}", f"decision-{number}"
         etags = {item: "", f"{item}-source": "e" * 32, f"{item}-target": ""}
         terms: dict[str, Any] = {"action_digest": digest, "etags": etags, "policy_digest": digest}
+        signed = {"proposal_digest": digest, **terms}
         until = format_time(START + 10**12)
         told: dict[str, Any] = {
             "kind": "ADD",
@@ -129,7 +130,7 @@ class _Writer:
             "undo_of": "",
             "expire_time": until,
         }
-        self._add(number, Action.SMF_PROPOSE, Actor.AGENT, "agent", **terms, **told)
+        self._add(number, Action.SMF_PROPOSE, Actor.AGENT, "agent", digest=digest, **terms, **told)
         for slot, signer in (("AGENT", self.agent), ("HUMAN", self.human)):
             consent = signing.sign_consent(
                 slot=slot,
@@ -138,7 +139,7 @@ class _Writer:
                 proposal_id=f"proposal-{number}",
                 revision=1,
                 expire_time=datetime.fromtimestamp((START + 10**12) // 10**6, UTC),
-                **terms,
+                **signed,
             )
             paper = json.loads(consent)
             self._add(number, Action.SMF_APPROVE, Actor[slot], signer.principal, consent=paper)

@@ -527,6 +527,7 @@ async def _apply(it: Attack, proposal: Any, action: Any, envelopes: dict[str, by
         decision_id=request_id(),
         proposal_id=proposal.id,
         revision=proposal.revision,
+        proposal_digest=proposal.digest,
         action_digest=signing.action_digest(action) if honest else proposal.action_digest,
         etags={item.id: item.etag for item in proposal.affected},
         policy_digest=proposal.policy_digest,

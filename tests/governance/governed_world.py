@@ -168,6 +168,7 @@ class Party:
             "space": self.space,
             "proposal_id": proposal.id,
             "revision": proposal.revision,
+            "proposal_digest": proposal.digest,
             "action_digest": proposal.action_digest,
             "etags": {item.id: item.etag for item in proposal.affected},
             "policy_digest": proposal.policy_digest,

@@ -210,6 +210,7 @@ async def _carried(
         decision_id="mine",
         proposal_id=proposal.id,
         revision=1,
+        proposal_digest=proposal.digest,
         action_digest=proposal.action_digest,
         etags={item.id: item.etag for item in proposal.affected},
         policy_digest=proposal.policy_digest,

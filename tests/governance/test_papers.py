@@ -2,10 +2,15 @@
 
 import base64
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
@@ -77,6 +82,7 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
     "another space": (_said(space="two"), "space"),
     "another proposal": (_said(proposal_id="another"), "proposal"),
     "another revision": (_said(revision=2), "proposal"),
+    "other words": (_said(proposal_digest=DIGEST), "proposal_digest"),
     "another action": (_said(action_digest=DIGEST), "action_digest"),
     "other etags": (_said(etags={}), "etags"),
     "other rules": (_said(policy_digest=DIGEST), "policy_digest"),
@@ -115,6 +121,45 @@ async def test_a_forged_consent_is_refused_by_its_check(name: str, party: Party)
     assert (newest.blocked, newest.proposal_id) == (True, proposal.id)
     assert (await party.actions())[-1] == "CONSENT_REFUSED"
     assert (await party.approve(proposal, HUMAN)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+@pytest.mark.parametrize("word", ["framing", "trigger", "proposer"])
+async def test_words_changed_after_the_first_consent_are_refused(
+    word: str, party: Party, live: World
+) -> None:
+    """V3 V6 Both consents name the words: other ones before the second are refused."""
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+    before = await party.state()
+
+    reword(live.folder / "ledger.db", proposal.id, word)
+    shown = await party.get(proposal)
+    after = await party.approve(shown, HUMAN)
+
+    assert shown.action_digest == proposal.action_digest
+    assert shown.digest != proposal.digest
+    assert after.status == STATUS.PROPOSAL_STATUS_FAILED
+    assert after.resolution == "ERROR_REASON_CONSENT_INVALID"
+    assert before == await party.state()
+
+
+def reword(ledger: Path, proposal_id: str, word: str) -> None:
+    """Change what a stored revision says of why, with the digest that fits."""
+    with closing(sqlite3.connect(ledger)) as file, file:
+        (canonical,) = file.execute(
+            "SELECT canonical FROM revision WHERE proposal_id = ?", (proposal_id,)
+        ).fetchone()
+        said = json.loads(canonical)
+        said[word] = {
+            "framing": dict.fromkeys(said["framing"], "The other words."),
+            "trigger": "DISSONANCE",
+            "proposer": "somebody",
+        }[word]
+        bytes_now = rfc8785.dumps(said)
+        file.execute(
+            "UPDATE revision SET canonical = ?, digest = ? WHERE proposal_id = ?",
+            (bytes_now, sha256(bytes_now).hexdigest(), proposal_id),
+        )
 
 
 async def test_a_consent_is_used_once(party: Party) -> None:

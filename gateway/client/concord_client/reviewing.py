@@ -19,6 +19,8 @@ from concord.type.v1 import type_pb2
 
 from concord_client import signing
 
+_WORDS = tuple(proposal_pb2.Framing.DESCRIPTOR.fields_by_name)
+
 
 class ReviewError(Exception):
     """The proposal is not what its bytes say; names the check."""
@@ -56,6 +58,7 @@ class Reviewed:
             "space": said["space"],
             "proposal_id": said["proposal_id"],
             "revision": said["revision"],
+            "proposal_digest": self.digest,
             "action_digest": said["action_digest"],
             "etags": self.etags,
             "policy_digest": said["policy_digest"],
@@ -110,6 +113,7 @@ def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) 
 def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
     """Return what the server says beside the bytes, as the bytes would say it."""
     kind = proposal_pb2.ProposalKind.Name(proposal.kind)
+    trigger = proposal_pb2.ProposalTrigger.Name(proposal.trigger)
     level = proposal_pb2.ApprovalLevel.Name(proposal.approval_level)
     return {
         "proposal_id": proposal.id,
@@ -120,6 +124,8 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
         "approval_level": level.removeprefix("APPROVAL_LEVEL_"),
         "action_digest": signing.action_digest(proposal.action),
         "policy_digest": proposal.policy_digest,
+        "trigger": trigger.removeprefix("PROPOSAL_TRIGGER_"),
+        "framing": {name: getattr(proposal.framing, name) for name in _WORDS},
         "undo_of": proposal.undo_of,
         "affected": [
             {

@@ -112,6 +112,7 @@ def sign_consent(
     space: str,
     proposal_id: str,
     revision: int,
+    proposal_digest: str,
     action_digest: str,
     etags: Mapping[str, str],
     policy_digest: str,
@@ -121,7 +122,8 @@ def sign_consent(
     """Return `signer`'s consent (JSON) to one revision of a proposal.
 
     `slot` is AGENT or HUMAN; `etags` maps each affected item's id to its etag, "" for one that
-    must not exist; the digests are hex SHA-256. A nonce of 32 random bytes is made when none
+    must not exist; the digests are hex SHA-256, that of the
+    proposal over its canonical bytes. A nonce of 32 random bytes is made when none
     is given.
     """
     payload = consent_payload(
@@ -130,6 +132,7 @@ def sign_consent(
         space=space,
         proposal_id=proposal_id,
         revision=revision,
+        proposal_digest=proposal_digest,
         action_digest=action_digest,
         etags=etags,
         policy_digest=policy_digest,
@@ -146,6 +149,7 @@ def consent_payload(
     space: str,
     proposal_id: str,
     revision: int,
+    proposal_digest: str,
     action_digest: str,
     etags: Mapping[str, str],
     policy_digest: str,
@@ -155,12 +159,13 @@ def consent_payload(
     """Return exactly the bytes that a consent signs, for whoever shows them first."""
     return rfc8785.dumps(
         {
-            "version": 1,
+            "version": 2,
             "space": space,
             "slot": slot,
             "principal": principal,
             "proposal_id": proposal_id,
             "revision": revision,
+            "proposal_digest": proposal_digest,
             "action_digest": action_digest,
             "etags": dict(etags),
             "policy_digest": policy_digest,
@@ -231,6 +236,7 @@ def sign_grant(
     decision_id: str,
     proposal_id: str,
     revision: int,
+    proposal_digest: str,
     action_digest: str,
     etags: Mapping[str, str],
     policy_digest: str,
@@ -243,11 +249,12 @@ def sign_grant(
     The other arguments are those of the consents; `decision_id` makes the change idempotent.
     """
     payload: dict[str, Json] = {
-        "version": 1,
+        "version": 2,
         "space": space,
         "decision_id": decision_id,
         "proposal_id": proposal_id,
         "revision": revision,
+        "proposal_digest": proposal_digest,
         "action_digest": action_digest,
         "etags": dict(etags),
         "policy_digest": policy_digest,

@@ -361,6 +361,8 @@ def test_a_proposal_that_is_not_what_its_bytes_say_is_not_signed(concord: Comman
         "approval_level": lambda told: setattr(told, "approval_level", 1),
         "kind": lambda told: setattr(told, "kind", proposal_pb2.PROPOSAL_KIND_UNDO),
         "policy_digest": lambda told: setattr(told, "policy_digest", "0" * 64),
+        "trigger": lambda told: setattr(told, "trigger", proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE),
+        "framing": lambda told: setattr(told.framing, "neutral_summary", "Nothing much."),
         "affected": lambda told: told.ClearField("affected"),
         "erased": lambda told: told.ClearField("canonical"),
     }

@@ -30,8 +30,8 @@ GRANT_CHECKS = (
     *("envelope", "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"),
 )
 CONSENT_CHECKS = (
-    *("missing", "envelope", "signature", "principal", "space", "proposal", "action_digest"),
-    *("etags", "policy_digest", "expiry", "nonce", "distinct"),
+    *("missing", "envelope", "signature", "principal", "space", "proposal", "proposal_digest"),
+    *("action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"),
 )
 RESTORE_CHECKS = ("envelope", "signature", "space", "genesis", "export", "expiry", "nonce")
 
@@ -131,6 +131,8 @@ class Terms:
     space: str
     proposal_id: str
     revision: int
+    proposal_digest: str
+    """Hex SHA-256 of the revision's canonical bytes: its words are agreed to with its action."""
     action_digest: str
     etags: Mapping[str, str]
     policy_digest: str
@@ -161,6 +163,8 @@ class Grant:
     decision_id: str
     proposal_id: str
     revision: int
+    proposal_digest: str
+    """Hex SHA-256 of the revision's canonical bytes: its words are agreed to with its action."""
     action_digest: str
     etags: Mapping[str, str]
     policy_digest: str

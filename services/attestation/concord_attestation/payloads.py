@@ -18,6 +18,8 @@ _ItemId = Annotated[str, StringConstraints(min_length=1, max_length=1200)]
 _Etags = Annotated[dict[_ItemId, _Text], Field(max_length=1000)]
 _Reason = Annotated[str, StringConstraints(max_length=1000)]
 _Version = Annotated[int, Field(ge=1, le=1)]
+_DecidedVersion = Annotated[int, Field(ge=2, le=2)]
+"""Version 1 left the words out of what is signed: no paper of it counts (decision 0016)."""
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -69,10 +71,11 @@ class RestorePayload(StrictModel):
 class Decided(StrictModel):
     """What a grant and its consents must say alike."""
 
-    version: _Version
+    version: _DecidedVersion
     space: _Name
     proposal_id: _Name
     revision: _Revision
+    proposal_digest: _Text
     action_digest: _Text
     etags: _Etags
     policy_digest: _Text

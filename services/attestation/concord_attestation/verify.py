@@ -160,6 +160,7 @@ def verify_grant(
         decision_id=payload.decision_id,
         proposal_id=payload.proposal_id,
         revision=payload.revision,
+        proposal_digest=payload.proposal_digest,
         action_digest=action_digest,
         etags=payload.etags,
         policy_digest=payload.policy_digest,
@@ -260,7 +261,7 @@ def _read_grant(grant_json: bytes, genesis: GenesisRecord) -> GrantPayload:
         raise GrantInvalid("envelope") from None
     if not set(payload.consents) <= set(REQUIRED_SLOTS):
         raise GrantInvalid("envelope")
-    if not _SHA256.fullmatch(payload.policy_digest):
+    if not all(map(_SHA256.fullmatch, (payload.policy_digest, payload.proposal_digest))):
         raise GrantInvalid("envelope")
     if not envelope.signed_by(genesis.governance_key):
         raise GrantInvalid("governance_signature")
@@ -314,6 +315,8 @@ def _check_same_decision(consent: ConsentPayload, grant: GrantPayload | Terms, s
         raise ConsentInvalid(slot, "space")
     if (consent.proposal_id, consent.revision) != proposal:
         raise ConsentInvalid(slot, "proposal")
+    if consent.proposal_digest != grant.proposal_digest:
+        raise ConsentInvalid(slot, "proposal_digest")
     if consent.action_digest != grant.action_digest:
         raise ConsentInvalid(slot, "action_digest")
     if consent.etags != grant.etags:

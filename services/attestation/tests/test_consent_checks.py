@@ -39,6 +39,7 @@ AGENT, HUMAN, GOVERNANCE, STRANGER = (
 )
 ACTION = sha256(b"action").hexdigest()
 POLICY = sha256(b"policy").hexdigest()
+PROPOSAL = sha256(b"proposal").hexdigest()
 NOW = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
 LATER = "2027-01-15T09:00:00.000000Z"
 IDENTITY_POINT = b"\x01" + bytes(31)
@@ -78,10 +79,11 @@ def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> Payload:
 def decided(nonce: int, **changes: object) -> Payload:
     """Return what a grant and its consents say alike; `nonce` is one byte's value."""
     payload: Payload = {
-        "version": 1,
+        "version": 2,
         "space": "home",
         "proposal_id": "p-1",
         "revision": 2,
+        "proposal_digest": PROPOSAL,
         "action_digest": ACTION,
         "etags": {"edge-1": "e7", "edge-2": ""},
         "policy_digest": POLICY,
@@ -148,6 +150,7 @@ def test_a_grant_with_both_consents_holds() -> None:
         decision_id="d-1",
         proposal_id="p-1",
         revision=2,
+        proposal_digest=PROPOSAL,
         action_digest=ACTION,
         etags={"edge-1": "e7", "edge-2": ""},
         policy_digest=POLICY,
@@ -202,6 +205,24 @@ def on_both(**changes: Any) -> Payload:
     return grant_of(agent_consent(**changes), human_consent(**changes), **changes)
 
 
+def without_words() -> Payload:
+    """Sign as version 1 did: the action, and no word of why."""
+
+    def old(nonce: int, **told: object) -> Payload:
+        payload = decided(nonce, version=1, **told)
+        del payload["proposal_digest"]
+        return payload
+
+    papers = {
+        slot: sealed(CONSENT_TYPE, old(nonce, slot=slot, principal=principal), key)
+        for nonce, slot, principal, key in (
+            (1, "AGENT", "agent-1", AGENT),
+            (2, "HUMAN", "anna", HUMAN),
+        )
+    }
+    return sealed(GRANT_TYPE, old(3, decision_id="d-1", consents=papers), GOVERNANCE)
+
+
 OTHER = sha256(b"other").hexdigest()
 GRANT_FORGERIES = [
     Refused("no JSON", "envelope", lambda: b"{"),
@@ -221,11 +242,13 @@ GRANT_FORGERIES = [
     Refused("no signature", "envelope", lambda: changed(grant_of(), signatures=[])),
     Refused("respelled base64", "envelope", lambda: unpadded(grant_of())),
     Refused("unknown field", "envelope", lambda: grant_of(extra="x")),
-    Refused("another version", "envelope", lambda: grant_of(version=2)),
+    Refused("words not signed: version 1", "envelope", lambda: without_words()),
+    Refused("another version", "envelope", lambda: grant_of(version=3)),
     Refused("a truth for a version", "envelope", lambda: grant_of(version=True)),
     Refused("a revision that is no number", "envelope", lambda: on_both(revision="2")),
     Refused("no revision", "envelope", lambda: on_both(revision=0)),
     Refused("an etag that is no text", "envelope", lambda: on_both(etags={"a": 1})),
+    Refused("a proposal digest that is none", "envelope", lambda: on_both(proposal_digest="a")),
     Refused("a policy digest that is none", "envelope", lambda: on_both(policy_digest="abc")),
     Refused("a third consent", "envelope", lambda: grant_of(consents=three_consents())),
     Refused(
@@ -395,6 +418,7 @@ CONSENT_FORGERIES = [
             ("space", "work", "space"),
             ("proposal_id", "p-2", "proposal"),
             ("revision", 1, "proposal"),
+            ("proposal_digest", OTHER, "proposal_digest"),
             ("action_digest", OTHER, "action_digest"),
             ("etags", {"edge-1": "e8", "edge-2": ""}, "etags"),
             ("etags", {"edge-1": "e7"}, "etags"),

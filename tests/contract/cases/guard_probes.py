@@ -227,6 +227,7 @@ def _without_consent(home: Home) -> bytes:
         decision_id="d-1",
         proposal_id="p-1",
         revision=1,
+        proposal_digest="0" * 64,
         action_digest=signing.action_digest(home.governed_action),
         etags={home.rock_id: home.rock_etag},
         policy_digest="0" * 64,

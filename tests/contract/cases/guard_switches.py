@@ -218,6 +218,7 @@ def believing(grant_json: bytes, *, space: str, action_digest: str, **_: object)
         decision_id=said.decision_id,
         proposal_id=said.proposal_id,
         revision=said.revision,
+        proposal_digest=said.proposal_digest,
         action_digest=action_digest,
         etags=said.etags,
         policy_digest=said.policy_digest,

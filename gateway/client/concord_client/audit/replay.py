@@ -174,6 +174,7 @@ class Replay:
             space=self._log.space,
             proposal_id=leaf["proposal"]["id"],
             revision=leaf["proposal"]["revision"],
+            proposal_digest=told["digest"],
             action_digest=told["action_digest"],
             etags=told["etags"],
             policy_digest=told["policy_digest"],

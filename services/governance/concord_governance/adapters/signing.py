@@ -31,11 +31,12 @@ class GrantKey:
     ) -> bytes:
         """Return the signed grant for a revision, carrying the consents by slot."""
         payload: dict[str, Json] = {
-            "version": 1,
+            "version": 2,
             "space": revision.space,
             "decision_id": decision_id,
             "proposal_id": revision.proposal_id,
             "revision": revision.revision,
+            "proposal_digest": revision.digest,
             "action_digest": revision.action_digest,
             "etags": dict(revision.etags),
             "policy_digest": revision.policy_digest,

@@ -281,6 +281,7 @@ def terms_of(proposal: Proposal) -> Terms:
         space=newest.space,
         proposal_id=newest.proposal_id,
         revision=newest.revision,
+        proposal_digest=newest.digest,
         action_digest=newest.action_digest,
         etags=newest.etags,
         policy_digest=newest.policy_digest,

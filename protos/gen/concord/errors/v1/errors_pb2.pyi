@@ -152,7 +152,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 56
     """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-    "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
+    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
     """
     ERROR_REASON_SPACE_NOT_EMPTY: _ErrorReason.ValueType  # 90
     """Something was recorded in the space already: only one that was never used can be imported into.
@@ -346,7 +346,7 @@ ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 55
 ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
 """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-"action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
+"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
 """
 ERROR_REASON_SPACE_NOT_EMPTY: ErrorReason.ValueType  # 90
 """Something was recorded in the space already: only one that was never used can be imported into.

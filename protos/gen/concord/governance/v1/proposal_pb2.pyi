@@ -361,9 +361,11 @@ class Proposal(_message.Message):
     canonical: _builtins.bytes
     """The revision itself: RFC 8785 JSON. Everything above of it is read from here."""
     digest: _builtins.str
-    """Hex SHA-256 of `canonical`."""
+    """Hex SHA-256 of `canonical`: what consents and grants name, so that the words are agreed to with the
+    action.
+    """
     action_digest: _builtins.str
-    """Hex SHA-256 of the action's RFC 8785 JSON: what consents and grants name."""
+    """Hex SHA-256 of the action's RFC 8785 JSON: what consents and grants name, and graph computes anew."""
     policy_digest: _builtins.str
     """Hex SHA-256 of the safeguards and settings it was made under."""
     resolved_by: _builtins.str
