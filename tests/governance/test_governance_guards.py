@@ -16,7 +16,9 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation import verify
 from concord_attestation.consent import GenesisRecord
+from concord_attestation.payloads import ConsentPayload
 from concord_client import signing
 from concord_client.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
@@ -35,7 +37,7 @@ from governed_world import (
     edge_action,
     world,
 )
-from test_papers import revoke
+from test_papers import revoke, reword
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Switch = Callable[[pytest.MonkeyPatch], None]
@@ -257,6 +259,19 @@ async def a_forged_consent(scene: Scene) -> str:
     return ""
 
 
+async def other_words_before_the_human(scene: Scene) -> str:
+    """Change a proposal's words in the ledger's file between the two consents."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        reword(live.folder / "ledger.db", proposal.id, "framing")
+        after = await party.approve(await party.get(proposal), HUMAN)
+        done = after.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        return "the parties agreed to different words" if done else ""
+
+
 @dataclass(frozen=True)
 class Guard:
     """What is tried, the harm when nothing refuses it, and how the guard is switched off."""
@@ -294,6 +309,17 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
     patch.setattr(deciding, "_demand_unended", lambda *_: None)
+
+
+def _blind_to_words(patch: pytest.MonkeyPatch) -> None:
+    """Take a consent for one to whichever words are asked about."""
+    real = verify._check_same_decision
+
+    def same(consent: ConsentPayload, decided: Any, slot: str) -> None:
+        alike = consent.model_copy(update={"proposal_digest": decided.proposal_digest})
+        real(alike, decided, slot)
+
+    patch.setattr(verify, "_check_same_decision", same)
 
 
 _REAL_PREVIEW = GraphClient.preview
@@ -354,6 +380,11 @@ GUARDS = {
         a_revocation_after_the_end,
         "an honest log no longer verifies: state",
         off=_taking_everything_back,
+    ),
+    "signed words": Guard(
+        other_words_before_the_human,
+        "the parties agreed to different words",
+        off=_blind_to_words,
     ),
     "whose key": Guard(
         a_forged_consent,
