@@ -35,6 +35,7 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.log import Logger
 from concord_chassis.testing import Serving, new_issuer, serving
 from concord_client import signing
 from concord_client.audit.log import Log, Pinned, read_log
@@ -331,6 +332,8 @@ async def world(
     checks: Checks | None = None,
     settings: dict[str, int] | None = None,
     spaces: Sequence[str] = ("one", "two"),
+    llm: dict[str, Any] | None = None,
+    log: Logger | None = None,
 ) -> AsyncIterator[World]:
     """Run graph and governance over the stores in a folder."""
     known, now = keys or Keys(), clock or Clock()
@@ -366,9 +369,10 @@ async def world(
             graph_address=graph.address,
             ledger_path=folder / "ledger.db",
             settings_file=settings_file,
+            **(llm or {}),
         )
         app = build_governance(
-            config, known.issuer, known.grant, known.log, clock=now, checks=checks
+            config, known.issuer, known.grant, known.log, clock=now, checks=checks, log=log
         )
         await app.start()
         stack.push_async_callback(app.close)

@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 import pytest
+from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
@@ -23,6 +24,7 @@ from concord_client import signing
 from concord_client.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain import actions, framing, safeguards
+from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, proposing
 from concord_governance.usecases.deciding import Checks
@@ -259,6 +261,25 @@ async def a_forged_consent(scene: Scene) -> str:
     return ""
 
 
+async def a_push_without_a_loaded_word(scene: Scene) -> str:
+    """Propose with words that only a model finds."""
+    words = proposal_pb2.Framing(
+        detected="Everyone has agreed so far.",
+        affected="One edge.",
+        if_approved="It is there.",
+        if_rejected="It is not there.",
+        neutral_summary="One edge.",
+    )
+    async with (
+        serving_chat(lambda _: verdict("Everyone has agreed")) as endpoint,
+        scene.world(llm={"llm_url": endpoint.url, "llm_model": "m"}) as live,
+    ):
+        with suppress(grpc.aio.AioRpcError):
+            await live.party().propose(edge_action(), framing=words)
+            return "what the model found was proposed"
+    return ""
+
+
 async def other_words_before_the_human(scene: Scene) -> str:
     """Change a proposal's words in the ledger's file between the two consents."""
     async with scene.world() as live:
@@ -309,6 +330,10 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
     patch.setattr(deciding, "_demand_unended", lambda *_: None)
+
+
+async def _nobody_judges(*_: Any) -> FramingCheck:
+    return FramingCheck.MODEL
 
 
 def _blind_to_words(patch: pytest.MonkeyPatch) -> None:
@@ -380,6 +405,11 @@ GUARDS = {
         a_revocation_after_the_end,
         "an honest log no longer verifies: state",
         off=_taking_everything_back,
+    ),
+    "the model's look": Guard(
+        a_push_without_a_loaded_word,
+        "what the model found was proposed",
+        off=_without(proposing.Proposing, "_judged", _nobody_judges),
     ),
     "signed words": Guard(
         other_words_before_the_human,

@@ -114,6 +114,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
     """Return what the server says beside the bytes, as the bytes would say it."""
     kind = proposal_pb2.ProposalKind.Name(proposal.kind)
     trigger = proposal_pb2.ProposalTrigger.Name(proposal.trigger)
+    checked = proposal_pb2.FramingCheck.Name(proposal.framing_check)
     level = proposal_pb2.ApprovalLevel.Name(proposal.approval_level)
     return {
         "proposal_id": proposal.id,
@@ -125,6 +126,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
         "action_digest": signing.action_digest(proposal.action),
         "policy_digest": proposal.policy_digest,
         "trigger": trigger.removeprefix("PROPOSAL_TRIGGER_"),
+        "framing_check": checked.removeprefix("FRAMING_CHECK_"),
         "framing": {name: getattr(proposal.framing, name) for name in _WORDS},
         "undo_of": proposal.undo_of,
         "affected": [

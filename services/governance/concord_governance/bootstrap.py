@@ -27,7 +27,7 @@ from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.config import LedgerConfig, read_settings
 from concord_governance.domain.exceptions import GovernanceError
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports import Clock, Ledger
+from concord_governance.ports import Clock, FramingJudge, Ledger
 from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import translate
@@ -61,10 +61,12 @@ class GovernanceApp:
         clock: Clock,
         checks: Checks,
         log: Logger,
+        judge: FramingJudge | None = None,
     ) -> None:
         self._ledger, self._graph, self._log = ledger, graph, log
+        self._judge = judge
         desk = Desk(ledger, clock)
-        proposing = Proposing(desk, graph, settings, normal_form)
+        proposing = Proposing(desk, graph, settings, normal_form, judge)
         self._executing = Executing(desk, graph, settings)
         self._following = Following(ledger, graph)
         deciding = Deciding(
@@ -121,6 +123,8 @@ class GovernanceApp:
         if tasks:
             await asyncio.wait(tasks)
         await self._graph.close()
+        if self._judge is not None:
+            await self._judge.close()
         await self._ledger.close()
 
     def _told(self, task: asyncio.Task[None]) -> None:
@@ -147,6 +151,7 @@ def build(
         FileUnusable: the ledger's file cannot serve; the text says what to do.
         ConfigError: the settings file says something else than settings.
     """
+    told = json_lines("governance") if log is None else log
     return GovernanceApp(
         ledger=open_ledger(config.ledger_path, clock, readers=config.readers),
         graph=GraphClient(config.graph_address, issuer),
@@ -155,5 +160,24 @@ def build(
         settings=read_settings(config.settings_file),
         clock=clock,
         checks=checks or Checks(),
-        log=json_lines("governance") if log is None else log,
+        log=told,
+        judge=_judge(config, told),
     )
+
+
+def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
+    if not config.llm_url:
+        return None
+    # Loading the openai package takes a third of a second, which a start without it need not pay.
+    from concord_chassis.model_endpoint import ModelEndpoint, Patience
+
+    from concord_governance.adapters.openai_framing.judge import OpenAiFraming
+
+    patience = Patience(
+        timeout=config.llm_timeout,
+        budget=config.llm_budget,
+        attempts=config.llm_attempts,
+        share=0.5,
+    )
+    endpoint = ModelEndpoint("framing endpoint", config.llm_url, config.llm_api_key, patience, log)
+    return OpenAiFraming(endpoint, config.llm_model)

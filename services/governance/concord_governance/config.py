@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from concord_chassis.config import ConfigError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from concord_governance.domain.safeguards import Settings
 
@@ -28,6 +28,25 @@ class LedgerConfig(BaseModel):
     """Begins the origin of every space's audit log."""
     readers: int = Field(default=2, ge=1, le=32)
     """Reader threads."""
+    llm_url: str = ""
+    """Base URL of an endpoint that serves `/chat/completions`, e.g. "https://host/v1". Absent: the
+    lexicon alone checks the words of proposals."""
+    llm_model: str = ""
+    """The endpoint's name of the model."""
+    llm_api_key: SecretStr = SecretStr("")
+    """The endpoint's key; never logged. Absent: it needs none."""
+    llm_timeout: float = Field(default=5.0, gt=0, le=600)
+    """Seconds for one attempt."""
+    llm_budget: float = Field(default=10.0, gt=0, le=600)
+    """Seconds for all attempts about one proposal; never more than half of the caller's time."""
+    llm_attempts: int = Field(default=3, ge=1, le=10)
+    """Most attempts about one proposal."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> LedgerConfig:
+        if bool(self.llm_url) != bool(self.llm_model):
+            raise ValueError("a language model needs a URL and a name")
+        return self
 
 
 class GovernanceConfig(LedgerConfig):

@@ -12,6 +12,7 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import (
     Affected,
     Effect,
+    Framing,
     Json,
     Proposal,
     Revision,
@@ -185,6 +186,22 @@ class Ledger(Protocol):
 
     async def close(self) -> None:
         """Close the store; what was committed stays."""
+        ...
+
+
+class FramingJudge(Protocol):
+    """A second look at words that the lexicon let pass (V3)."""
+
+    async def violations(self, framing: Framing) -> tuple[str, ...]:
+        """Return the words that are not neutral, as they stand in the text; none when neutral.
+
+        Raises:
+            JudgeUnavailable: there is no usable answer within a bounded time.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
         ...
 
 

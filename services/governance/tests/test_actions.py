@@ -8,6 +8,7 @@ from concord_governance.domain.exceptions import SafeguardViolation
 from concord_governance.domain.proposals import (
     Affected,
     Framing,
+    FramingCheck,
     Json,
     Kind,
     Level,
@@ -98,6 +99,7 @@ def test_a_revision_is_its_document() -> None:
         action_digest="0" * 64,
         affected=(Affected("i", 2, "e", needs_consent=True),),
         framing=Framing("a", "b", "c", "d", "e"),
+        framing_check=FramingCheck.TEMPLATE,
         policy_digest="1" * 64,
         create_time=1_800_000_000_000_001,
         expire_time=1_800_000_000_000_002,

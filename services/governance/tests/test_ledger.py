@@ -18,6 +18,7 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import LedgerBusy, LostRace
 from concord_governance.domain.proposals import (
     Framing,
+    FramingCheck,
     Kind,
     Level,
     Proposal,
@@ -54,6 +55,7 @@ def proposal(name: str, number: int) -> Proposal:
         action_digest="0" * 64,
         affected=(),
         framing=Framing("a", "b", "c", "d", "e"),
+        framing_check=FramingCheck.TEMPLATE,
         policy_digest="1" * 64,
         create_time=NOW,
         expire_time=NOW + 10,

@@ -14,6 +14,13 @@ from concord_client.reviewing import Reviewed, kind_name
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+_CHECKERS = {
+    "TEMPLATE": "nobody: they are the template's",
+    "LEXICON": "the lexicon",
+    "MODEL": "the lexicon and a language model",
+    "MODEL_SILENT": "the lexicon alone: the language model gave no usable answer",
+}
+
 
 def tell(session: Session, reply: Message, proposal: proposal_pb2.Proposal) -> None:
     """Says in a line or two where a proposal stands."""
@@ -64,6 +71,7 @@ def reviewed(
         ("affected", framing["affected"]),
         ("if approved", framing["if_approved"]),
         ("if rejected", framing["if_rejected"]),
+        ("words checked by", _CHECKERS[said["framing_check"]]),
     ]
     items = table("Item", "Is", "Version", "Needs consent")
     for item in said["affected"]:

@@ -10,6 +10,7 @@ from concord_attestation.instants import format_time, parse_time
 from concord_governance.domain.proposals import (
     Affected,
     Framing,
+    FramingCheck,
     Json,
     Kind,
     Level,
@@ -20,7 +21,7 @@ from concord_governance.domain.proposals import (
 
 def as_json(revision: Revision) -> dict[str, Json]:
     """Return everything that a revision says."""
-    words = revision.framing
+    words, words_checked = revision.framing, revision.framing_check
     return {
         "version": 1,
         "space": revision.space,
@@ -49,6 +50,7 @@ def as_json(revision: Revision) -> dict[str, Json]:
             "if_rejected": words.if_rejected,
             "neutral_summary": words.neutral_summary,
         },
+        "framing_check": words_checked.name,
         "policy_digest": revision.policy_digest,
         "create_time": format_time(revision.create_time),
         "expire_time": format_time(revision.expire_time),
@@ -74,6 +76,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
             for item in document["affected"]
         ),
         framing=Framing(**document["framing"]) if "framing" in document else ERASED_FRAMING,
+        framing_check=FramingCheck[document["framing_check"]],
         policy_digest=document["policy_digest"],
         create_time=parse_time(document["create_time"]),
         expire_time=parse_time(document["expire_time"]),

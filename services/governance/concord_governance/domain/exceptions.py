@@ -7,6 +7,7 @@ GovernanceError
 ├── LostRace              somebody else wrote it meanwhile
 ├── NotProposer           only its proposer may do this
 ├── FramingViolation      words that urge, judge or feel
+├── JudgeUnavailable      the model that judges words gave no usable answer
 ├── SafeguardViolation    an attempt to get around a safeguard
 ├── SlotNotRequired       this slot has no say in this proposal
 ├── UndoImpossible        it was not executed, was undone, or its words were erased
@@ -71,6 +72,10 @@ class FramingViolation(GovernanceError):
     def __init__(self, words: Sequence[str]) -> None:
         super().__init__("proposals are framed neutrally: leave out " + ", ".join(words))
         self.words = tuple(words)
+
+
+class JudgeUnavailable(GovernanceError):
+    """The model that judges words gave no usable answer; never a caller's affair."""
 
 
 class SafeguardViolation(GovernanceError):

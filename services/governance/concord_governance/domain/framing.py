@@ -125,8 +125,17 @@ def demand_neutral(framing: Framing) -> None:
             framing.neutral_summary,
         )
     )
-    if found:
-        raise FramingViolation(found)
+    demand_none(found)
+
+
+def demand_none(words: Sequence[str]) -> None:
+    """Refuse for words that were found not to be neutral.
+
+    Raises:
+        FramingViolation: there are any; names them.
+    """
+    if words:
+        raise FramingViolation(words)
 
 
 def _count(forms: str | Sequence[str], number: int) -> str:

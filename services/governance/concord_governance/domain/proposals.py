@@ -64,6 +64,15 @@ class Kind(enum.IntEnum):
     CHANGE_KEY = 13
 
 
+class FramingCheck(enum.IntEnum):
+    """Who found a revision's words neutral; numbers as in the contract."""
+
+    TEMPLATE = 1
+    LEXICON = 2
+    MODEL = 3
+    MODEL_SILENT = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Affected:
     """An item that an action touches, as it was when the revision was made.
@@ -105,6 +114,7 @@ class Revision:
     action_digest: str
     affected: tuple[Affected, ...]
     framing: Framing
+    framing_check: FramingCheck
     policy_digest: str
     create_time: int
     expire_time: int

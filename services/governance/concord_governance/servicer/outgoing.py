@@ -33,6 +33,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         approval_level=int(newest.level),  # type: ignore[arg-type]
         trigger=int(newest.trigger),  # type: ignore[arg-type]
         proposer=newest.proposer,
+        framing_check=int(newest.framing_check),  # type: ignore[arg-type]
         affected=[
             proposal_pb2.AffectedItem(
                 id=item.id,

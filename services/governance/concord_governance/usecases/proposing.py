@@ -16,6 +16,7 @@ from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Entry
 from concord_governance.domain.exceptions import (
     GraphRefused,
+    JudgeUnavailable,
     NotProposer,
     ProposalState,
     RetentionExpired,
@@ -27,6 +28,7 @@ from concord_governance.domain.proposals import (
     OPEN,
     Affected,
     Framing,
+    FramingCheck,
     Json,
     Kind,
     Level,
@@ -36,7 +38,7 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports import Graph, LedgerWrites, NormalForm
+from concord_governance.ports import FramingJudge, Graph, LedgerWrites, NormalForm
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
 
 HOUR = 3_600_000_000
@@ -55,10 +57,26 @@ class Draft:
     undo_of: str = ""
 
 
-class Proposing:
-    """Turns drafts into immutable revisions."""
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What is known of a draft before its revision is written."""
 
-    def __init__(self, desk: Desk, graph: Graph, settings: Settings, normal: NormalForm) -> None:
+    affected: tuple[Affected, ...] = ()
+    framing_check: FramingCheck = FramingCheck.TEMPLATE
+
+
+class Proposing:
+    """Turns drafts into immutable revisions. Without a judge the lexicon checks words alone."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        graph: Graph,
+        settings: Settings,
+        normal: NormalForm,
+        judge: FramingJudge | None = None,
+    ) -> None:
+        self._judge = judge
         self._desk = desk
         self._graph = graph
         self._normal = normal
@@ -68,14 +86,14 @@ class Proposing:
     async def create(self, asker: Asker, request: Request, draft: Draft) -> Proposal:
         """Propose an action."""
 
-        affected = await self._affected(asker, draft, request)
+        prepared = await self._prepared(asker, draft, request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             number = await tx.next_number()
             revision = self._revision(
                 asker,
                 draft,
-                affected,
+                prepared,
                 proposal_id=str(uuid.uuid4()),
                 number=number,
                 revision=1,
@@ -93,7 +111,7 @@ class Proposing:
     ) -> Proposal:
         """Replace a pending proposal's words or action: earlier consents are void."""
 
-        affected = await self._affected(asker, draft, request, proposal_id)
+        prepared = await self._prepared(asker, draft, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
@@ -103,7 +121,7 @@ class Proposing:
             revision = self._revision(
                 asker,
                 replace(draft, undo_of=stored.newest.undo_of),
-                affected,
+                prepared,
                 proposal_id=proposal_id,
                 number=stored.newest.number,
                 revision=replaces + 1,
@@ -167,15 +185,33 @@ class Proposing:
         action, digest = self._normal({"revert_items": revert})
         return Draft(action, digest, undo_of=original.id)
 
-    async def _affected(
+    async def _prepared(
         self, asker: Asker, draft: Draft, request: Request, proposal_id: str = ""
-    ) -> tuple[Affected, ...]:
-        """Ask graph what the draft touches, unless this very request was answered before."""
+    ) -> _Prepared:
+        """Have the words judged and ask graph what the draft touches, once for a request."""
         await self._desk.check(asker, lambda: self._demand_allowed(draft), proposal_id)
         if await self._desk.answered(asker, request) is not None:
-            return ()
+            return _Prepared()
+        checked = await self._judged(asker, draft, proposal_id)
         found = await self._graph.preview(asker.space, draft.action)
-        return tuple(sorted(found.affected, key=lambda item: item.id))
+        return _Prepared(tuple(sorted(found.affected, key=lambda item: item.id)), checked)
+
+    async def _judged(self, asker: Asker, draft: Draft, proposal_id: str) -> FramingCheck:
+        """Ask the judge about words that the lexicon let pass, and say who checked them.
+
+        Its silence refuses nothing and hides nothing: what both parties sign says that the lexicon
+        was alone.
+        """
+        if draft.framing is None:
+            return FramingCheck.TEMPLATE
+        if self._judge is None:
+            return FramingCheck.LEXICON
+        try:
+            words = await self._judge.violations(draft.framing)
+        except JudgeUnavailable:
+            return FramingCheck.MODEL_SILENT
+        await self._desk.check(asker, lambda: framing.demand_none(words), proposal_id)
+        return FramingCheck.MODEL
 
     def _demand_allowed(self, draft: Draft) -> None:
         if actions.kind_of(draft.action) == Kind.UNDO and not draft.undo_of:
@@ -188,14 +224,14 @@ class Proposing:
         self,
         asker: Asker,
         draft: Draft,
-        affected: tuple[Affected, ...],
+        prepared: _Prepared,
         *,
         proposal_id: str,
         number: int,
         revision: int,
         now: int,
     ) -> Revision:
-        kind = actions.kind_of(draft.action)
+        kind, affected = actions.kind_of(draft.action), prepared.affected
         both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
         words = draft.framing or framing.from_template(
             draft.language,
@@ -219,6 +255,7 @@ class Proposing:
             action_digest=draft.action_digest,
             affected=affected,
             framing=words,
+            framing_check=prepared.framing_check,
             policy_digest=self.policy_digest,
             create_time=now,
             expire_time=now + self._settings.approval_timeout_hours * HOUR,
@@ -246,6 +283,7 @@ def _made(proposal: Proposal, action: Action, asker: Asker) -> Entry:
         kind=newest.kind.name,
         level=newest.level.name,
         trigger=newest.trigger.name,
+        framing_check=newest.framing_check.name,
         action_digest=newest.action_digest,
         etags=newest.etags,
         policy_digest=newest.policy_digest,

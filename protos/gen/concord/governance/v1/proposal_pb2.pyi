@@ -130,6 +130,38 @@ PROPOSAL_TRIGGER_PROACTIVE: ProposalTrigger.ValueType  # 4
 """The system suggests it."""
 Global___ProposalTrigger: _TypeAlias = ProposalTrigger  # noqa: Y015
 
+class _FramingCheck:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FramingCheckEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FramingCheck.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FRAMING_CHECK_UNSPECIFIED: _FramingCheck.ValueType  # 0
+    """Never sent."""
+    FRAMING_CHECK_TEMPLATE: _FramingCheck.ValueType  # 1
+    """They are the template's own."""
+    FRAMING_CHECK_LEXICON: _FramingCheck.ValueType  # 2
+    """The lexicon; no language model is configured."""
+    FRAMING_CHECK_MODEL: _FramingCheck.ValueType  # 3
+    """The lexicon, and then a language model."""
+    FRAMING_CHECK_MODEL_SILENT: _FramingCheck.ValueType  # 4
+    """The lexicon alone: the language model gave no usable answer. Look at the words closely."""
+
+class FramingCheck(_FramingCheck, metaclass=_FramingCheckEnumTypeWrapper):
+    """Who found a proposal's words neutral."""
+
+FRAMING_CHECK_UNSPECIFIED: FramingCheck.ValueType  # 0
+"""Never sent."""
+FRAMING_CHECK_TEMPLATE: FramingCheck.ValueType  # 1
+"""They are the template's own."""
+FRAMING_CHECK_LEXICON: FramingCheck.ValueType  # 2
+"""The lexicon; no language model is configured."""
+FRAMING_CHECK_MODEL: FramingCheck.ValueType  # 3
+"""The lexicon, and then a language model."""
+FRAMING_CHECK_MODEL_SILENT: FramingCheck.ValueType  # 4
+"""The lexicon alone: the language model gave no usable answer. Look at the words closely."""
+Global___FramingCheck: _TypeAlias = FramingCheck  # noqa: Y015
+
 class _ProposalKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -342,6 +374,7 @@ class Proposal(_message.Message):
     UNDO_OF_FIELD_NUMBER: _builtins.int
     UNDONE_BY_FIELD_NUMBER: _builtins.int
     UNDO_UNTIL_FIELD_NUMBER: _builtins.int
+    FRAMING_CHECK_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -376,6 +409,8 @@ class Proposal(_message.Message):
     """The proposal that this one undoes; empty otherwise."""
     undone_by: _builtins.str
     """The proposal that undid this one; empty otherwise."""
+    framing_check: Global___FramingCheck.ValueType
+    """Who found the words neutral."""
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """What is to be done; absent once its words were erased."""
@@ -435,10 +470,11 @@ class Proposal(_message.Message):
         undo_of: _builtins.str = ...,
         undone_by: _builtins.str = ...,
         undo_until: _timestamp_pb2.Timestamp | None = ...,
+        framing_check: Global___FramingCheck.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "id", b"id", "kind", b"kind", "number", b"number", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,181 @@
+"""Asking a model behind any endpoint that speaks OpenAI's HTTP interface.
+
+The client library's own retries are off: tenacity owns them, within one budget. Whatever the
+endpoint answers is checked by its reader before it is believed. The key is sent, and neither it nor
+a body, which may echo the text, is ever logged or shown.
+
+Loading the openai package takes a third of a second: import this where an endpoint is configured.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import httpx2
+import openai
+import tenacity
+from pydantic import SecretStr
+
+from concord_chassis import deadline
+from concord_chassis.log import Logger
+
+T = TypeVar("T")
+Call = Callable[[openai.AsyncOpenAI], Awaitable[Any]]
+"""Makes one raw request (`...with_raw_response...`) with the client; its reply has `content`."""
+Read = Callable[[bytes], T]
+"""Reads a body; raises `BadReply` for what may be better next time, anything else at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to ask.
+
+    `timeout` bounds one attempt and `budget` all attempts for one question, in seconds;
+    `attempts` bounds their number (None: the budget alone does). Of what is left of the caller's
+    time all of them take `share` at most, 0 to 1: the rest is for what is done with the answer.
+    Before the next attempt it waits as the endpoint says, else from `first_wait` doubling to
+    `longest_wait`, with jitter.
+    """
+
+    timeout: float = 10.0
+    budget: float = 30.0
+    attempts: int | None = None
+    share: float = 1.0
+    first_wait: float = 0.25
+    longest_wait: float = 8.0
+
+
+class BadReply(Exception):
+    """The endpoint answered 200 with something else than was asked; the text says in what way."""
+
+
+class EndpointUnavailable(Exception):
+    """It did not answer, or not usably, or refuses us; the text says why and may be shown."""
+
+
+class EndpointRefused(Exception):
+    """It refuses this very content: asking again cannot help. The text may be shown."""
+
+
+class ModelEndpoint:
+    """One endpoint. `name` is what texts and logs call it, such as "embedding endpoint"."""
+
+    def __init__(
+        self, name: str, base_url: str, key: SecretStr, patience: Patience, log: Logger
+    ) -> None:
+        self._name = name
+        self._patience = patience
+        self._log = log
+        self._client = openai.AsyncOpenAI(
+            api_key=key.get_secret_value() or "none",
+            base_url=base_url,
+            organization="",
+            project="",
+            timeout=patience.timeout,
+            max_retries=0,
+            # Neither proxies nor credentials from the environment: settings are passed in.
+            http_client=httpx2.AsyncClient(trust_env=False, timeout=patience.timeout),
+        )
+
+    async def ask(self, call: Call, read: Read[T]) -> T:
+        """Ask until it is answered, the patience is over, or asking again cannot help.
+
+        Raises:
+            EndpointUnavailable: no usable answer.
+            EndpointRefused: the content is refused.
+        """
+        budget = self._budget()
+        last: list[Exception] = []
+        try:
+            async with asyncio.timeout(budget):
+                return await self._retrying()(self._attempt, call, read, last)
+        except TimeoutError as error:
+            cause = last[-1] if last else error
+            raise EndpointUnavailable(
+                f"The {self._name} did not answer within {budget:.1f} s: {_told(cause)}."
+            ) from cause
+        except openai.APIStatusError as error:
+            raise self._final(error) from error
+        except (openai.APIError, BadReply) as error:
+            raise EndpointUnavailable(
+                f"The {self._name} did not answer usably: {_told(error)}."
+            ) from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _budget(self) -> float:
+        left = deadline.remaining()
+        cap = self._patience.budget
+        return deadline.outgoing(cap if left is None else min(cap, left * self._patience.share))
+
+    def _retrying(self) -> tenacity.AsyncRetrying:
+        attempts = self._patience.attempts
+        return tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(_is_transient),
+            wait=self._wait,
+            stop=tenacity.stop_after_attempt(attempts) if attempts else tenacity.stop_never,
+            reraise=True,
+        )
+
+    async def _attempt(self, call: Call, read: Read[T], last: list[Exception]) -> T:
+        try:
+            raw = await call(self._client)
+            return read(raw.content)
+        except (openai.OpenAIError, BadReply) as error:
+            last.append(error)
+            self._log.warning(f"{self._name} attempt failed", reason=_told(error))
+            raise
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """Seconds before the next attempt: as the endpoint says, else doubling with jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, openai.APIStatusError):
+            asked = _seconds(error.response.headers.get("retry-after"))
+            if asked is not None:
+                return asked
+        grow = tenacity.wait_random_exponential(
+            multiplier=self._patience.first_wait, max=self._patience.longest_wait
+        )
+        return grow(state)
+
+    def _final(self, error: openai.APIStatusError) -> EndpointRefused | EndpointUnavailable:
+        if error.status_code in _REFUSALS_OF_THE_CONTENT:
+            return EndpointRefused(f"The {self._name} refuses the text: {_told(error)}.")
+        if _is_transient(error):
+            return EndpointUnavailable(f"The {self._name} did not answer: {_told(error)}.")
+        return EndpointUnavailable(
+            f"The {self._name} refuses the call: {_told(error)}. Check its URL, model and key."
+        )
+
+
+_REFUSALS_OF_THE_CONTENT = frozenset({400, 413, 422})
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
+
+
+def _is_transient(error: BaseException) -> bool:
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in _TRANSIENT_STATUS or error.status_code >= 500
+    return isinstance(error, (openai.APIError, BadReply))
+
+
+def _told(error: BaseException) -> str:
+    """Return what may be said of an error: never a body, which may echo the text or the key."""
+    if isinstance(error, openai.APIStatusError):
+        return f"HTTP {error.status_code}"
+    if isinstance(error, BadReply):
+        return str(error)
+    return {
+        openai.APITimeoutError: "no answer in time",
+        openai.APIConnectionError: "no connection",
+        TimeoutError: "no answer in time",
+    }.get(type(error), type(error).__name__)
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header is not None else None
+    except ValueError:
+        return None

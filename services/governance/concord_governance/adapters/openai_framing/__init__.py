@@ -1,0 +1,1 @@
+"""The framing judge over a model."""

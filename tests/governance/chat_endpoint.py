@@ -1,0 +1,85 @@
+"""A local server that speaks `/v1/chat/completions`, and misbehaves when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+Body = dict[str, Any]
+Answer = Callable[[Body], "bytes | float | None"]
+"""What it sends for a request's body: bytes, nothing for so many seconds, or a closed line."""
+
+
+@dataclass
+class ChatEndpoint:
+    """The server's address, what it was asked, and how it answers."""
+
+    answer: Answer
+    url: str = ""
+    asked: list[Body] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+
+def http(status: int, body: bytes, *headers: str) -> bytes:
+    """Return an HTTP reply."""
+    lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join([*lines, "Content-Type: application/json", "", ""]).encode() + body
+
+
+def saying(content: str | None, *, finish: str = "stop", refusal: str | None = None) -> bytes:
+    """Return a completion that says this."""
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    told = {"id": "x", "object": "chat.completion", "choices": [choice]}
+    return http(200, json.dumps(told).encode())
+
+
+def verdict(*words: str) -> bytes:
+    """Return an honest verdict: these words are not neutral."""
+    return saying(json.dumps({"neutral": not words, "words": list(words)}))
+
+
+@asynccontextmanager
+async def serving_chat(answer: Answer) -> AsyncIterator[ChatEndpoint]:
+    """Serve on a free port of loopback."""
+    endpoint = ChatEndpoint(answer)
+    writers: set[asyncio.StreamWriter] = set()
+
+    async def on_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                reply = endpoint.answer(await _request(endpoint, reader))
+                if isinstance(reply, float):
+                    await asyncio.sleep(reply)
+                    break
+                if reply is None:
+                    break
+                writer.write(reply)
+                await writer.drain()
+        writer.close()
+        writers.discard(writer)
+
+    server = await asyncio.start_server(on_connection, "127.0.0.1", 0)
+    endpoint.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    try:
+        yield endpoint
+    finally:
+        server.close()
+        for writer in list(writers):
+            writer.close()
+        await server.wait_closed()
+
+
+async def _request(endpoint: ChatEndpoint, reader: asyncio.StreamReader) -> Body:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    pairs = (line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
+    headers = {name.lower(): value for name, value in pairs}
+    body: Body = json.loads(await reader.readexactly(int(headers["content-length"])))
+    endpoint.asked.append(body)
+    endpoint.keys.append(headers.get("authorization", ""))
+    return body
