@@ -1,5 +1,7 @@
 """The life of a proposal: proposed, consented, executed, undone (V1, V6, V7, V8)."""
 
+import json
+
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
@@ -22,6 +24,7 @@ from governed_world import (
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 LEVEL = proposal_pb2.ApprovalLevel
+SUPERSEDES = type_pb2.LINEAGE_RELATION_SUPERSEDES
 KIND = proposal_pb2.ProposalKind
 
 
@@ -113,6 +116,68 @@ async def test_undo_of_a_forgotten_memory(party: Party) -> None:
     await party.decide(await party.undo(done))
 
     assert before == await party.state()
+
+
+async def test_a_resolution_whose_end_is_undone_is_orphaned(party: Party) -> None:
+    """V8 The undo, its reply, the log and the resolution itself say that it hangs on nothing."""
+    old = (await _edge(party, "Paris")).id
+    kept = await _resolved(party, (await _edge(party, "Rome")).id, old)
+    added = await party.decide(
+        await party.propose(edge_action("ada", "LIVES_IN", "Graz", edge_type=DESCRIPTIVE))
+    )
+    newer = await party.edge("ada", "LIVES_IN", "Graz")
+    assert newer is not None
+    resolution = await _resolved(party, newer.id, old)
+    assert not resolution.standing.is_orphaned
+
+    undone = await party.decide(await party.undo(added))
+    (told, *_) = await party.entries()
+
+    assert list(undone.orphaned_ids) == [resolution.id]
+    assert json.loads(told.leaf)["action"] == "SMF_UNDO"
+    assert json.loads(told.leaf)["properties"]["orphaned"] == [resolution.id]
+    assert list((await party.get(undone)).orphaned_ids) == [resolution.id]
+    assert (await _by_id(party, resolution.id)).standing.is_orphaned
+    assert not (await _by_id(party, kept.id)).standing.is_orphaned
+    chain = await party.memory.GetLineage(memory_pb2.GetLineageRequest(id=old))
+    marks = {edge.id: edge.standing.is_orphaned for edge in chain.edges}
+    assert marks == {resolution.id: True, kept.id: False}
+    await party.verified()
+
+
+async def test_a_resolution_counts_again_when_its_end_is_back(party: Party) -> None:
+    """V8 The mark follows from what is there: an undo of the undo takes it away."""
+    added = await party.decide(
+        await party.propose(edge_action("ada", "LIVES_IN", "Graz", edge_type=DESCRIPTIVE))
+    )
+    newer = await party.edge("ada", "LIVES_IN", "Graz")
+    assert newer is not None
+    resolution = await _resolved(party, newer.id, (await _edge(party, "Paris")).id)
+    undone = await party.decide(await party.undo(added))
+
+    again = await party.decide(await party.undo(undone))
+
+    assert again.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert list(again.orphaned_ids) == []
+    assert not (await _by_id(party, resolution.id)).standing.is_orphaned
+
+
+async def _edge(party: Party, city: str) -> type_pb2.Edge:
+    action = edge_action("ada", "LIVES_IN", city, edge_type=DESCRIPTIVE)
+    return (await party.graph.UpsertEdge(action.upsert_edge)).edge
+
+
+async def _resolved(party: Party, newer: str, older: str) -> type_pb2.Edge:
+    reply = await party.memory.AddLineage(
+        memory_pb2.AddLineageRequest(
+            request_id=request_id(), newer_id=newer, relation=SUPERSEDES, older_id=older
+        )
+    )
+    return reply.edge
+
+
+async def _by_id(party: Party, edge_id: str) -> type_pb2.Edge:
+    return (await party.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge_id, peek=True))).edge
 
 
 async def test_undo_ends_with_its_retention(live: World, party: Party) -> None:

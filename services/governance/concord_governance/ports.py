@@ -218,6 +218,8 @@ class Done:
 
     effects: tuple[Effect, ...]
     token: str
+    orphaned: tuple[str, ...] = ()
+    """Ids of the lineage and resolutions that lost an end by it."""
 
 
 @dataclass(frozen=True, slots=True)

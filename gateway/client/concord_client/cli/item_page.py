@@ -70,6 +70,7 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
         ("read", _read(edge.access)),
         ("relevance", f"{edge.relevance_score:.3f}"),
         ("superseded by", heads if edge.standing.is_superseded else ""),
+        ("orphaned", "an end of it is gone" if edge.standing.is_orphaned else ""),
         ("etag", edge.etag),
     ]
     return [fields(pairs)]

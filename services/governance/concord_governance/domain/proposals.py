@@ -176,6 +176,8 @@ class Proposal:
     resolution: str = ""
     undone_by: str = ""
     undo_until: int | None = None
+    orphaned: tuple[str, ...] = ()
+    """Of an executed undo: the lineage and resolutions that hung on what it took away."""
     version: int = field(default=0)
     """Grows with every write of it: what compare-and-set compares."""
 

@@ -54,6 +54,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         resolution=found.resolution,
         undo_of=newest.undo_of,
         undone_by=found.undone_by,
+        orphaned_ids=found.orphaned,
     )
     if newest.canonical:
         _fill_words(reply, found)

@@ -90,6 +90,7 @@ class Executing:
                 ended_as(stored, Status.EXECUTED, now, _who(stored)),
                 decision=replace(stored.decision, effects=done.effects),
                 undo_until=now + self._settings.undo_retention_days * DAY,
+                orphaned=done.orphaned if stored.newest.kind == Kind.UNDO else (),
             )
             await tx.put(stored, after)
             await tx.append([_effect(after, done)])
@@ -110,6 +111,7 @@ class Executing:
                     Actor.SYSTEM,
                     undone_by=undo.id,
                     decision_id=undo.decision.id if undo.decision else "",
+                    orphaned=list(undo.orphaned),
                 )
             ]
         )

@@ -12,7 +12,8 @@ class Standing:
     """An item's place among its successors at one instant.
 
     `superseded_from` is the earliest valid_from of a live successor (µs), FOREVER without one; what
-    lies in the future is not superseded yet. `stated_until` is FOREVER when open.
+    lies in the future is not superseded yet. `orphaned` lineage lost an end (V8). `stated_until` is
+    FOREVER when open.
     """
 
     effective_from: int
@@ -20,6 +21,7 @@ class Standing:
     superseded_from: int = FOREVER
     head_ids: tuple[str, ...] = ()
     predecessor_count: int = 0
+    orphaned: bool = False
 
     def is_superseded(self, valid: int) -> bool:
         """Return whether a successor's valid time has begun at `valid` (µs)."""

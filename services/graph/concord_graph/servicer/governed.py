@@ -20,7 +20,7 @@ from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
 from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.governed import EFFECT, GovernedChanges
+from concord_graph.usecases.governed import EFFECT, ORPHANED, GovernedChanges
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
 
@@ -174,6 +174,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         reply = governed_pb2.ApplyGovernedChangeResponse(
             token=outgoing.done_token(caller().space, done),
             effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith(EFFECT)],
+            orphaned_ids=[ref.id for ref in done.refs if ref.outcome == ORPHANED],
         )
         if outgoing.is_kind(done, ItemKind.NODE):
             reply.node.CopyFrom(outgoing.done_node(done))

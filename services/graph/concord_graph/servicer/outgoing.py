@@ -256,6 +256,7 @@ def fill_standing(message: type_pb2.Standing, value: Standing, now: int) -> None
         fill_stamp(message.effective_valid_until, until)
     message.head_ids.extend(value.head_ids)
     message.predecessor_count = value.predecessor_count
+    message.is_orphaned = value.orphaned
 
 
 def lineage_item(link: Link, now: int) -> memory_pb2.LineageItem:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from concord_graph.domain.items import Edge, Instant, ItemKind
 from concord_graph.ports import Reads, View
-from concord_graph.usecases.shown import with_heads
+from concord_graph.usecases.shown import with_heads, with_orphans
 
 MOST_ITEMS = 1_000
 
@@ -69,10 +69,11 @@ async def _assembled(
     kept = set(sorted(ids, key=lambda i: _when(views.get(i), i))[:MOST_ITEMS])
     links = [_link(item_id, views.get(item_id), at) for item_id in kept]
     shown = [e.id for e in edges.values() if e.source.id in kept and e.target.id in kept]
-    edge_views = await tx.views(ItemKind.EDGE, shown, at)
+    found = await tx.views(ItemKind.EDGE, shown, at)
+    edge_views = await with_orphans(tx, [found[i] for i in sorted(found)], at)
     return Chain(
         items=tuple(sorted(links, key=lambda link: _when(link.view, link.id))),
-        edges=tuple(edge_views[i] for i in sorted(edge_views)),
+        edges=tuple(edge_views),
         valid=at.valid,
         truncated=len(ids) > MOST_ITEMS,
     )

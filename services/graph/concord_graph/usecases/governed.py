@@ -41,6 +41,9 @@ PRINCIPAL_RELATION = "concord:principal"
 GOVERNANCE_RELATION = "concord:governance_key"
 EFFECT = "from "
 """Begins the outcome of a reference to an effect; the revision before follows."""
+ORPHANED = "orphaned"
+"""The outcome of a reference to lineage that lost an end (V8)."""
+MOST_ORPHANS = 1_000
 RESTORED = "restore:"
 """Begins a burnt nonce that let an import in; no other nonce has a colon."""
 
@@ -190,7 +193,18 @@ async def _with_effects(writer: Writer, work: Work) -> tuple[Ref, ...]:
         Ref(effect.kind, effect.id, effect.after, f"{EFFECT}{effect.before}")
         for effect in writer.effects
     ]
-    return (*refs[:1], *effects) if refs else tuple(effects)
+    return (*refs[:1], *effects, *await _orphans(writer))
+
+
+async def _orphans(writer: Writer) -> list[Ref]:
+    """Return the live lineage at what the change took away."""
+    tx, gone = writer.tx, set()
+    for effect in writer.effects:
+        item: Item | None = await tx.memory(effect.id) or await tx.edge(effect.id)
+        if item is not None and item.deleted:
+            gone.add(effect.id)
+    left = await tx.lineage_edges(gone) if gone else ()
+    return [ref(edge, ORPHANED) for edge in left[:MOST_ORPHANS]]
 
 
 async def _demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from concord_graph.domain.items import (
     Access,
     Edge,
     EdgeType,
+    End,
     Importance,
     Instant,
     ItemKind,
@@ -68,7 +69,7 @@ def _ranked(
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the live ends of the chains of what is superseded at the instant (T2)."""
+    """Fill in the live ends of chains (T2), and mark lineage that lost an end (V8)."""
     above: dict[str, Collection[str]] = {}
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):
         replaced = {
@@ -78,7 +79,36 @@ async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View
         }
         if replaced:
             above |= await _above(tx, kind, replaced, at)
-    return [_with_heads(view, above) if view.item.id in above else view for view in views]
+    ended = [_with_heads(view, above) if view.item.id in above else view for view in views]
+    return await with_orphans(tx, ended, at)
+
+
+async def with_orphans(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Mark live lineage and resolutions one of whose ends is gone; a ghost was never there."""
+    ends: dict[ItemKind, set[str]] = {}
+    for view in views:
+        for end in _lineage_ends(view):
+            ends.setdefault(end.kind, set()).add(end.id)
+    gone: set[str] = set()
+    for kind, ids in ends.items():
+        found = await tx.views(kind, ids, at)
+        gone |= {view.item.id for view in found.values() if view.item.deleted}
+    return [_orphaned(view) if _lost(view, gone) else view for view in views]
+
+
+def _lineage_ends(view: View) -> tuple[End, ...]:
+    edge = view.item
+    if not isinstance(edge, Edge) or edge.deleted or not edge.is_lineage:
+        return ()
+    return (edge.source, edge.target)
+
+
+def _lost(view: View, gone: Collection[str]) -> bool:
+    return bool(gone) and any(end.id in gone for end in _lineage_ends(view))
+
+
+def _orphaned(view: View) -> View:
+    return replace(view, standing=replace(view.standing, orphaned=True))
 
 
 async def _above(

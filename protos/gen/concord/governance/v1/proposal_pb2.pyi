@@ -375,6 +375,7 @@ class Proposal(_message.Message):
     UNDONE_BY_FIELD_NUMBER: _builtins.int
     UNDO_UNTIL_FIELD_NUMBER: _builtins.int
     FRAMING_CHECK_FIELD_NUMBER: _builtins.int
+    ORPHANED_IDS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -443,6 +444,10 @@ class Proposal(_message.Message):
     def undo_until(self) -> _timestamp_pb2.Timestamp:
         """Until when it can be undone; absent unless executed."""
 
+    @_builtins.property
+    def orphaned_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of an undo that was executed: the lineage and resolution records that hung on what it took away."""
+
     def __init__(
         self,
         *,
@@ -471,10 +476,11 @@ class Proposal(_message.Message):
         undone_by: _builtins.str = ...,
         undo_until: _timestamp_pb2.Timestamp | None = ...,
         framing_check: Global___FramingCheck.ValueType = ...,
+        orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -679,6 +679,7 @@ class ApplyGovernedChangeResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
+    ORPHANED_IDS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
@@ -697,6 +698,10 @@ class ApplyGovernedChangeResponse(_message.Message):
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___Effect]:
         """Every item that was written, in order of writing."""
 
+    @_builtins.property
+    def orphaned_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Live lineage and resolution records that lost an end by this, at most 1000, by id: they are orphaned."""
+
     def __init__(
         self,
         *,
@@ -705,10 +710,11 @@ class ApplyGovernedChangeResponse(_message.Message):
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
         effects: _abc.Iterable[Global___Effect] | None = ...,
+        orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["node", "edge", "memory"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015

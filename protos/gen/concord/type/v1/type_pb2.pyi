@@ -562,11 +562,16 @@ class Standing(_message.Message):
     EFFECTIVE_VALID_UNTIL_FIELD_NUMBER: _builtins.int
     HEAD_IDS_FIELD_NUMBER: _builtins.int
     PREDECESSOR_COUNT_FIELD_NUMBER: _builtins.int
+    IS_ORPHANED_FIELD_NUMBER: _builtins.int
     is_superseded: _builtins.bool
     """True when a live successor's valid time has begun."""
     predecessor_count: _builtins.int
     """How many live items this one supersedes or deprecates, directly; of an edge's former values in
     time at most 100 are counted. An item with some and no successor is the head of a chain.
+    """
+    is_orphaned: _builtins.bool
+    """Of lineage and resolution records: an end that was there is gone, deleted, forgotten or undone. It
+    says nothing until that end is back. A ghost, which was never there, orphans nothing.
     """
     @_builtins.property
     def superseded_from(self) -> _timestamp_pb2.Timestamp:
@@ -593,10 +598,11 @@ class Standing(_message.Message):
         effective_valid_until: _timestamp_pb2.Timestamp | None = ...,
         head_ids: _abc.Iterable[_builtins.str] | None = ...,
         predecessor_count: _builtins.int = ...,
+        is_orphaned: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["effective_valid_from", b"effective_valid_from", "effective_valid_until", b"effective_valid_until", "superseded_from", b"superseded_from"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["effective_valid_from", b"effective_valid_from", "effective_valid_until", b"effective_valid_until", "head_ids", b"head_ids", "is_superseded", b"is_superseded", "predecessor_count", b"predecessor_count", "superseded_from", b"superseded_from"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["effective_valid_from", b"effective_valid_from", "effective_valid_until", b"effective_valid_until", "head_ids", b"head_ids", "is_orphaned", b"is_orphaned", "is_superseded", b"is_superseded", "predecessor_count", b"predecessor_count", "superseded_from", b"superseded_from"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -160,7 +160,7 @@ class GraphClient:
 
     async def _applied(self, space: str, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
         done = await _asked(self._governed.ApplyGovernedChange(request, metadata=self._as(space)))
-        return Done(effects(done), done.token)
+        return Done(effects(done), done.token, tuple(done.orphaned_ids))
 
     def _as(self, space: str) -> tuple[tuple[str, str]]:
         """Return the metadata under which a space is written to."""

@@ -22,7 +22,8 @@ Row = tuple[Any, ...]
 
 _PROPOSAL = (
     "id, revision, version, status, create_time, resolve_time, resolved_by, resolution, undone_by,"
-    " undo_until, decision_id, decision_time, decision_grant, effects"
+    " undo_until, decision_id, decision_time, decision_grant, effects,"
+    " orphaned"
 )
 _MOST_DUE = 1000
 
@@ -163,6 +164,7 @@ class SqliteLedgerReads:
             undo_until=row[9],
             consents=self._consents(row[0], row[1]),
             decision=decision,
+            orphaned=tuple(json.loads(row[14])),
         )
 
     def _revision(self, proposal_id: str, revision: int) -> Revision:

@@ -66,6 +66,7 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             "decision_time": decision.time,
             "decision_grant": decision.grant,
             "effects": json.dumps([astuple(effect) for effect in decision.effects]),
+            "orphaned": json.dumps(after.orphaned),
         }
         if before is None:
             self._insert("proposal", values)
