@@ -115,7 +115,12 @@ _Payload = TypeVar("_Payload", bound=StrictModel)
 
 def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
     """Read a payload of this shape; EnvelopeMalformed for anything else."""
+    return shaped(parse_payload(envelope), shape)
+
+
+def shaped(value: object, shape: type[_Payload]) -> _Payload:
+    """Return a payload that was read before as this shape; EnvelopeMalformed for anything else."""
     try:
-        return shape.model_validate(parse_payload(envelope))
+        return shape.model_validate(value)
     except ValidationError:
         raise EnvelopeMalformed from None

@@ -4,8 +4,12 @@ Nothing here reads a store or a clock: the caller compares etags, burns nonces a
 time, all in the transaction of the effect.
 """
 
+from __future__ import annotations
+
 import re
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import TypeVar
 
 from concord_attestation.consent import (
     CONSENT_TYPE,
@@ -26,8 +30,10 @@ from concord_attestation.consent import (
     Terms,
 )
 from concord_attestation.envelope import (
+    Envelope,
     EnvelopeForm,
     EnvelopeMalformed,
+    StrictModel,
     from_base64url,
     open_envelope,
     parse_envelope,
@@ -45,6 +51,7 @@ from concord_attestation.payloads import (
     KeyPayload,
     SlotPayload,
     read_payload,
+    shaped,
 )
 
 MAX_GENESIS_BYTES = 16_384
@@ -54,6 +61,7 @@ PRINCIPAL_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._@:+/-]{0,126}[A-Za-z0-9])?"
 FEWEST_NONCE_BYTES = 16
 
 _PRINCIPAL = re.compile(PRINCIPAL_PATTERN)
+_Payload = TypeVar("_Payload", bound=StrictModel)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -177,9 +185,9 @@ def verify_consent(
 
     `genesis` holds the keys as they stand now, `now_us` is microseconds since 1970.
     """
-    form, slot = _claimed(consent_json)
-    holder = genesis.slot(slot)
-    payload = _read_consent(form, slot, holder)
+    claim = _claimed(consent_json)
+    slot, holder = claim.slot, genesis.slot(claim.slot)
+    payload = _believed_consent(claim, holder)
     _check_same_decision(payload, terms, slot)
     if _expired(payload, now_us):
         raise ConsentInvalid(slot, "expiry")
@@ -198,8 +206,9 @@ def verify_answer(
     revision: int,
 ) -> Answer:
     """Return a slot's rejection or revocation (by `payload_type`), else raise ConsentInvalid."""
-    form, slot = _claimed(answer_json)
-    payload = _read_answer(form, payload_type, slot, genesis)
+    claim = _claimed(answer_json)
+    slot = claim.slot
+    payload = _read_answer(claim, payload_type, genesis)
     if payload.space != space:
         raise ConsentInvalid(slot, "space")
     if (payload.proposal_id, payload.revision) != (proposal_id, revision):
@@ -213,21 +222,15 @@ def verify_revocation(revocation_json: bytes, genesis: GenesisRecord) -> Answer:
     Raises:
         ConsentInvalid: it is not one of the space's slots', or not signed by its key.
     """
-    form, slot = _claimed(revocation_json)
-    payload = _read_answer(form, REVOCATION_TYPE, slot, genesis)
-    return Answer(slot, payload.principal, payload.reason, payload.nonce)
+    claim = _claimed(revocation_json)
+    payload = _read_answer(claim, REVOCATION_TYPE, genesis)
+    return Answer(claim.slot, payload.principal, payload.reason, payload.nonce)
 
 
-def _read_answer(
-    form: EnvelopeForm, payload_type: str, slot: str, genesis: GenesisRecord
-) -> AnswerPayload:
-    holder = genesis.slot(slot)
-    try:
-        envelope = open_envelope(form, payload_type, signers=1)
-        payload = read_payload(envelope, AnswerPayload)
-    except EnvelopeMalformed:
-        raise ConsentInvalid(slot, "envelope") from None
-    if not envelope.signed_by(holder.public_key):
+def _read_answer(claim: _Claim, payload_type: str, genesis: GenesisRecord) -> AnswerPayload:
+    slot, holder = claim.slot, genesis.slot(claim.slot)
+    payload = claim.read(payload_type, AnswerPayload)
+    if not claim.envelope.signed_by(holder.public_key):
         raise ConsentInvalid(slot, "signature")
     if payload.slot != slot or payload.principal != holder.principal:
         raise ConsentInvalid(slot, "principal")
@@ -238,19 +241,38 @@ def _read_answer(
     return payload
 
 
-def _claimed(paper_json: bytes) -> tuple[EnvelopeForm, str]:
-    """Return a paper and the slot that it claims to be of; nothing of it is believed yet."""
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A paper, what it says, and the slot that it says it is of; nothing of it is believed yet."""
+
+    envelope: Envelope
+    said: object
+    slot: str
+
+    def read(self, payload_type: str, shape: type[_Payload]) -> _Payload:
+        """Return what it says in this shape; ConsentInvalid when it is another paper."""
+        if self.envelope.payload_type != payload_type:
+            raise ConsentInvalid(self.slot, "envelope")
+        try:
+            return shaped(self.said, shape)
+        except EnvelopeMalformed:
+            raise ConsentInvalid(self.slot, "envelope") from None
+
+
+def _claimed(paper_json: bytes) -> _Claim:
+    """Open a paper once: its bytes are their own RFC 8785 form, and it names a slot."""
     if len(paper_json) > MAX_GRANT_BYTES:
         raise ConsentInvalid("", "envelope")
     try:
         form = EnvelopeForm.model_validate(parse_json(paper_json))
-        claim = parse_payload(open_envelope(form, form.payloadType, signers=1))
+        envelope = open_envelope(form, form.payloadType, signers=1)
+        said = parse_payload(envelope)
     except ValueError:
         raise ConsentInvalid("", "envelope") from None
-    slot = claim.get("slot") if isinstance(claim, dict) else None
+    slot = said.get("slot") if isinstance(said, dict) else None
     if slot not in REQUIRED_SLOTS:
         raise ConsentInvalid("", "principal")
-    return form, slot
+    return _Claim(envelope, said, slot)
 
 
 def _read_grant(grant_json: bytes, genesis: GenesisRecord) -> GrantPayload:
@@ -299,10 +321,16 @@ def _verify_consents(
 def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayload:
     try:
         envelope = open_envelope(form, CONSENT_TYPE, signers=1)
-        payload = read_payload(envelope, ConsentPayload)
+        claim = _Claim(envelope, parse_payload(envelope), slot)
     except EnvelopeMalformed:
         raise ConsentInvalid(slot, "envelope") from None
-    if not envelope.signed_by(holder.public_key):
+    return _believed_consent(claim, holder)
+
+
+def _believed_consent(claim: _Claim, holder: SlotKey) -> ConsentPayload:
+    slot = claim.slot
+    payload = claim.read(CONSENT_TYPE, ConsentPayload)
+    if not claim.envelope.signed_by(holder.public_key):
         raise ConsentInvalid(slot, "signature")
     if payload.slot != slot or payload.principal != holder.principal:
         raise ConsentInvalid(slot, "principal")
