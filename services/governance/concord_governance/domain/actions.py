@@ -14,7 +14,6 @@ CONSTITUTIVE = "EDGE_TYPE_CONSTITUTIVE"
 _KINDS = {
     "upsert_edge": Kind.ADD,
     "add_memory": Kind.ADD,
-    "upsert_node": Kind.ADD,
     "update_edge": Kind.UPDATE,
     "update_node": Kind.UPDATE,
     "update_memory": Kind.UPDATE,
