@@ -1,0 +1,67 @@
+"""What graph needs from outside itself, and what it may and may not rely on."""
+
+from concord_graph.ports.outside import (
+    Clock,
+    ConceptExtractor,
+    GenesisVerifier,
+    GrantVerifier,
+    KeyVerifier,
+    LinkParser,
+    RestoreVerifier,
+    RevocationVerifier,
+)
+from concord_graph.ports.reads import Reads
+from concord_graph.ports.store import GraphStore
+from concord_graph.ports.values import (
+    Author,
+    Change,
+    ChangeType,
+    Counts,
+    EdgeFilter,
+    EntryFilter,
+    Expected,
+    Hop,
+    MemoryFilter,
+    OperationFilter,
+    ReadCounts,
+    Receipt,
+    Ref,
+    SpaceHead,
+    State,
+    Step,
+    View,
+    Walk,
+)
+from concord_graph.ports.writes import Writes
+
+__all__ = [
+    "Author",
+    "Change",
+    "ChangeType",
+    "Clock",
+    "ConceptExtractor",
+    "Counts",
+    "EdgeFilter",
+    "EntryFilter",
+    "Expected",
+    "GenesisVerifier",
+    "GrantVerifier",
+    "GraphStore",
+    "Hop",
+    "KeyVerifier",
+    "LinkParser",
+    "MemoryFilter",
+    "OperationFilter",
+    "ReadCounts",
+    "Reads",
+    "Receipt",
+    "Ref",
+    "RestoreVerifier",
+    "RevocationVerifier",
+    "SpaceHead",
+    "State",
+    "Step",
+    "View",
+    "Walk",
+    "Writes",
+]

@@ -1,0 +1,393 @@
+"""What a view of one space answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from typing import Protocol
+
+from concord_attestation.consent import GenesisRecord
+
+from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    FOREVER,
+    Access,
+    DeclaredRelation,
+    Edge,
+    Entry,
+    Instant,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+)
+from concord_graph.domain.spelling import NameKind
+from concord_graph.ports.values import (
+    Author,
+    Change,
+    Counts,
+    EdgeFilter,
+    EntryFilter,
+    Hop,
+    MemoryFilter,
+    OperationFilter,
+    Receipt,
+    Ref,
+    State,
+    Step,
+    View,
+    Walk,
+)
+
+
+class ItemReads(Protocol):
+    """Items by what names them, and what depends on them now."""
+
+    async def node(self, node_id: str) -> Node | None:
+        """Return a node by id."""
+        ...
+
+    async def live_node_named(self, name: str) -> Node | None:
+        """Return the live node of that exact (NFC) name."""
+        ...
+
+    async def edge(self, edge_id: str) -> Edge | None:
+        """Return an edge by id."""
+        ...
+
+    async def live_edges_of_triple(
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
+    ) -> Sequence[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        ...
+
+    async def memory(self, memory_id: str) -> Memory | None:
+        """Return a memory by id."""
+        ...
+
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
+        """Return the live memory of an importer's key, else the latest forgotten one."""
+        ...
+
+    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+        """Return the live memories with equal content, kind and sources, oldest first."""
+        ...
+
+    async def memories_like(
+        self, ids: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return for each memory (id, content) of live ones, of its kind and written before it,
+        that may say nearly the same; the caller judges.
+
+        Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
+        that does not grow with the space: of a band that many share only some are looked at.
+        """
+        ...
+
+    async def revision(self, ref: Ref) -> Record | None:
+        """Return an item exactly as that revision had it."""
+        ...
+
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
+        """Return what each id names; ids that name nothing are absent."""
+        ...
+
+    async def find(self, end: EndRef, at: Instant) -> str | None:
+        """Return the id of the live node, memory or edge that an end names, as known then."""
+        ...
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked, with their record intervals."""
+        ...
+
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        ...
+
+    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
+        """Return the live edges that start or end at the item."""
+        ...
+
+    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
+        """Return the live edges that the memory's own content made."""
+        ...
+
+    async def is_named(self, item_id: str) -> bool:
+        """Return whether an edge that is not erased, maybe a deleted one, starts or ends there."""
+        ...
+
+    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
+        """Return live names that may be spelt like the one asked for; the caller judges.
+
+        A bounded number: those next to it, `most` each way, when names are sorted folded, and when
+        they are sorted backwards (`domain.spelling`), or what another index finds as well.
+        """
+        ...
+
+
+class StandingReads(Protocol):
+    """What holds: relations, succession, lineage, facts, and views with all of it."""
+
+    async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
+        """Return what is declared about a relation; None when nothing is."""
+        ...
+
+    async def list_relations(
+        self, at: Instant, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return the declared relations with a name greater than `after`, by name."""
+        ...
+
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one, itself
+        among them, by effective valid_from: those of its source and relation when that is declared
+        functional, else those of its triple."""
+        ...
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return those of its succession at the last instant before its effective valid_from and at
+        the first after it; none of them when another one stands at its own instant."""
+        ...
+
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        """Return up to `limit` ids of live edges of a relation, each of whose sources has another
+        target of it at another instant: whose standing hangs on whether it is functional."""
+        ...
+
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are, in their order; also of a
+        forgotten one, whose facts rest."""
+        ...
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges, with an id greater than `after`, by id:
+        (id, place of the fact among its facts)."""
+        ...
+
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were, each once."""
+        ...
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        """Return the ids of the memories that ever stated an edge, each once."""
+        ...
+
+    async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
+        """Return items (deleted memories too) with their standing; unknown ids are absent.
+
+        `standing.head_ids` is the item itself when it is live and not superseded at the instant,
+        else empty: `usecases.shown` follows chains.
+        """
+        ...
+
+    async def view_of(self, item: Item, at: Instant) -> View:
+        """Return this very revision with the standing its item has."""
+        ...
+
+    async def successors(
+        self, kind: ItemKind, ids: Collection[str], at: Instant
+    ) -> Mapping[str, Collection[str]]:
+        """Return live items that have taken over from each at the instant (T2).
+
+        Direct ones; of those that follow one another in time only the ones where a walk to the
+        heads can end or turn, so that a long succession is one step.
+        """
+        ...
+
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
+        """Return the live lineage edges that start or end at the ids, void ones too."""
+        ...
+
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+        """Return whether what both parties agreed to rests on the item, as known then (µs).
+
+        A live constitutive edge starts or ends at it, or live lineage that was made with consent
+        starts at it or at an edge of which it is an end.
+        """
+        ...
+
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
+        """Return memories as they were after a change (seq), judged at `valid` (µs).
+
+        For seq 0, as they were known at `record`, with the lineage known then.
+        """
+        ...
+
+
+class WalkReads(Protocol):
+    """Edges from item to item."""
+
+    async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
+        """Return up to `limit` live edges at the ids, in no order, filtered in the store."""
+        ...
+
+    async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
+        """Return what `steps` finds at one item, as views and all of it.
+
+        None when there are more than `most`, or would be before superseded ones are hidden.
+        """
+        ...
+
+    def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
+        """Yield the edges that `steps` finds, all of them, some hundreds at a time.
+
+        They are not read ahead of being asked for: whoever stops early (and closes it) has not paid
+        for the rest of a hub.
+        """
+        ...
+
+    async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
+        """Return how many edges there are at each of the ids before filtering, at most `cap`."""
+        ...
+
+
+class ListReads(Protocol):
+    """What there is, page by page."""
+
+    async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
+        """Return live nodes with a name greater than `after`, by name."""
+        ...
+
+    async def list_edges(
+        self, filter_: EdgeFilter, at: Instant, after: str, limit: int
+    ) -> Sequence[str]:
+        """Return ids of live edges with an id greater than `after`, by id.
+
+        When the valid time is stated, of those that held then: in their stated interval and not
+        superseded.
+        """
+        ...
+
+    async def list_memories(
+        self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return (create_time, id) of live memories, newest first, older than `before`.
+
+        Superseded ones on request: then those in their stated interval, when the valid time is
+        stated, else all.
+        """
+        ...
+
+    async def turns(
+        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+    ) -> Sequence[tuple[int, int, str]]:
+        """Return (turn_order, create_time, id) of a session's live turns, ascending, past `after`.
+
+        When the valid time is stated, of those said by then; superseded ones are among them.
+        """
+        ...
+
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns, forgotten ones among them; 0 for none."""
+        ...
+
+    async def entries(
+        self,
+        filter_: EntryFilter,
+        at: Instant,
+        *,
+        before: tuple[int, int] | None = None,
+        skip: int = 0,
+        limit: int,
+    ) -> tuple[Sequence[Entry], int]:
+        """Return live entries by (rank, record_from) descending, and how many match in all.
+
+        Those before `before` in that order, but for the first `skip`. When the valid time is
+        stated, those that were made by then.
+        """
+        ...
+
+    async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
+        """Return every live item of a kind; when the valid time is stated, those that held then.
+
+        Order is not promised.
+        """
+        ...
+
+    async def counts(self, at: Instant) -> Counts:
+        """Count the items of the space; when the valid time is stated, those that held then."""
+        ...
+
+
+class RecordReads(Protocol):
+    """What was done, by whom, and what is kept of it."""
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        """Return what `put_facts` kept of record times (µs) from `since` to `until`, both included:
+        by time, then by the memory's id. Where the edges became none, with none."""
+        ...
+
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
+    ) -> Sequence[Memory]:
+        """Return the revisions of a memory below a number, newest first, as they are kept: the one
+        that was open then may have been closed since."""
+        ...
+
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return operations newest first, or as the filter says, beyond a sequence number."""
+        ...
+
+    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of an earlier request; None when there was none."""
+        ...
+
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted; empty without one."""
+        ...
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        ...
+
+    async def genesis(self) -> GenesisRecord | None:
+        """Return the space's genesis."""
+        ...
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return what was ever read, by id, with an id greater than `after`."""
+        ...
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        """Return burnt nonces greater than `after`, ascending."""
+        ...
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        """Return when (µs), whom and why imports were refused while the space was unused."""
+        ...
+
+
+class Reads(ItemReads, StandingReads, WalkReads, ListReads, RecordReads, Protocol):
+    """A consistent view of one space. Sees nothing of another; sees every committed write.
+
+    Items come as their newest revision, deleted ones too, unless a method says otherwise. What
+    takes a `record` time (µs) or an instant answers from the revisions that were known then:
+    FOREVER = now. Access data and nearness to constitutive edges are always the present ones.
+    """
+
+    @property
+    def space(self) -> str:
+        """The space."""
+        ...
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch; changes when the store is restored."""
+        ...
+
+    @property
+    def last_time(self) -> int:
+        """The newest record time (µs); later than the clock when that stepped back."""
+        ...
+
+    async def head_seq(self) -> int:
+        """Return the newest sequence number; 0 for an unknown space."""
+        ...

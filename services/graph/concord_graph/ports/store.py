@@ -1,0 +1,92 @@
+"""The store, and what it may and may not rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from concord_graph.ports.reads import Reads
+from concord_graph.ports.values import (
+    Author,
+    Change,
+    ReadCounts,
+    SpaceHead,
+)
+from concord_graph.ports.writes import Writes
+
+T = TypeVar("T")
+
+
+class GraphStore(Protocol):
+    """The store. Work runs in one transaction and may run again from its start (retries)."""
+
+    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+        ...
+
+    async def write(
+        self,
+        space: str,
+        work: Callable[[Writes], Awaitable[T]],
+        *,
+        author: Author | None = None,
+    ) -> T:
+        """Run work in a transaction; an exception undoes all of it.
+
+        `author` is whose receipt the work will ask for: a hint, as with `Writes.expect`.
+        """
+        ...
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch; changes when the store is restored."""
+        ...
+
+    def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
+        """Show these not yet stored reads in every answer."""
+        ...
+
+    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
+        """Add reads in one statement, and call `stored` as they become visible.
+
+        No view shows a read both from the store and as pending, or neither way.
+        """
+        ...
+
+    async def announce_touches(self) -> None:
+        """Append one TOUCHED change for each memory read since the last call."""
+        ...
+
+    async def spaces(self) -> Sequence[SpaceHead]:
+        """Return every space in which something was recorded."""
+        ...
+
+    async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
+        """Return changes in sequence."""
+        ...
+
+    async def scrub(self, *, thorough: bool) -> None:
+        """Take what was erased out of the store's own files, and confirm so in its receipts.
+
+        SQLite does so to the last byte. Neo4j can take nothing out, its operator compacts its
+        files: it only confirms. `thorough` also finds what was erased before this object was made.
+        Raises `Overloaded` or `StoreUnavailable` when something is in the way: then try again.
+        """
+        ...
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit through this store object."""
+        ...
+
+    async def changed(self, since: int) -> None:
+        """Return once `version` is no longer `since`."""
+        ...
+
+    async def ready(self) -> bool:
+        """Return whether the store answers."""
+        ...
+
+    async def close(self) -> None:
+        """Close the store; what was committed stays."""
+        ...

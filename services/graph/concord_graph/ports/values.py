@@ -1,0 +1,238 @@
+"""What goes through the ports: changes, views, filters, walks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+
+from concord_graph.domain.items import (
+    Access,
+    EdgeType,
+    Importance,
+    Instant,
+    Item,
+    ItemKind,
+    MemoryKind,
+)
+from concord_graph.domain.standing import Standing
+
+ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
+"""(space, id) -> how often it was read, and when last (µs)."""
+
+
+class ChangeType(IntEnum):
+    """What happened to an item; numbers as in the contract."""
+
+    CREATED = 1
+    UPDATED = 2
+    DELETED = 3
+    RESTORED = 4
+    STANDING_CHANGED = 5
+    TOUCHED = 6
+    REFUSED = 7
+    ERASED = 8
+    ERASE_CONFIRMED = 9
+    IMPORTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes, through which method, under which request id."""
+
+    principal: str
+    method: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of the outbox, which is also the record of who did what. Never holds content."""
+
+    seq: int
+    record_time: int
+    item_id: str
+    item_kind: ItemKind
+    type: ChangeType
+    revision: int
+    digest: str = ""
+    before_digest: str = ""
+    author: Author = Author("", "", "")
+    reason: str = ""
+    needs_consent: bool = False
+    """Whether both parties must agree to such a change: what an audit shows."""
+    ends: Mapping[str, str] | None = None
+    """For an item that is constitutive afterwards: the digest of each end of an edge, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A revision that a request wrote or found, and what became of it."""
+
+    kind: ItemKind
+    id: str
+    revision: int
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a request did: enough to rebuild its reply."""
+
+    refs: tuple[Ref, ...]
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An item with what follows from its surroundings at an instant.
+
+    `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
+    that state it, at most 100.
+    """
+
+    item: Item
+    standing: Standing
+    access: Access
+    near_constitutive: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A memory as a change left it.
+
+    `seq` and `record_time` (µs) are those of the newest change in it; `at` is what it was read at.
+    """
+
+    view: View
+    seq: int
+    record_time: int
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFilter:
+    """Which edges a walk or list considers; every non-empty part must match."""
+
+    relations: tuple[str, ...] = ()
+    edge_types: tuple[EdgeType, ...] = ()
+    importances: tuple[Importance, ...] = ()
+    properties: Mapping[str, object] = field(default_factory=dict)
+    participants: tuple[str, ...] = ()
+    modified_since: int | None = None
+    modified_before: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Which memories a list shows; every non-empty part must match."""
+
+    kinds: tuple[MemoryKind, ...] = ()
+    tag: str = ""
+    domain: str = ""
+    edge_type: EdgeType | None = None
+    session_id: str = ""
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFilter:
+    """Which operations a list shows; every non-empty part must match.
+
+    Without `types`: every mutation and refusal, not what follows from one, nor reads. `since` and
+    `before` are record times (µs), the latter exclusive.
+    """
+
+    item_id: str = ""
+    item_kinds: tuple[ItemKind, ...] = ()
+    principal: str = ""
+    types: tuple[ChangeType, ...] = ()
+    since: int | None = None
+    before: int | None = None
+    oldest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries a list shows; `shelf` None = all of its kind's; `since` (µs) is inclusive."""
+
+    kind: ItemKind
+    shelf: str | None = ""
+    session_id: str = ""
+    since: int | None = None
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How edges are followed: which way, which ones, at which instant."""
+
+    at: Instant
+    outgoing: bool = True
+    incoming: bool = True
+    filter: EdgeFilter = EdgeFilter()
+    include_superseded: bool = False
+    include_resolutions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An edge as a walk sees it: enough to go on and to rank, nothing to show."""
+
+    id: str
+    source_id: str
+    target_id: str
+    weight: float
+    edge_type: EdgeType
+    importance: Importance
+    near_constitutive: bool
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """An edge as a search for paths sees it."""
+
+    id: str
+    source_id: str
+    target_id: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Items of a space by type."""
+
+    nodes: int
+    edges: int
+    memories: int
+    raw_dialogues: int
+    deleted: int
+    episodes: int = 0
+    working_memory: int = 0
+    working_memory_stale: int = 0
+
+    @property
+    def anything(self) -> bool:
+        """Return whether the space holds, or has held, anything at all."""
+        return any(getattr(self, each.name) for each in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceHead:
+    """How far a space is."""
+
+    space: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a write is about to ask for: ids, live nodes by name, memories by key and by digest."""
+
+    ids: tuple[str, ...] = ()
+    node_names: tuple[str, ...] = ()
+    external_ids: tuple[str, ...] = ()
+    content_digests: tuple[str, ...] = ()

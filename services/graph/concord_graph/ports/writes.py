@@ -1,0 +1,107 @@
+"""What one transaction does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+from concord_attestation.consent import GenesisRecord
+
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    Access,
+    Item,
+    Record,
+)
+from concord_graph.ports.reads import Reads
+from concord_graph.ports.values import (
+    Author,
+    Change,
+    Expected,
+    Receipt,
+)
+
+
+class Writes(Reads, Protocol):
+    """One transaction on one space: all of it is kept, or nothing."""
+
+    def tick(self) -> tuple[int, int]:
+        """Return the next sequence number and a record time (µs) later than every earlier one."""
+        ...
+
+    def fresh(self, item_id: str) -> None:
+        """Say that an id was made up just now, so that nothing in the store can know it yet.
+
+        Only a hint: a store across a network need not ask. Changes no answer.
+        """
+        ...
+
+    async def expect(self, expected: Callable[[], Expected]) -> None:
+        """Say what will be asked for, so that a store across a network fetches it at once.
+
+        Only a hint, worked out only where it is of use. Changes no answer.
+        """
+        ...
+
+    def wind(self, seq: int, time: int) -> None:
+        """Set the sequence number and record time (µs) to those of an imported change."""
+        ...
+
+    async def put(self, item: Record) -> None:
+        """Write a revision and close the one before. Refuses what protection forbids, unless
+        a grant is open.
+
+        Raises:
+            ItemClash: another live item stands there.
+        """
+        ...
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read that was never read here."""
+        ...
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused at a time (µs), for the record that begins later."""
+        ...
+
+    async def put_facts(self, support: Support) -> None:
+        """Keep which edges a memory's facts are from a record time on."""
+        ...
+
+    async def append(self, change: Change) -> None:
+        """Write an outbox row."""
+        ...
+
+    async def keep_receipt(
+        self, author: Author, salt: bytes, digest: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did."""
+        ...
+
+    async def erase(self, item: Item) -> None:
+        """Take out of every revision what the item, put just now in its erased form, says no more.
+
+        Its salt goes too, and what requests that wrote or found it are compared with.
+        """
+        ...
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        """Keep a receipt."""
+        ...
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        """Note when (µs) a confirmer confirmed; the first time stands."""
+        ...
+
+    async def burn(self, nonces: Collection[str]) -> bool:
+        """Burn nonces for ever; False (and nothing burnt) when one was burnt before."""
+        ...
+
+    async def open_grant(self, digest: str) -> None:
+        """Let this transaction through the store's own protection; `digest` says for what."""
+        ...
+
+    async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
+        """Keep the space's genesis."""
+        ...
