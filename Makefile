@@ -32,7 +32,8 @@ test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
 	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not neo4j" $(ARGS)
 
 test-neo4j: $(VENV)/dev.stamp ## run graph's tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
-	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j $(PYTEST) -m "not chaos" --timeout 300 $(NEO4J_TESTS) $(ARGS)
+	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
+	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)
 	@$(BIN)/python -m concord_neo4j up .neo4j $(PORT)
