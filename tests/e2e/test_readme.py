@@ -12,7 +12,7 @@ import pytest
 from concord_client import credentials
 from concord_embedded.testing import Spawned, spawned
 from concord_gateway.config import Config
-from concord_graph.config import GraphConfig
+from concord_graph.config import GraphConfig, StoreChoice
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -104,6 +104,7 @@ def test_every_setting_named_exists() -> None:
     """Style 19, W6: the README names no variable that nobody reads."""
     known = {f"GATEWAY_{name.upper()}" for name in Config.model_fields}
     known |= {f"GRAPH_{name.upper()}" for name in GraphConfig.model_fields}
+    known |= {f"GRAPH_{name.upper()}" for name in StoreChoice.model_fields}
     known |= {value for name, value in vars(credentials).items() if name.endswith("_VARIABLE")}
 
     named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH)_[A-Z_]+", README))

@@ -400,6 +400,8 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "edge_erased_for_good": _next_revision("edge", "erase_time <> 0", "erase_time = 0"),
     "memory_protected_erase": _next_revision("memory", "edge_type = 2", "erase_time = 9"),
     "edge_protected_erase": _next_revision("edge", "edge_type = 2", "erase_time = 9"),
+    "node_erased_for_good": _next_revision("node", "erase_time <> 0", "erase_time = 0"),
+    "support_written_once": ("UPDATE support SET place = place + 1",),
     "early_refusal_written_once": ("UPDATE early_refusal SET reason = 'x'",),
     "erasure_written_once": ("UPDATE erasure SET reason = 'x'",),
     "erase_confirmed_once": (
@@ -410,7 +412,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
         f"{table}_kept": (f"DELETE FROM {table}",)
         for table in (
             *("node", "edge", "memory", "entry", "change", "genesis", "nonce"),
-            *("relation", "erasure", "erase_confirmation", "early_refusal"),
+            *("relation", "erasure", "erase_confirmation", "early_refusal", "support"),
         )
     },
 }

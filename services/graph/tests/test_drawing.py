@@ -96,7 +96,7 @@ async def test_the_drawing_of_everything_reads(home: Calls, live: World) -> None
     await furnish(home, live.clock)
     text = "\n".join(await export_of(home, DOT))
 
-    assert len(parse(text).arrows) == 4
+    assert len(parse(text).arrows) == 5
     if shutil.which("dot") is not None:
         graphviz = await asyncio.create_subprocess_exec("dot", "-Tcanon", stdin=PIPE, stdout=PIPE)
         await graphviz.communicate(text.encode())

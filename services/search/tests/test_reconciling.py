@@ -16,6 +16,7 @@ from search_lab import Running, WordEmbedder, run, until
 from test_edge_durability import part_of
 
 Memory = type_pb2.Memory
+Consistency = type_pb2.Consistency
 KEPT = ("item", "seq", "rf", "closed", "till", "gone", "ended", "text")
 
 
@@ -36,13 +37,15 @@ async def story(running: Running) -> None:
     await stub.RestoreMemory(restored)
     told = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="m4", peek=True))
     erased = erase_pb2.EraseMemoryRequest(request_id="e4", id="m4", etag=told.memory.etag)
-    await stub.EraseMemory(erased)
-    await followed(running)
+    token = (await stub.EraseMemory(erased)).token
+    await followed(running, token)
 
 
-async def followed(running: Running) -> None:
+async def followed(running: Running, token: str) -> None:
     """Wait until the index has followed, and its files hold nothing of what was erased."""
+    seen = Consistency(at_least_as_fresh=token)
     async with asyncio.timeout(20):
+        await running.searching().Search(search_pb2.SearchRequest(query="tea", consistency=seen))
         while True:
             status = await running.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())
             if (status.applied_seq, status.unconfirmed_erasures) == (status.head_seq, 0):
@@ -145,9 +148,9 @@ async def test_changes_go_on_while_it_is_mended(tmp_path: Path) -> None:
         await until(lambda: running.app.progress.following)
         new = [Memory(id=f"n{number}", content=f"juice {number}") for number in range(30)]
         mending = asyncio.ensure_future(reconciled(running, repair=True))
-        await running.add(*new)
+        token = await running.add(*new)
         mended = await mending
-        await followed(running)
+        await followed(running, token)
         after = await reconciled(running, repair=False)
 
     assert mended.agrees

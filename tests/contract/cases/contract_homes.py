@@ -319,7 +319,10 @@ async def _with_memories(live: Live, home: Home) -> Home:
     forget = memory_pb2.ForgetMemoryRequest(request_id="m5", id=gone.id, etag=gone.etag)
     gone = (await live.tell(who, "ForgetMemory", forget)).memory
     await add("m6", f"Replaces what is forgotten. Supersedes: [[memory:{gone.id}]]", id="heir")
-    doomed = await add("m7", "Never to be read again. See [[memory:nowhere]]", tags=["taste"])
+    told = {"subject": "Nobody", "relation": "READS", "object": "these words"}
+    doomed = await add(
+        "m7", "Never to be read again. See [[memory:nowhere]]", tags=["taste"], facts=[told]
+    )
     erase = erase_pb2.EraseMemoryRequest(request_id="m8", id=doomed.id, etag=doomed.etag)
     erased = await live.tell(who, "EraseMemory", erase)
     return replace(

@@ -175,9 +175,9 @@ GRAPH = {
     ),
     "CountByType": Contract(
         request=lambda _: pb.CountByTypeRequest(),
-        success=lambda reply, _: (reply.memories, reply.deleted) == (5, 3),
+        success=lambda reply, _: (reply.memories, reply.deleted) == (5, 6),
         bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 3)),
+        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 6)),
     ),
     "ListOperations": Contract(
         request=lambda home: operation_pb2.ListOperationsRequest(item_id=home.gone_id),

@@ -135,7 +135,7 @@ MEMORY = LAYERS | {
         request=lambda home: erase_pb2.GetEraseReceiptRequest(erase_id=home.erase_id),
         success=lambda reply, home: (
             reply.status == FOUND
-            and (reply.receipt.memory_id, reply.receipt.edge_count) == (home.erased_id, 1)
+            and (reply.receipt.memory_id, reply.receipt.edge_count) == (home.erased_id, 2)
             and [c.confirmer for c in reply.receipt.confirmations] == ["graph", "search"]
         ),
         bad_input=(lambda _: erase_pb2.GetEraseReceiptRequest(), invalid("by")),

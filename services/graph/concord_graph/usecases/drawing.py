@@ -47,10 +47,11 @@ def _look(item_id: str, view: View | None, at: Instant) -> str:
         return f'label={quoted_label(item_id)}, style="rounded,dotted"'
     look = [f"label={quoted_label(_words(view))}"]
     if isinstance(view.item, Edge):
-        look.append("shape=ellipse, style=filled")
-    if view.item.deleted:
+        style = '"filled,dashed"' if view.item.deleted else "filled"
+        look.append(f"shape=ellipse, style={style}")
+    elif view.item.deleted:
         look.append('style="rounded,dashed"')
-    elif view.standing.is_superseded(at.valid):
+    if not view.item.deleted and view.standing.is_superseded(at.valid):
         look.append("fillcolor=lightgrey, fontcolor=dimgrey, color=grey")
     if getattr(view.item, "edge_type", None) == EdgeType.CONSTITUTIVE:
         look.append("penwidth=2")
