@@ -10,7 +10,7 @@ DISTRIBUTIONS := protos services/chassis services/concepts services/attestation 
                  services/search services/governance gateway gateway/client deploy/embedded deploy/neo4j
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
-NEO4J_TESTS := deploy/neo4j/tests services/graph/tests
+NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -X dev -W error -m pytest
 PARALLEL := -n auto --dist worksteal
 
@@ -31,8 +31,9 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
 	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not neo4j" $(ARGS)
 
-test-neo4j: $(VENV)/dev.stamp ## run graph's tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
-	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
+test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
+	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
+	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)

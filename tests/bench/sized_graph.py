@@ -9,8 +9,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Protocol
 
+from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.bootstrap import GraphApp, build_on, system_clock
-from concord_graph.config import Neo4jConfig, SqliteConfig
+from concord_graph.config import SqliteConfig
 from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.edges import upsert_edge

@@ -1,14 +1,23 @@
 """Lets these tests import the world beside them, and gives them a governed space."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import ledger_store
 from governed_world import Party, World, world
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ledger_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Neo4j, when it is the ledger's store: tests that cannot have it fail."""
+    with ledger_store.server(tmp_path_factory.mktemp("neo4j")):
+        yield
 
 
 @pytest_asyncio.fixture(loop_scope="function")

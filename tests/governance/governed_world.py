@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import ledger_store
 import pytest
 from concord.governance.v1 import (
     audit_pb2,
@@ -365,14 +366,15 @@ async def world(
         )
         await graph_app.start()
         stack.push_async_callback(graph_app.close)
-        config = LedgerConfig(
-            graph_address=graph.address,
-            ledger_path=folder / "ledger.db",
-            settings_file=settings_file,
-            **(llm or {}),
-        )
-        app = build_governance(
-            config, known.issuer, known.grant, known.log, clock=now, checks=checks, log=log
+        app = await build_governance(
+            LedgerConfig(graph_address=graph.address, settings_file=settings_file, **(llm or {})),
+            ledger_store.of(folder / "ledger.db"),
+            known.issuer,
+            known.grant,
+            known.log,
+            clock=now,
+            checks=checks,
+            log=log,
         )
         await app.start()
         stack.push_async_callback(app.close)

@@ -10,6 +10,7 @@ from typing import TextIO
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
+from concord_chassis.neo4j_server import Neo4jConfig, ServerUnusable
 from concord_chassis.server import BindError
 from concord_chassis.sqlite_file import FileUnusable
 from concord_gateway import bootstrap as gateway_parts
@@ -20,7 +21,7 @@ from concord_gateway.tls import TlsRefused
 from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
 from concord_graph import bootstrap as graph_parts
-from concord_graph.config import Limits, Neo4jConfig, SqliteConfig, read_enrolment, read_store
+from concord_graph.config import Limits, SqliteConfig, read_enrolment, read_store
 from concord_graph.domain.exceptions import StoreUnusable
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
@@ -156,8 +157,9 @@ class Assembly:
             "GOVERNANCE_GRAPH_ADDRESS": self._at("graph"),
             "GOVERNANCE_LEDGER_PATH": str(self._data.ledger),
         }
-        app = governance_parts.build(
+        app = await governance_parts.build(
             load(governance_config.LedgerConfig, settings, governance_config.PREFIX),
+            governance_config.read_store(settings),
             TokenIssuer(self._governance_key, GOVERNANCE_ISSUER),
             service_keys.ensure(self._data.keys / "grants.pem"),
             service_keys.ensure(self._data.keys / "audit-log.pem"),
@@ -182,7 +184,9 @@ def _told_by_parts() -> Iterator[None]:
     """What a part says when it cannot start is written for whoever starts it."""
     try:
         yield
-    except (BindError, ConfigError, FileUnusable, SearchError, StoreUnusable) as error:
+    except (
+        *(BindError, ConfigError, FileUnusable, SearchError, ServerUnusable, StoreUnusable),
+    ) as error:
         raise StartError(str(error)) from error
 
 

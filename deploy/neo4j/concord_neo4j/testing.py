@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from neo4j import Driver, GraphDatabase
 
 from concord_neo4j.server import USER, LocalNeo4j
 
@@ -40,3 +43,44 @@ def running(folder: Path, environ: Mapping[str, str]) -> Iterator[Address]:
         yield Address(server.uri, USER, server.password)
     finally:
         server.remove()
+
+
+class OneStore:
+    """A server whose one database (Community has no more) holds one store at a time."""
+
+    def __init__(self, address: Address, driver: Driver) -> None:
+        self._address = address
+        self._driver = driver
+        self._path: Path | None = None
+
+    def of(self, path: Path) -> Address:
+        """Return where the store of a path is. Another path than last time: an empty one."""
+        if path != self._path:
+            self.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS")
+            self._path = path
+        return self._address
+
+    def run(self, text: str, **bound: Any) -> list[list[Any]]:
+        """Run a statement as anybody with the password may; return its rows."""
+        with self._driver.session() as session:
+            return session.run(text, bound).values()
+
+    def plan(self, text: str) -> dict[str, Any]:
+        """Return the plan of a statement that begins with EXPLAIN; `given` is bound, empty."""
+        with self._driver.session() as session:
+            found = session.run(text, given={}).consume().plan
+        if found is None:
+            raise ValueError(f"not explained: {text}")
+        return found
+
+
+@contextmanager
+def one_store(folder: Path, environ: Mapping[str, str]) -> Iterator[OneStore]:
+    """Yield a server as `running` does, for one store at a time. What it held is wiped."""
+    with (
+        running(folder, environ) as at,
+        GraphDatabase.driver(
+            at.uri, auth=(at.user, at.password), notifications_min_severity="OFF"
+        ) as driver,
+    ):
+        yield OneStore(at, driver)

@@ -9,13 +9,14 @@ from concord_chassis.key_files import read_private_key, read_public_key
 from concord_chassis.server import Server, serve_until_signal
 
 from concord_governance.bootstrap import build
-from concord_governance.config import PREFIX, GovernanceConfig
+from concord_governance.config import PREFIX, GovernanceConfig, read_store
 
 
 async def _main() -> None:
     config = load(GovernanceConfig, os.environ, PREFIX)
-    app = build(
+    app = await build(
         config,
+        read_store(os.environ),
         TokenIssuer(read_private_key(config.key_file), config.issuer_name),
         read_private_key(config.grant_key_file),
         read_private_key(config.log_key_file),

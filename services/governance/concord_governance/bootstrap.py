@@ -17,14 +17,16 @@ from concord.governance.v1 import (
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
+from concord_chassis.neo4j_server import Neo4jConfig
 from concord_chassis.server import Registration
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.adapters.graph.messages import normal_form
+from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j
 from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
-from concord_governance.config import LedgerConfig, read_settings
+from concord_governance.config import LedgerConfig, SqliteConfig, read_settings
 from concord_governance.domain.exceptions import GovernanceError
 from concord_governance.domain.safeguards import Settings
 from concord_governance.ports import Clock, FramingJudge, Ledger
@@ -133,8 +135,9 @@ class GovernanceApp:
             self._log.error(f"{task.get_name()} died", exc_info=error)
 
 
-def build(
+async def build(
     config: LedgerConfig,
+    store: SqliteConfig | Neo4jConfig,
     issuer: TokenIssuer,
     grant_key: Ed25519PrivateKey,
     log_key: Ed25519PrivateKey,
@@ -143,21 +146,29 @@ def build(
     checks: Checks | None = None,
     log: Logger | None = None,
 ) -> GovernanceApp:
-    """Assemble governance. `issuer` signs its tokens for graph.
+    """Assemble governance over the store that is chosen. `issuer` signs its tokens for graph.
 
     Tests replace `clock` and `checks`.
 
     Raises:
-        FileUnusable: the ledger's file cannot serve; the text says what to do.
+        FileUnusable, ServerUnusable: the ledger's store cannot serve; the text says what to do.
         ConfigError: the settings file says something else than settings.
     """
     told = json_lines("governance") if log is None else log
+    settings = read_settings(config.settings_file)
+    ledger: Ledger
+    if isinstance(store, Neo4jConfig):
+        ledger = await open_neo4j(store, clock)
+    else:
+        ledger = await asyncio.to_thread(
+            open_ledger, store.ledger_path, clock, readers=store.readers
+        )
     return GovernanceApp(
-        ledger=open_ledger(config.ledger_path, clock, readers=config.readers),
+        ledger=ledger,
         graph=GraphClient(config.graph_address, issuer),
         grant_key=GrantKey(grant_key),
         log_key=LogKey(log_key, config.log_name),
-        settings=read_settings(config.settings_file),
+        settings=settings,
         clock=clock,
         checks=checks or Checks(),
         log=told,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from concord_chassis.config import ConfigError
+from concord_chassis.config import ConfigError, load
+from concord_chassis.neo4j_server import Neo4jConfig
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from concord_governance.domain.safeguards import Settings
@@ -20,14 +23,10 @@ class LedgerConfig(BaseModel):
 
     graph_address: str
     """Where graph listens: unix:/path or host:port."""
-    ledger_path: Path
-    """The SQLite file of the ledger."""
     settings_file: Path | None = None
     """JSON file with `undo_retention_days` and `approval_timeout_hours`. Absent: 30 and 48."""
     log_name: str = Field(default="concord.local", pattern=r"[^\s+/]{1,64}")
     """Begins the origin of every space's audit log."""
-    readers: int = Field(default=2, ge=1, le=32)
-    """Reader threads."""
     llm_url: str = ""
     """Base URL of an endpoint that serves `/chat/completions`, e.g. "https://host/v1". Absent: the
     lexicon alone checks the words of proposals."""
@@ -49,6 +48,26 @@ class LedgerConfig(BaseModel):
         return self
 
 
+class StoreChoice(BaseModel):
+    """Which store the ledger is in."""
+
+    model_config = ConfigDict(frozen=True)
+
+    store: Literal["sqlite", "neo4j"] = "sqlite"
+    """A file of one's own, or a Neo4j server that replicas share."""
+
+
+class SqliteConfig(BaseModel):
+    """The embedded ledger, keys GOVERNANCE_..."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ledger_path: Path
+    """The SQLite file of the ledger."""
+    readers: int = Field(default=2, ge=1, le=32)
+    """Reader threads."""
+
+
 class GovernanceConfig(LedgerConfig):
     """What a process of its own needs too."""
 
@@ -66,6 +85,17 @@ class GovernanceConfig(LedgerConfig):
     """Private key (PEM) that signs checkpoints of the audit log."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
+
+
+def read_store(environ: Mapping[str, str]) -> SqliteConfig | Neo4jConfig:
+    """Return the settings of the store that GOVERNANCE_STORE chooses.
+
+    Raises:
+        ConfigError: one is missing or invalid.
+    """
+    if load(StoreChoice, environ, PREFIX).store == "neo4j":
+        return load(Neo4jConfig, environ, "NEO4J_")
+    return load(SqliteConfig, environ, PREFIX)
 
 
 class _SettingsFile(BaseModel):

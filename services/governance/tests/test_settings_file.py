@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from concord_chassis.config import ConfigError
-from concord_governance.config import read_settings
+from concord_chassis.neo4j_server import Neo4jConfig
+from concord_governance.config import SqliteConfig, read_settings, read_store
 from concord_governance.domain.safeguards import Settings, policy
 
 
@@ -59,3 +60,30 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     """V4 A file that was named and is not there is no default."""
     with pytest.raises(ConfigError, match="is not a settings file"):
         read_settings(tmp_path / "none.json")
+
+
+def test_the_ledger_is_where_the_operator_says(tmp_path: Path) -> None:
+    """A1 A file unless GOVERNANCE_STORE says Neo4j, whose password is not shown."""
+    given = {"GOVERNANCE_LEDGER_PATH": str(tmp_path / "l.db"), "GOVERNANCE_READERS": "3"}
+    assert read_store(given) == SqliteConfig(ledger_path=tmp_path / "l.db", readers=3)
+
+    there = {"NEO4J_URI": "bolt://there:1", "NEO4J_PASSWORD": "secret"}
+    found = read_store({**given, "GOVERNANCE_STORE": "neo4j", **there})
+    assert isinstance(found, Neo4jConfig)
+    assert (found.uri, found.user) == ("bolt://there:1", "neo4j")
+    assert "secret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({}, "GOVERNANCE_LEDGER_PATH"),
+        ({"GOVERNANCE_STORE": "paper"}, "GOVERNANCE_STORE"),
+        ({"GOVERNANCE_STORE": "neo4j", "NEO4J_URI": "bolt://there:1"}, "NEO4J_PASSWORD"),
+        ({"GOVERNANCE_STORE": "neo4j", "NEO4J_PASSWORD": "secret"}, "NEO4J_URI"),
+    ],
+)
+def test_a_missing_setting_of_the_ledger_is_named(given: dict[str, str], missing: str) -> None:
+    """A1 By its key, at the start."""
+    with pytest.raises(ConfigError, match=missing):
+        read_store(given)

@@ -28,6 +28,7 @@ from concord_attestation.verify import (
     verify_revocation,
 )
 from concord_chassis.failure import Translate
+from concord_chassis.neo4j_server import Neo4jConfig
 from concord_chassis.server import Registration
 from concord_chassis.sqlite_file import BUSY_SECONDS
 from concord_concepts import extract
@@ -35,7 +36,7 @@ from concord_concepts import extract
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store
-from concord_graph.config import Neo4jConfig, SqliteConfig
+from concord_graph.config import SqliteConfig
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GrantVerifier, GraphStore, RestoreVerifier
 from concord_graph.servicer.actions import Actions
@@ -213,8 +214,7 @@ async def build_on(
     """
     store: GraphStore
     if isinstance(settings, Neo4jConfig):
-        password = settings.password.get_secret_value()
-        store = await open_neo4j(settings.uri, settings.user, password, clock)
+        store = await open_neo4j(settings, clock)
     else:
         store = await asyncio.to_thread(
             open_store, settings.store_path, clock, readers=settings.readers

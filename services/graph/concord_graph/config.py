@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from concord_chassis.config import ConfigError, load
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from concord_chassis.neo4j_server import Neo4jConfig
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Limits(BaseModel):
@@ -54,19 +55,6 @@ class SqliteConfig(BaseModel):
     """The SQLite file."""
     readers: int = Field(default=2, ge=1, le=32)
     """Reader threads."""
-
-
-class Neo4jConfig(BaseModel):
-    """The Neo4j server, keys NEO4J_..."""
-
-    model_config = ConfigDict(frozen=True)
-
-    uri: str
-    """For example bolt://127.0.0.1:7687, or neo4j+s://... for a cluster with TLS."""
-    user: str = "neo4j"
-    """Who Concord is there."""
-    password: SecretStr
-    """That user's password."""
 
 
 def read_store(environ: Mapping[str, str]) -> SqliteConfig | Neo4jConfig:

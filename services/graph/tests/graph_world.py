@@ -536,8 +536,7 @@ async def _built(
 async def opened_store(path: Path, clock: Clock) -> GraphStore:
     """Return the bare store that GRAPH_STORE chooses."""
     if neo4j_at_hand.is_chosen():
-        given = neo4j_at_hand.of(path)
-        return await open_neo4j(given.uri, given.user, given.password.get_secret_value(), clock)
+        return await open_neo4j(neo4j_at_hand.of(path), clock)
     return open_sqlite(path, clock)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.adapters.neo4j import schema
-from concord_graph.config import Neo4jConfig
 from concord_neo4j.testing import Address, running
 from neo4j import Driver, GraphDatabase
 from pydantic import SecretStr
@@ -65,7 +65,7 @@ def environment(path: Path) -> dict[str, str]:
 def wipe() -> None:
     """Remove everything but the schema, as in a database that is prepared and never used."""
     run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS")
-    if run("SHOW CONSTRAINTS YIELD name RETURN count(*)") != [[0]]:
+    if run("SHOW CONSTRAINTS YIELD name WHERE name = 'concord_item' RETURN count(*)") == [[1]]:
         run(
             "CREATE (s:Store {key: 'concord', schema: $schema, epoch: randomUUID()})",
             schema=schema.VERSION,

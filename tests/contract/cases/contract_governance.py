@@ -12,7 +12,7 @@ from pathlib import Path
 from concord.graph.v1 import feed_pb2
 from concord_chassis.testing import serving
 from concord_governance.bootstrap import build
-from concord_governance.config import LedgerConfig
+from concord_governance.config import LedgerConfig, SqliteConfig
 from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -43,8 +43,9 @@ async def governed_live(store: Path, enrolment: Mapping[str, str]) -> AsyncItera
 async def with_governance(live: Live, ledger: Path) -> AsyncIterator[Live]:
     """Run governance over a deployment's graph until the block ends; it has followed to the end."""
     graph = live.servings["concord.graph.v1.ChangeFeedService"]
-    config = LedgerConfig(graph_address=graph.address, ledger_path=ledger)
-    app = build(config, graph.issuer, GRANT_KEY, LOG_KEY, clock=frozen_clock)
+    config = LedgerConfig(graph_address=graph.address)
+    store = SqliteConfig(ledger_path=ledger)
+    app = await build(config, store, graph.issuer, GRANT_KEY, LOG_KEY, clock=frozen_clock)
     await app.start()
     try:
         async with serving(

@@ -5,11 +5,13 @@ from pathlib import Path
 import neo4j_at_hand
 import pytest
 from concord_chassis.config import ConfigError
+from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.adapters.neo4j import schema
 from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
-from concord_graph.config import Neo4jConfig, read_store
+from concord_graph.config import read_store
 from concord_graph.domain.exceptions import StoreUnusable
 from graph_world import Clock, World, opened_store, refused
+from pydantic import SecretStr
 
 
 async def unusable(uri: str = "", user: str = "", password: str = "") -> str:
@@ -17,9 +19,11 @@ async def unusable(uri: str = "", user: str = "", password: str = "") -> str:
     given = neo4j_at_hand.of(Path("start"))
     with pytest.raises(StoreUnusable) as caught:
         await open_store(
-            uri or given.uri,
-            user or given.user,
-            password or given.password.get_secret_value(),
+            Neo4jConfig(
+                uri=uri or given.uri,
+                user=user or given.user,
+                password=SecretStr(password) if password else given.password,
+            ),
             Clock(),
             busy_seconds=2,
         )
@@ -51,10 +55,11 @@ async def test_an_address_that_is_none(uri: str) -> None:
 async def test_another_programs_database() -> None:
     """Must hold: it is left as it is."""
     neo4j_at_hand.of(Path("other program"))
-    neo4j_at_hand.run("MATCH (s:Store) DELETE s CREATE (:Song {title: 'x'})")
+    neo4j_at_hand.run("MATCH (s:Store) DELETE s")
+    neo4j_at_hand.run("CREATE (:Song {title: 'x'})")
     given = neo4j_at_hand.of(Path("other program"))
     with pytest.raises(StoreUnusable, match="another program's nodes: give Concord one of its own"):
-        await open_store(given.uri, given.user, given.password.get_secret_value(), Clock())
+        await open_store(given, Clock())
 
     assert neo4j_at_hand.run("MATCH (n) RETURN labels(n), n.title") == [[["Song"], "x"]]
     neo4j_at_hand.of(Path("start"))
@@ -67,7 +72,7 @@ async def test_a_newer_schema(tmp_path: Path) -> None:
     neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 99")
     given = neo4j_at_hand.of(tmp_path / "newer.db")
     with pytest.raises(StoreUnusable) as caught:
-        await open_store(given.uri, given.user, given.password.get_secret_value(), Clock())
+        await open_store(given, Clock())
 
     assert f"has schema 99, this program knows {schema.VERSION}" in str(caught.value)
     assert "run the version of Concord that wrote it" in str(caught.value)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from concord_chassis.neo4j_server import RESERVED
+
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.domain.facts import Fact
@@ -252,7 +254,8 @@ def labels(item_: Record, tokens: Tokens) -> list[str]:
         return [*found, "Entry", _ENTRY_LABEL[item_.kind]]
     found.append(LIVE[item_.kind])
     if isinstance(item_, Node):
-        own = tokens.label(item_.label) if item_.label not in OWN_LABELS else []
+        is_ours = item_.label in OWN_LABELS or item_.label.startswith(RESERVED)
+        own = [] if is_ours else tokens.label(item_.label)
         return found + own
     if item_.edge_type == EdgeType.CONSTITUTIVE:
         found.append("Constitutive")

@@ -7,13 +7,12 @@ that writes the node.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 
-from neo4j import AsyncManagedTransaction, AsyncSession
+from concord_chassis import neo4j_server
+from neo4j import AsyncSession
 
 from concord_graph.adapters.neo4j import sketches
-from concord_graph.domain.exceptions import StoreUnusable
 
 VERSION = 5
 
@@ -41,7 +40,6 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "genesis": ("Genesis", "space"),
     "early_refusal": ("EarlyRefusal", "space", "number"),
     "space": ("Space", "space"),
-    "store": ("Store", "key"),
     "sketch": ("Sketch", "space", "id"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
@@ -97,69 +95,21 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "request_age": ("Request", "space", "create_time"),
     **sketches.INDEXED,
 }
-_INDEXES_ONLINE_SECONDS = 120
 
 
 async def prepare(session: AsyncSession) -> str:
     """Apply what is missing; return the store's epoch.
 
     Raises:
-        StoreUnusable: the database is another program's, or of a newer Concord.
+        ServerUnusable: the database is another program's, or of a newer Concord.
     """
-    found = await session.execute_read(_stamp)
-    if found is None:
-        await _demand_empty(session)
-    elif found[0] > VERSION:
-        raise StoreUnusable(
-            f"the database has schema {found[0]}, this program knows {VERSION}: "
-            "run the version of Concord that wrote it, or a newer one"
-        )
-    if found is None or found[0] < VERSION:
-        for statement in statements():
-            await session.run(statement)
-        await session.run("CALL db.awaitIndexes($seconds)", seconds=_INDEXES_ONLINE_SECONDS)
-    return await session.execute_write(_stamped)
+    return await neo4j_server.prepare(session, "concord", VERSION, statements())
 
 
 def statements() -> list[str]:
     """Return the statements that make the schema; each may run again."""
     return [
-        *(
-            f"CREATE CONSTRAINT concord_{name} IF NOT EXISTS"
-            f" FOR (x:{label}) REQUIRE ({_listed(keys)}) IS UNIQUE"
-            for name, (label, *keys) in _UNIQUE.items()
-        ),
-        *(
-            f"CREATE INDEX concord_{name} IF NOT EXISTS FOR (x:{label}) ON ({_listed(keys)})"
-            for name, (label, *keys) in _INDEXED.items()
-        ),
+        neo4j_server.STAMP,
+        *(neo4j_server.unique(name, *keys) for name, keys in _UNIQUE.items()),
+        *(neo4j_server.indexed(name, *keys) for name, keys in _INDEXED.items()),
     ]
-
-
-def _listed(keys: list[str]) -> str:
-    return ", ".join(f"x.{key}" for key in keys)
-
-
-async def _stamp(tx: AsyncManagedTransaction) -> tuple[int, str] | None:
-    found = await tx.run("MATCH (s:Store {key: 'concord'}) RETURN s.schema, s.epoch")
-    record = await found.single()
-    return (record[0], record[1]) if record else None
-
-
-async def _stamped(tx: AsyncManagedTransaction) -> str:
-    """Write the version, and the epoch the first time: two processes may start at once."""
-    found = await tx.run(
-        "MERGE (s:Store {key: 'concord'}) ON CREATE SET s.epoch = $epoch SET s.schema = $schema"
-        " RETURN s.epoch",
-        epoch=str(uuid.uuid4()),
-        schema=VERSION,
-    )
-    return str((await found.single(strict=True))[0])
-
-
-async def _demand_empty(session: AsyncSession) -> None:
-    found = await session.run("MATCH (n) RETURN count(n) > 0")
-    if (await found.single(strict=True))[0]:
-        raise StoreUnusable(
-            "the database holds another program's nodes: give Concord one of its own"
-        )

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, LiteralString, TypeVar
-from weakref import WeakValueDictionary
 
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
-from neo4j.exceptions import DriverError, Neo4jError
+from concord_chassis.neo4j_server import (
+    BUSY_SECONDS,
+    TRANSACTION_SECONDS,
+    Neo4jConfig,
+    ServerUnusable,
+    Turns,
+    closed_on_failure,
+    connect,
+)
+from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.neo4j import erasing, layers, patterns, schema
-from concord_graph.adapters.neo4j.failures import advice, told_by_graph
+from concord_graph.adapters.neo4j.failures import told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.writing import Neo4jWrites
 from concord_graph.domain.erasure import STORE
-from concord_graph.domain.exceptions import Overloaded, StoreUnusable
+from concord_graph.domain.exceptions import StoreUnusable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
     Author,
@@ -37,17 +41,8 @@ from concord_graph.ports import (
 
 T = TypeVar("T")
 
-# The driver tells of each retry; with no handler Python would print that where people read. What
-# fails for good is told by graph's own words.
-logging.getLogger("neo4j").addHandler(logging.NullHandler())
-
-BUSY_SECONDS = 5.0
-TRANSACTION_SECONDS = 60.0
 POLL_SECONDS = 0.5
 """How late a change that another replica committed is seen at most."""
-_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
-_CONNECTIONS = 50
-_MOST_WAITING = 1024
 _READ_TRIES = 3
 _FETCHED = 5_000  # rows that the server sends before it is asked for more
 
@@ -83,8 +78,7 @@ class Neo4jStore:
         self._epoch = epoch
         self._tokens = tokens
         self._pending = PendingReads()
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._queued = 0
+        self._turns = Turns()
         self._version = 0
         self._heads = 0
         self._polled = 0.0
@@ -151,8 +145,9 @@ class Neo4jStore:
             await writes.finish()
             return result
 
-        async with self._turn(space):
-            result = await self._run(neo4j.WRITE_ACCESS, attempt)
+        with told_by_graph():
+            async with self._turns.turn(space):
+                result = await self._run(neo4j.WRITE_ACCESS, attempt)
         self._announce()
         return result
 
@@ -223,19 +218,6 @@ class Neo4jStore:
             self._heads = heads
             self._announce()
 
-    @asynccontextmanager
-    async def _turn(self, space: str) -> AsyncIterator[None]:
-        """Wait here for this process's other writes of the space, not with a connection each."""
-        if self._queued >= _MOST_WAITING:
-            raise Overloaded("the store is busy")
-        turn = self._turns.setdefault(space, asyncio.Lock())
-        self._queued += 1
-        try:
-            async with turn:
-                yield
-        finally:
-            self._queued -= 1
-
     async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
         """Run work in a managed transaction: the driver runs it again after what passes."""
         bounded = neo4j.unit_of_work(timeout=TRANSACTION_SECONDS)(work)
@@ -265,7 +247,7 @@ class Neo4jStore:
 
 
 async def open_store(
-    uri: str, user: str, password: str, clock: Clock, *, busy_seconds: float = BUSY_SECONDS
+    settings: Neo4jConfig, clock: Clock, *, busy_seconds: float = BUSY_SECONDS
 ) -> Neo4jStore:
     """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries.
 
@@ -274,36 +256,13 @@ async def open_store(
             text says what to do.
     """
     try:
-        driver = _driver(uri, user, password, busy_seconds)
-    except (DriverError, ValueError) as error:
-        raise StoreUnusable(advice(uri, user, error)) from error
-    try:
-        await driver.verify_connectivity()
-        async with driver.session() as session:
+        driver = await connect(settings, busy_seconds=busy_seconds)
+        async with closed_on_failure(driver, settings), driver.session() as session:
             epoch = await schema.prepare(session)
             tokens = await _tokens(session)
-    except (DriverError, Neo4jError, ValueError) as error:  # the last: no such port
-        await driver.close()
-        raise StoreUnusable(advice(uri, user, error)) from error
-    except BaseException:
-        await driver.close()
-        raise
+    except ServerUnusable as error:
+        raise StoreUnusable(str(error)) from error
     return Neo4jStore(driver, clock, epoch, tokens)
-
-
-def _driver(uri: str, user: str, password: str, busy_seconds: float) -> AsyncDriver:
-    if not _ADDRESS.match(uri):
-        raise ValueError("no address of a Neo4j server")
-    return AsyncGraphDatabase.driver(
-        uri,
-        auth=(user, password),
-        max_connection_pool_size=_CONNECTIONS,
-        connection_acquisition_timeout=busy_seconds,
-        connection_timeout=busy_seconds,
-        max_transaction_retry_time=busy_seconds,
-        notifications_min_severity="OFF",
-        telemetry_disabled=True,
-    )
 
 
 async def _tokens(session: AsyncSession) -> Tokens:

@@ -1,0 +1,276 @@
+"""A Neo4j server as a service's store: its settings, the way to it, and failures by name.
+
+Whoever keeps a store there turns the two failures into words of its own. The driver's words go to
+the log, never to a client. Several services may share a database: each has labels of its own, and a
+stamp that says which version of its schema stands there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from weakref import WeakValueDictionary
+
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    ConnectionAcquisitionTimeoutError,
+    DatabaseError,
+    DatabaseUnavailable,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+    UnsupportedServerProduct,
+)
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+# The driver tells of each retry; with no handler Python would print that where people read. What
+# fails for good is told by the service's own words.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
+
+BUSY_SECONDS = 5.0
+TRANSACTION_SECONDS = 60.0
+RESERVED = "Concord"
+"""Begins the labels of what services keep beside the graph: no caller's own label may begin so, or
+a caller could write what looks like another service's node."""
+_STAMPED = "concord"  # begins the keys of stamps
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
+_CONNECTIONS = 50
+_MOST_WAITING = 1024
+_INDEXES_ONLINE_SECONDS = 120
+_TOO_SLOW = ("TransactionTimedOut", "LockClientStopped", "Terminated", "LockAcquisitionTimeout")
+
+
+class Neo4jConfig(BaseModel):
+    """The Neo4j server, keys NEO4J_..."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    """For example bolt://127.0.0.1:7687, or neo4j+s://... for a cluster with TLS."""
+    user: str = "neo4j"
+    """Who Concord is there."""
+    password: SecretStr
+    """That user's password."""
+
+
+class ServerUnusable(Exception):
+    """The server cannot serve as a store; the text says what to do."""
+
+
+class ServerFailure(Exception):
+    """Root of what can go wrong with a server that was reached once."""
+
+
+class ServerBusy(ServerFailure):
+    """Connections, locks or time are used up: later."""
+
+
+class ServerUnavailable(ServerFailure):
+    """The server does not answer, or cannot read or write its store."""
+
+
+async def connect(settings: Neo4jConfig, *, busy_seconds: float = BUSY_SECONDS) -> AsyncDriver:
+    """Return a driver that has reached the server. `busy_seconds` bounds waiting for a connection
+    and retries.
+
+    Raises:
+        ServerUnusable: it is not there, or refuses the password.
+    """
+    with _advised(settings):
+        if not _ADDRESS.match(settings.uri):
+            raise ValueError("no address of a Neo4j server")
+        driver = AsyncGraphDatabase.driver(
+            settings.uri,
+            auth=(settings.user, settings.password.get_secret_value()),
+            max_connection_pool_size=_CONNECTIONS,
+            connection_acquisition_timeout=busy_seconds,
+            connection_timeout=busy_seconds,
+            max_transaction_retry_time=busy_seconds,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+        )
+    async with closed_on_failure(driver, settings):
+        await driver.verify_connectivity()
+    return driver
+
+
+@asynccontextmanager
+async def closed_on_failure(driver: AsyncDriver, settings: Neo4jConfig) -> AsyncIterator[None]:
+    """Close the driver when what stands inside fails; what the server fails with says what to do.
+
+    Raises:
+        ServerUnusable: the server cannot serve as a store.
+    """
+    try:
+        with _advised(settings):
+            yield
+    except BaseException:
+        await driver.close()
+        raise
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Raise a ServerFailure for what the driver raises. Our own bugs stay what they are."""
+    try:
+        yield
+    except (DriverError, Neo4jError) as error:
+        meant = _meaning(error)
+        if meant is None:
+            raise
+        raise meant from error
+
+
+class Turns:
+    """Lets a process write a space once at a time, so that it waits here and not with a connection
+    for each writer. Between processes the space's lock node decides."""
+
+    def __init__(self) -> None:
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._queued = 0
+
+    @asynccontextmanager
+    async def turn(self, space: str) -> AsyncIterator[None]:
+        """Wait for the turn. Raises ServerBusy when too many wait."""
+        if self._queued >= _MOST_WAITING:
+            raise ServerBusy("the store is busy")
+        turn = self._turns.setdefault(space, asyncio.Lock())
+        self._queued += 1
+        try:
+            async with turn:
+                yield
+        finally:
+            self._queued -= 1
+
+
+async def prepare(
+    session: AsyncSession, stamp: str, version: int, statements: Sequence[str]
+) -> str:
+    """Run the statements of a schema that the database has not in this version; each may run again.
+
+    Returns the epoch of what the stamp (it begins with "concord") stands for: made with it, the
+    same for ever.
+
+    Raises:
+        ServerUnusable: the database is another program's, or of a newer Concord.
+    """
+    found = await session.execute_read(_stamped_as, stamp)
+    if found is None:
+        await _demand_ours(session)
+    elif found > version:
+        raise ServerUnusable(
+            f"the database has schema {found}, this program knows {version}: "
+            "run the version of Concord that wrote it, or a newer one"
+        )
+    if found is None or found < version:
+        for statement in statements:
+            await _make(session, statement)
+        await session.run("CALL db.awaitIndexes($seconds)", seconds=_INDEXES_ONLINE_SECONDS)
+    return await session.execute_write(_stamp, stamp, version)
+
+
+def unique(name: str, label: str, *keys: str) -> str:
+    """Return the statement that makes a constraint (and its index), once."""
+    listed = ", ".join(f"x.{key}" for key in keys)
+    return (
+        f"CREATE CONSTRAINT concord_{name} IF NOT EXISTS"
+        f" FOR (x:{label}) REQUIRE ({listed}) IS UNIQUE"
+    )
+
+
+def indexed(name: str, label: str, *keys: str) -> str:
+    """Return the statement that makes an index, once."""
+    listed = ", ".join(f"x.{key}" for key in keys)
+    return f"CREATE INDEX concord_{name} IF NOT EXISTS FOR (x:{label}) ON ({listed})"
+
+
+STAMP = unique("store", "Store", "key")
+"""Makes stamps unique: the first statement of each schema."""
+
+
+async def _make(session: AsyncSession, statement: str) -> None:
+    async def work(tx: AsyncManagedTransaction) -> None:
+        await (await tx.run(statement)).consume()
+
+    try:
+        await session.execute_write(work)
+    except ClientError as error:  # "if not exists" looks before it takes the lock
+        if not (error.code or "").endswith("AlreadyExists"):
+            raise
+
+
+async def _stamped_as(tx: AsyncManagedTransaction, stamp: str) -> int | None:
+    found = await (await tx.run("MATCH (s:Store {key: $key}) RETURN s.schema", key=stamp)).single()
+    return int(found[0]) if found else None
+
+
+async def _stamp(tx: AsyncManagedTransaction, stamp: str, version: int) -> str:
+    """Write the version, and the epoch the first time: two processes may start at once."""
+    found = await tx.run(
+        "MERGE (s:Store {key: $key}) ON CREATE SET s.epoch = $epoch SET s.schema = $schema"
+        " RETURN s.epoch",
+        key=stamp,
+        epoch=str(uuid.uuid4()),
+        schema=version,
+    )
+    return str((await found.single(strict=True))[0])
+
+
+async def _demand_ours(session: AsyncSession) -> None:
+    """Refuse a database that has nodes and no stamp of any service of Concord."""
+    found = await session.run(
+        "RETURN EXISTS { MATCH (n) }"
+        " AND NOT EXISTS { MATCH (s:Store) WHERE s.key STARTS WITH $stamped }",
+        stamped=_STAMPED,
+    )
+    if (await found.single(strict=True))[0]:
+        raise ServerUnusable(
+            "the database holds another program's nodes: give Concord one of its own"
+        )
+
+
+def _meaning(error: DriverError | Neo4jError) -> ServerFailure | None:
+    if isinstance(error, ConnectionAcquisitionTimeoutError):
+        return ServerBusy("every connection to the store is busy")
+    if isinstance(error, (ServiceUnavailable, SessionExpired, DatabaseUnavailable, AuthError)):
+        return ServerUnavailable("the store does not answer")
+    if isinstance(error, DatabaseError):
+        return ServerUnavailable("the store cannot be read or written")
+    slow = isinstance(error, ClientError) and any(word in (error.code or "") for word in _TOO_SLOW)
+    if slow or isinstance(error, TransientError):
+        return ServerBusy("the store is busy")
+    return None
+
+
+@contextmanager
+def _advised(settings: Neo4jConfig) -> Iterator[None]:
+    try:
+        yield
+    except (DriverError, Neo4jError, ValueError) as error:  # the last: no such port
+        raise ServerUnusable(_advice(settings.uri, settings.user, error)) from error
+
+
+def _advice(uri: str, user: str, error: Exception) -> str:
+    """Return what to do about a server that cannot be used."""
+    if isinstance(error, AuthError):
+        return (
+            f"Neo4j at {uri} refuses the user {user!r}: set NEO4J_USER and NEO4J_PASSWORD "
+            "to those of its owner"
+        )
+    if isinstance(error, (ConfigurationError, UnsupportedServerProduct, ValueError)):
+        return f"NEO4J_URI {uri} is not usable ({error}): it looks like bolt://127.0.0.1:7687"
+    if isinstance(error, (ServiceUnavailable, SessionExpired, DatabaseUnavailable)):
+        return (
+            f"Neo4j does not answer at {uri}: start it (`make neo4j-up` starts one on this "
+            "machine), or set NEO4J_URI to where it is"
+        )
+    return f"Neo4j at {uri} cannot serve as a store: {error}"

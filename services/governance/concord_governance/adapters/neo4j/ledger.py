@@ -1,0 +1,149 @@
+"""The ledger port over a Neo4j server: one driver a process, one session a call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import neo4j
+from concord_chassis.neo4j_server import (
+    BUSY_SECONDS,
+    TRANSACTION_SECONDS,
+    Neo4jConfig,
+    ServerBusy,
+    ServerUnavailable,
+    Turns,
+    closed_on_failure,
+    connect,
+    told,
+)
+from neo4j import AsyncDriver, AsyncManagedTransaction
+from neo4j.exceptions import DriverError, Neo4jError
+
+from concord_governance.adapters.neo4j import schema, statements
+from concord_governance.adapters.neo4j.reading import Neo4jLedgerReads
+from concord_governance.adapters.neo4j.writing import Neo4jLedgerWrites
+from concord_governance.domain.exceptions import LedgerBusy, LedgerUnavailable
+from concord_governance.ports import Clock, LedgerReads, LedgerWrites
+
+T = TypeVar("T")
+
+_READ_TRIES = 3
+
+
+class Neo4jLedger:
+    """Governance's ledger in a Neo4j database. Build it with `open_ledger`.
+
+    A space is written by one transaction at a time, which holds the space's head; spaces do not
+    wait for each other. A read is of one state of its space: it is run again when the space was
+    written while it went on, at last under the space's lock.
+    """
+
+    def __init__(
+        self, driver: AsyncDriver, clock: Clock, epoch: str, transaction_seconds: float
+    ) -> None:
+        self._driver = driver
+        self._clock = clock
+        self._epoch = epoch
+        self._seconds = transaction_seconds
+        self._turns = Turns()
+
+    async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+
+        async def attempt(tx: AsyncManagedTransaction) -> tuple[T] | None:
+            view = Neo4jLedgerReads(tx, space)
+            begun = await view.holder()
+            try:
+                result = await work(view)
+            except (DriverError, Neo4jError):
+                raise
+            except Exception:  # what it refuses may be what it saw half of
+                if await view.holder() == begun:
+                    raise
+                return None
+            return (result,) if await view.holder() == begun else None
+
+        for _ in range(_READ_TRIES):
+            found = await self._run(neo4j.READ_ACCESS, attempt)
+            if found is not None:
+                return found[0]
+        return await self.write(space, work)  # what is locked does not change under it
+
+    async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
+        """Run work in a transaction."""
+
+        async def attempt(tx: AsyncManagedTransaction) -> T:
+            writes = Neo4jLedgerWrites(tx, space, self._clock)
+            await writes.hold()
+            return await work(writes)
+
+        with _told():
+            async with self._turns.turn(space):
+                return await self._run(neo4j.WRITE_ACCESS, attempt)
+
+    async def spaces(self) -> Sequence[str]:
+        """Return every space that has a ledger."""
+        return sorted(await self._column(statements.SPACES))
+
+    async def scrub(self) -> bool:
+        """Confirm what was removed: no query shows it; its bytes go when the store is compacted."""
+        return True
+
+    async def ready(self) -> bool:
+        """Return whether the store answers, and is the one that was opened."""
+        return await self._column(statements.STANDS) == [self._epoch]
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._driver.close()
+
+    async def _column(self, text: str) -> list[str]:
+        """Run one statement that is no single space's; return what it finds."""
+
+        async def work(tx: AsyncManagedTransaction) -> list[str]:
+            found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP})
+            return [row[0] for row in await found.values()]
+
+        return await self._run(neo4j.READ_ACCESS, work)
+
+    async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
+        """Run work in a managed transaction: the driver runs it again after what passes."""
+        bounded = neo4j.unit_of_work(timeout=self._seconds)(work)
+        with _told():
+            async with self._driver.session(default_access_mode=access) as session:
+                if access == neo4j.WRITE_ACCESS:
+                    return await session.execute_write(bounded)
+                return await session.execute_read(bounded)
+
+
+async def open_ledger(
+    settings: Neo4jConfig,
+    clock: Clock,
+    *,
+    busy_seconds: float = BUSY_SECONDS,
+    transaction_seconds: float = TRANSACTION_SECONDS,
+) -> Neo4jLedger:
+    """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
+    `transaction_seconds` a transaction, waiting for the space's lock included.
+
+    Raises:
+        ServerUnusable: the server is not there, refuses the password, or holds something else; the
+            text says what to do.
+    """
+    driver = await connect(settings, busy_seconds=busy_seconds)
+    async with closed_on_failure(driver, settings), driver.session() as session:
+        epoch = await schema.prepare(session)
+    return Neo4jLedger(driver, clock, epoch, transaction_seconds)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        with told():
+            yield
+    except ServerBusy as error:
+        raise LedgerBusy("the ledger is busy") from error
+    except ServerUnavailable as error:
+        raise LedgerUnavailable("the ledger's store cannot be read or written") from error

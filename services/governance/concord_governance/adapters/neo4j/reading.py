@@ -1,0 +1,180 @@
+"""The ledger's reads in one Neo4j transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from neo4j import AsyncManagedTransaction
+
+from concord_governance.adapters.neo4j import statements
+from concord_governance.domain.documents import from_json
+from concord_governance.domain.proposals import (
+    OPEN,
+    Decision,
+    Effect,
+    GivenConsent,
+    Proposal,
+    Revision,
+    Status,
+)
+from concord_governance.ports import EntryFilter, Leaf, Receipt
+
+Fields = dict[str, Any]
+Row = list[Any]
+
+_MOST_DUE = 1000
+_NO_HEAD: Row = [None, 0, 0, "", 0]
+
+
+class Neo4jLedgerReads:
+    """A view of one space's ledger; the ledger asks at its end whether it was of one state."""
+
+    def __init__(self, tx: AsyncManagedTransaction, space: str) -> None:
+        self._tx = tx
+        self._space = space
+
+    async def holder(self) -> str | None:
+        """Return who wrote last: another value after every commit; None before the first."""
+        found: str | None = (await self._head())[0]
+        return found
+
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """Return a proposal by id."""
+        return _only(await self._proposals(statements.PROPOSAL, id=proposal_id))
+
+    async def proposal_numbered(self, number: int) -> Proposal | None:
+        """Return a proposal by number."""
+        return _only(await self._proposals(statements.PROPOSAL_NUMBERED, number=number))
+
+    async def proposals(
+        self, statuses: Sequence[Status], item_id: str, before: int, limit: int
+    ) -> Sequence[Proposal]:
+        """Return proposals with a number below `before`, newest first."""
+        return await self._proposals(
+            statements.PROPOSALS_ON if item_id else statements.PROPOSALS,
+            statuses=[int(status) for status in statuses],
+            item_id=item_id,
+            before=before,
+            limit=limit,
+        )
+
+    async def due(self, now: int) -> Sequence[Proposal]:
+        """Return open proposals whose time is over."""
+        still_open = sorted(int(status) for status in OPEN)
+        return await self._proposals(statements.DUE, open=still_open, now=now, limit=_MOST_DUE)
+
+    async def undecided_effects(self) -> Sequence[Proposal]:
+        """Return decided proposals whose effect is not known yet."""
+        return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
+
+    async def nonce_is_known(self, nonce: str) -> bool:
+        """Return whether a paper with this nonce came before."""
+        return bool(await self._ask(statements.NONCE, nonce=nonce))
+
+    async def receipt(self, principal: str, method: str, request_id: str) -> Receipt | None:
+        """Return what an earlier request did."""
+        found = await self._ask(
+            statements.RECEIPT, principal=principal, method=method, request_id=request_id
+        )
+        return Receipt(found[0][0], tuple(found[0][1])) if found else None
+
+    async def log_size(self) -> int:
+        """Return how many leaves the log has."""
+        return int((await self._head())[1])
+
+    async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
+        """Return leaves start..end."""
+        return _leaves(await self._ask(statements.LEAVES, start=start, end=end))
+
+    async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
+        """Return leaves with an index below `before`, newest first."""
+        found = await self._ask(
+            statements.ENTRIES_ON if filter_.item_id else statements.ENTRIES,
+            item_id=filter_.item_id,
+            actions=[int(action) for action in filter_.actions],
+            actor=None if filter_.actor is None else int(filter_.actor),
+            since=filter_.since,
+            until=filter_.until,
+            before=before,
+            limit=limit,
+        )
+        return _leaves(found)
+
+    async def nodes(self, names: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
+        """Return hashes of complete subtrees by (level, index)."""
+        if not names:
+            return {}
+        found = await self._ask(statements.SUBTREES, names=[list(name) for name in names])
+        return {(level, place): bytes(hash_) for level, place, hash_ in found}
+
+    async def feed_cursor(self) -> tuple[str, int]:
+        """Return (epoch, seq) of graph's feed that has been applied."""
+        head = await self._head()
+        return head[3], head[4]
+
+    async def unconfirmed(self) -> Sequence[str]:
+        """Return the erased memories whose erasure graph has not been told of."""
+        return sorted(row[0] for row in await self._ask(statements.UNCONFIRMED))
+
+    async def _head(self) -> Row:
+        found = await self._ask(statements.HEAD)
+        return found[0] if found else _NO_HEAD
+
+    async def _proposals(self, text: str, **bound: Any) -> list[Proposal]:
+        return [_proposal(*row) for row in await self._ask(text, **bound)]
+
+    async def _ask(self, text: str, **bound: Any) -> list[Row]:
+        """Run a statement on the space; return its rows."""
+        given = {"space": self._space, **bound}
+        return await (await self._tx.run(statements.planned(text), given=given)).values()
+
+
+def _only(found: list[Proposal]) -> Proposal | None:
+    return found[0] if found else None
+
+
+def _leaves(rows: list[Row]) -> list[Leaf]:
+    return [Leaf(place, time, bytes(data)) for place, time, data in rows]
+
+
+def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal:
+    decision = None
+    if row["decision_id"]:
+        effects = tuple(Effect(*effect) for effect in json.loads(row["effects"]))
+        grant = bytes(row["decision_grant"])
+        decision = Decision(row["decision_id"], row["decision_time"], grant, effects)
+    return Proposal(
+        newest=_revision(revision),
+        version=row["version"],
+        status=Status(row["status"]),
+        create_time=row["create_time"],
+        resolve_time=row.get("resolve_time"),
+        resolved_by=row["resolved_by"],
+        resolution=row["resolution"],
+        undone_by=row["undone_by"],
+        undo_until=row.get("undo_until"),
+        consents=tuple(
+            sorted(map(_consent, consents), key=lambda given: (given.receive_time, given.slot))
+        ),
+        decision=decision,
+        orphaned=tuple(row["orphaned"]),
+    )
+
+
+def _revision(row: Fields) -> Revision:
+    canonical = bytes(row.get("canonical", b""))  # what is erased has none
+    return from_json(json.loads(canonical or row["document"]), canonical, row["digest"])
+
+
+def _consent(row: Fields) -> GivenConsent:
+    return GivenConsent(
+        slot=row["slot"],
+        principal=row["principal"],
+        nonce=row["nonce"],
+        receive_time=row["receive_time"],
+        expire_time=row["expire_time"],
+        envelope=bytes(row["envelope"]),
+        revoked=row["revoked"],
+    )

@@ -1,0 +1,47 @@
+"""The ledger's labels, and the constraints and indexes that stand on them.
+
+`ConcordLedger` is a space's head: its counters, and the lock that its one writer holds. Every label
+begins as no caller's own label may (concord_chassis.neo4j_server.RESERVED), so the ledger can share
+graph's database and no node of graph's is ever taken for one of the log's.
+"""
+
+from __future__ import annotations
+
+from concord_chassis import neo4j_server
+from neo4j import AsyncSession
+
+VERSION = 1
+STAMP = "concord-ledger"
+
+_UNIQUE = {
+    "ledger": ("ConcordLedger", "space"),
+    "ledger_proposal": ("ConcordProposal", "space", "id"),
+    "ledger_proposal_number": ("ConcordProposal", "space", "number"),
+    "ledger_revision": ("ConcordRevision", "space", "proposal_id", "revision"),
+    "ledger_affected": ("ConcordAffected", "space", "id"),
+    "ledger_consent": ("ConcordConsent", "space", "proposal_id", "revision", "slot", "nonce"),
+    "ledger_nonce": ("ConcordNonce", "space", "nonce"),
+    "ledger_unconfirmed": ("ConcordUnconfirmed", "space", "memory_id"),
+    "ledger_request": ("ConcordRequest", "space", "principal", "method", "request_id"),
+    "ledger_leaf": ("ConcordLeaf", "space", "place"),
+    "ledger_subtree": ("ConcordSubtree", "space", "level", "place"),
+}
+_INDEXED = {
+    "ledger_standing": ("ConcordProposal", "space", "status", "expire_time"),
+    "ledger_request_age": ("ConcordRequest", "space", "create_time"),
+    "ledger_leaf_item": ("ConcordLeaf", "space", "item_id", "place"),
+}
+
+
+async def prepare(session: AsyncSession) -> str:
+    """Apply what is missing; return the ledger's epoch.
+
+    Raises:
+        ServerUnusable: the database is another program's, or of a newer Concord.
+    """
+    statements = [
+        neo4j_server.STAMP,
+        *(neo4j_server.unique(name, *keys) for name, keys in _UNIQUE.items()),
+        *(neo4j_server.indexed(name, *keys) for name, keys in _INDEXED.items()),
+    ]
+    return await neo4j_server.prepare(session, STAMP, VERSION, statements)

@@ -1,0 +1,135 @@
+"""Everything that the ledger says to Neo4j.
+
+Leaves, subtrees and burnt nonces are only ever created: no statement here sets or deletes one (a
+test reads them all), and their constraints refuse a second one in a place. What is bound becomes
+one map, $given: Neo4j plans a statement anew for each type of each parameter.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+_PARAMETER: Final = re.compile(r"\$(\w+)")
+_PLANNED_ONCE: Final = "CYPHER replan=skip "  # each starts with a seek in an index, at any size
+
+# one row a proposal: itself, its newest revision, that one's consents
+_WHOLE: Final = (
+    " MATCH (p)-[:PROPOSES]->(r:ConcordRevision {revision: p.revision}) RETURN properties(p),"
+    " properties(r), COLLECT { MATCH (c:ConcordConsent)-[:CONSENTS_TO]->(r) RETURN properties(c) }"
+)
+_NEWEST_FIRST: Final = (
+    " p.number < $before AND (size($statuses) = 0 OR p.status IN $statuses)"
+    f" WITH p ORDER BY p.number DESC LIMIT $limit{_WHOLE} ORDER BY p.number DESC"
+)
+PROPOSAL: Final = f"MATCH (p:ConcordProposal {{space: $space, id: $id}}){_WHOLE}"
+PROPOSAL_NUMBERED: Final = f"MATCH (p:ConcordProposal {{space: $space, number: $number}}){_WHOLE}"
+PROPOSALS: Final = f"MATCH (p:ConcordProposal {{space: $space}}) WHERE{_NEWEST_FIRST}"
+PROPOSALS_ON: Final = (
+    "MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-(p:ConcordProposal)"
+    f" WHERE{_NEWEST_FIRST}"
+)
+DUE: Final = (
+    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $open AND p.expire_time <= $now"
+    f" WITH p ORDER BY p.expire_time, p.number LIMIT $limit{_WHOLE}"
+    " ORDER BY p.expire_time, p.number"
+)
+DECIDED: Final = (
+    "MATCH (p:ConcordProposal {space: $space, status: $decided}) WHERE p.expire_time IS NOT NULL"
+    f"{_WHOLE} ORDER BY p.number"
+)
+NONCE: Final = "MATCH (n:ConcordNonce {space: $space, nonce: $nonce}) RETURN true"
+RECEIPT: Final = (
+    "MATCH (q:ConcordRequest {space: $space, principal: $principal, method: $method,"
+    " request_id: $request_id}) RETURN q.digest, q.proposal_ids"
+)
+HEAD: Final = (
+    "MATCH (s:ConcordLedger {space: $space})"
+    " RETURN s.holder, s.log_size, s.last_time, s.feed_epoch, s.feed_seq"
+)
+LEAVES: Final = (
+    "MATCH (l:ConcordLeaf {space: $space}) WHERE l.place >= $start AND l.place < $end"
+    " RETURN l.place, l.time, l.data ORDER BY l.place"
+)
+_SHOWN: Final = (
+    " AND (size($actions) = 0 OR l.action IN $actions)"
+    " AND ($actor IS NULL OR l.actor = $actor)"
+    " AND ($since IS NULL OR l.time >= $since) AND ($until IS NULL OR l.time < $until)"
+    " RETURN l.place, l.time, l.data ORDER BY l.place DESC LIMIT $limit"
+)
+ENTRIES: Final = f"MATCH (l:ConcordLeaf {{space: $space}}) WHERE l.place < $before{_SHOWN}"
+ENTRIES_ON: Final = (
+    f"MATCH (l:ConcordLeaf {{space: $space, item_id: $item_id}}) WHERE l.place < $before{_SHOWN}"
+)
+SUBTREES: Final = (
+    "UNWIND $names AS name MATCH (t:ConcordSubtree {space: $space, level: name[0], place: name[1]})"
+    " RETURN t.level, t.place, t.hash"
+)
+UNCONFIRMED: Final = (
+    "MATCH (u:ConcordUnconfirmed {space: $space}) WHERE u.memory_id IS NOT NULL RETURN u.memory_id"
+)
+SPACES: Final = "MATCH (s:ConcordLedger) RETURN s.space"
+STANDS: Final = "MATCH (s:Store {key: $stamp}) RETURN s.epoch"
+
+# the lock: what sets a property of the head holds it until the transaction ends
+HOLD: Final = (
+    "MERGE (s:ConcordLedger {space: $space}) ON CREATE SET s.last_number = 0, s.log_size = 0,"
+    " s.last_time = 0, s.feed_epoch = '', s.feed_seq = 0 SET s.holder = randomUUID()"
+)
+NUMBER: Final = (
+    "MATCH (s:ConcordLedger {space: $space}) SET s.last_number = s.last_number + 1"
+    " RETURN s.last_number"
+)
+PROPOSE: Final = "CREATE (p:ConcordProposal) SET p = $fields"
+RESOLVE: Final = (
+    "MATCH (p:ConcordProposal {space: $space, id: $id}) WHERE p.version = $version"
+    " SET p = $fields RETURN true"
+)
+REVISE: Final = (
+    "MATCH (p:ConcordProposal {space: $space, id: $id})"
+    " CREATE (p)-[:PROPOSES]->(r:ConcordRevision) SET r = $fields"
+)
+AFFECT: Final = (
+    "MATCH (p:ConcordProposal {space: $space, id: $id}) UNWIND $items AS item"
+    " MERGE (a:ConcordAffected {space: $space, id: item}) MERGE (p)-[:AFFECTS]->(a)"
+)
+# a slot that consents anew has one consent; the log keeps the other
+CONSENT: Final = (
+    "MATCH (p:ConcordProposal {space: $space, id: $id})"
+    "-[:PROPOSES]->(r:ConcordRevision {revision: $revision})"
+    " CALL (r) { MATCH (c:ConcordConsent)-[:CONSENTS_TO]->(r)"
+    " WHERE NOT c.nonce IN [row IN $consents | row.nonce] DETACH DELETE c }"
+    " UNWIND $consents AS row MERGE (c:ConcordConsent {space: $space, proposal_id: $id,"
+    " revision: $revision, slot: row.slot, nonce: row.nonce})"
+    " ON CREATE SET c += row SET c.revoked = row.revoked MERGE (c)-[:CONSENTS_TO]->(r)"
+)
+BURN: Final = "CREATE (n:ConcordNonce {space: $space, nonce: $nonce})"
+FORGET_RECEIPTS: Final = (
+    "MATCH (q:ConcordRequest {space: $space}) WHERE q.create_time < $before DELETE q"
+)
+KEEP_RECEIPT: Final = "CREATE (q:ConcordRequest) SET q = $fields"
+APPEND: Final = "UNWIND $leaves AS row CREATE (l:ConcordLeaf) SET l = row"
+GROW: Final = (
+    "UNWIND $nodes AS row CREATE (t:ConcordSubtree {space: $space, level: row[0], place: row[1],"
+    " hash: row[2]})"
+)
+ADVANCE: Final = (
+    "MATCH (s:ConcordLedger {space: $space}) SET s.log_size = $log_size, s.last_time = $last_time"
+)
+MOVE_CURSOR: Final = (
+    "MATCH (s:ConcordLedger {space: $space}) SET s.feed_epoch = $epoch, s.feed_seq = $seq"
+)
+FORGET_WORDS: Final = (
+    "MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-(:ConcordProposal)"
+    "-[:PROPOSES]->(r:ConcordRevision) WHERE r.canonical IS NOT NULL"
+    " REMOVE r.canonical RETURN count(r)"
+)
+UNCONFIRM: Final = "MERGE (u:ConcordUnconfirmed {space: $space, memory_id: $item_id})"
+CONFIRM: Final = "MATCH (u:ConcordUnconfirmed {space: $space, memory_id: $memory_id}) DELETE u"
+
+
+@cache
+def planned(text: str) -> str:
+    """Return a statement as it is sent: its plan is kept, what it binds is one map."""
+    return _PLANNED_ONCE + _PARAMETER.sub(r"$given.\1", text)

@@ -1,0 +1,172 @@
+"""The ledger's writes in one Neo4j transaction, which holds the space's lock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, astuple
+
+import rfc8785
+from concord_attestation.instants import format_time
+from concord_attestation.tree import Frontier, leaf_hash
+from neo4j import AsyncManagedTransaction
+
+from concord_governance.adapters.neo4j import statements
+from concord_governance.adapters.neo4j.reading import Fields, Neo4jLedgerReads
+from concord_governance.domain.documents import without_words
+from concord_governance.domain.entries import Entry
+from concord_governance.domain.exceptions import LostRace
+from concord_governance.domain.proposals import Decision, Proposal
+from concord_governance.ports import Clock, Leaf, Receipt
+
+_REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
+
+
+class Neo4jLedgerWrites(Neo4jLedgerReads):
+    """One transaction on one space's ledger. No other writes there while it goes on."""
+
+    def __init__(self, tx: AsyncManagedTransaction, space: str, clock: Clock) -> None:
+        super().__init__(tx, space)
+        self._clock = clock
+        self._now: int | None = None
+
+    async def hold(self) -> None:
+        """Take the space's lock; what is read from then on stays so."""
+        await self._ask(statements.HOLD)
+
+    async def now(self) -> int:
+        """Return the transaction's one time."""
+        if self._now is None:
+            self._now = max(self._clock(), (await self._head())[2])
+        return self._now
+
+    async def next_number(self) -> int:
+        """Return the next proposal number."""
+        return int((await self._ask(statements.NUMBER))[0][0])
+
+    async def put(self, before: Proposal | None, after: Proposal) -> None:
+        """Write a proposal as it stands."""
+        newest = after.newest
+        fields = _fields(self._space, before, after)
+        if before is None:
+            await self._ask(statements.PROPOSE, fields=fields)
+        elif not await self._ask(
+            statements.RESOLVE, id=after.id, version=before.version, fields=fields
+        ):
+            raise LostRace("somebody else wrote the proposal meanwhile")
+        touched = {effect.item_id for effect in after.decision.effects} if after.decision else set()
+        if before is None or before.newest.revision != newest.revision:
+            await self._put_revision(after)
+            touched |= {item.id for item in newest.affected if item.etag}
+        if touched:
+            await self._ask(statements.AFFECT, id=after.id, items=sorted(touched))
+        await self._ask(
+            statements.CONSENT,
+            id=after.id,
+            revision=newest.revision,
+            consents=[asdict(consent) for consent in after.consents],
+        )
+
+    async def _put_revision(self, proposal: Proposal) -> None:
+        newest = proposal.newest
+        document = without_words(json.loads(newest.canonical))
+        fields = {
+            "space": self._space,
+            "proposal_id": proposal.id,
+            "revision": newest.revision,
+            "digest": newest.digest,
+            "document": json.dumps(document, separators=(",", ":"), ensure_ascii=False),
+            "canonical": newest.canonical,
+        }
+        await self._ask(statements.REVISE, id=proposal.id, fields=fields)
+
+    async def keep_nonce(self, nonce: str) -> None:
+        """Remember a paper's nonce for ever."""
+        await self._ask(statements.BURN, nonce=nonce)
+
+    async def keep_receipt(
+        self, principal: str, method: str, request_id: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did, and forget the space's of over seven days ago."""
+        now = self._clock()
+        await self._ask(statements.FORGET_RECEIPTS, before=now - _REQUEST_KEPT_MICROSECONDS)
+        fields = {
+            "space": self._space,
+            "principal": principal,
+            "method": method,
+            "request_id": request_id,
+            "digest": receipt.digest,
+            "proposal_ids": list(receipt.proposal_ids),
+            "create_time": now,
+        }
+        await self._ask(statements.KEEP_RECEIPT, fields=fields)
+
+    async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
+        """Append entries to the log."""
+        size = await self.log_size()
+        names = Frontier.edge_of(size)
+        stored = await self.nodes(names)
+        frontier = Frontier(size, [stored[name] for name in names])
+        time = await self.now()
+        leaves, rows, made = [], [], []
+        for entry in entries:
+            place = frontier.size
+            data = rfc8785.dumps(entry.leaf(self._space, place, format_time(time)))
+            made += [list(node) for node in frontier.append(leaf_hash(data))]
+            leaves.append(Leaf(place, time, data))
+            rows.append(_leaf(self._space, leaves[-1], entry))
+        await self._ask(statements.APPEND, leaves=rows)
+        await self._ask(statements.GROW, nodes=made)
+        await self._ask(statements.ADVANCE, log_size=frontier.size, last_time=time)
+        return leaves
+
+    async def move_cursor(self, epoch: str, seq: int) -> None:
+        """Remember how far graph's feed has been applied."""
+        await self._ask(statements.MOVE_CURSOR, epoch=epoch, seq=seq)
+
+    async def forget_words(self, item_id: str, *, confirm: bool) -> int:
+        """Remove the words of every proposal that touches an item."""
+        if confirm:
+            await self._ask(statements.UNCONFIRM, item_id=item_id)
+        return int((await self._ask(statements.FORGET_WORDS, item_id=item_id))[0][0])
+
+    async def confirmed(self, memory_id: str) -> None:
+        """Remember that graph was told."""
+        await self._ask(statements.CONFIRM, memory_id=memory_id)
+
+
+def _fields(space: str, before: Proposal | None, after: Proposal) -> Fields:
+    newest = after.newest
+    decision = after.decision or Decision("", 0, b"")
+    return {
+        "space": space,
+        "id": after.id,
+        "number": newest.number,
+        "revision": newest.revision,
+        "version": (before.version if before else 0) + 1,
+        "status": int(after.status),
+        "create_time": after.create_time,
+        "expire_time": newest.expire_time,
+        "resolve_time": after.resolve_time,
+        "resolved_by": after.resolved_by,
+        "resolution": after.resolution,
+        "undone_by": after.undone_by,
+        "undo_until": after.undo_until,
+        "decision_id": decision.id,
+        "decision_time": decision.time,
+        "decision_grant": decision.grant,
+        "effects": json.dumps([astuple(effect) for effect in decision.effects]),
+        "orphaned": list(after.orphaned),
+    }
+
+
+def _leaf(space: str, leaf: Leaf, entry: Entry) -> Fields:
+    return {
+        "space": space,
+        "place": leaf.index,
+        "time": leaf.time,
+        "action": int(entry.action),
+        "actor": int(entry.actor),
+        "item_id": entry.item_id,
+        "data": leaf.data,
+    }

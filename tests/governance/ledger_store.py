@@ -1,0 +1,37 @@
+"""Where the ledgers of these tests are: a file each, or with GOVERNANCE_STORE=neo4j a Neo4j.
+
+Tests that look into the ledger's file run on files alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from concord_chassis.neo4j_server import Neo4jConfig
+from concord_governance.config import SqliteConfig
+from concord_neo4j.testing import OneStore, one_store
+from pydantic import SecretStr
+
+_server: OneStore | None = None
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[None]:
+    """Have a Neo4j, when it is chosen, for as long as the tests run."""
+    global _server
+    if os.environ.get("GOVERNANCE_STORE") != "neo4j":
+        yield
+        return
+    with one_store(folder, os.environ) as _server:
+        yield
+
+
+def of(path: Path) -> SqliteConfig | Neo4jConfig:
+    """Return the settings of the ledger of a path; a new one is empty."""
+    if _server is None:
+        return SqliteConfig(ledger_path=path)
+    at = _server.of(path)
+    return Neo4jConfig(uri=at.uri, user=at.user, password=SecretStr(at.password))
