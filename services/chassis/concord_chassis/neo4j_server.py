@@ -137,17 +137,32 @@ class Turns:
     def __init__(self) -> None:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._queued = 0
+        self._outages = 0
 
     @asynccontextmanager
     async def turn(self, space: str) -> AsyncIterator[None]:
-        """Wait for the turn. Raises ServerBusy when too many wait."""
+        """Wait for the turn; a driver's failure inside it is told as a ServerFailure.
+
+        Raises:
+            ServerBusy: too many wait.
+            ServerUnavailable: the server was found gone meanwhile. Else each who waits would look
+                for it anew, one after the other, until its caller's time is over.
+        """
         if self._queued >= _MOST_WAITING:
             raise ServerBusy("the store is busy")
         turn = self._turns.setdefault(space, asyncio.Lock())
         self._queued += 1
+        outages = self._outages
         try:
             async with turn:
-                yield
+                if self._outages != outages:
+                    raise ServerUnavailable("the store does not answer")
+                try:
+                    with told():
+                        yield
+                except ServerUnavailable:
+                    self._outages += 1
+                    raise
         finally:
             self._queued -= 1
 

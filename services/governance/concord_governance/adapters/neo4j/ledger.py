@@ -81,7 +81,7 @@ class Neo4jLedger:
 
         with _told():
             async with self._turns.turn(space):
-                return await self._run(neo4j.WRITE_ACCESS, attempt)
+                return await self._managed(neo4j.WRITE_ACCESS, attempt)
 
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
@@ -109,13 +109,18 @@ class Neo4jLedger:
         return await self._run(neo4j.READ_ACCESS, work)
 
     async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
+        with _told():
+            return await self._managed(access, work)
+
+    async def _managed(
+        self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]
+    ) -> T:
         """Run work in a managed transaction: the driver runs it again after what passes."""
         bounded = neo4j.unit_of_work(timeout=self._seconds)(work)
-        with _told():
-            async with self._driver.session(default_access_mode=access) as session:
-                if access == neo4j.WRITE_ACCESS:
-                    return await session.execute_write(bounded)
-                return await session.execute_read(bounded)
+        async with self._driver.session(default_access_mode=access) as session:
+            if access == neo4j.WRITE_ACCESS:
+                return await session.execute_write(bounded)
+            return await session.execute_read(bounded)
 
 
 async def open_ledger(

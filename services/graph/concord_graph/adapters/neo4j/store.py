@@ -147,7 +147,7 @@ class Neo4jStore:
 
         with told_by_graph():
             async with self._turns.turn(space):
-                result = await self._run(neo4j.WRITE_ACCESS, attempt)
+                result = await self._managed(neo4j.WRITE_ACCESS, attempt)
         self._announce()
         return result
 
@@ -219,13 +219,18 @@ class Neo4jStore:
             self._announce()
 
     async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
+        with told_by_graph():
+            return await self._managed(access, work)
+
+    async def _managed(
+        self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]
+    ) -> T:
         """Run work in a managed transaction: the driver runs it again after what passes."""
         bounded = neo4j.unit_of_work(timeout=TRANSACTION_SECONDS)(work)
-        with told_by_graph():
-            async with self._session(access) as session:
-                if access == neo4j.WRITE_ACCESS:
-                    return await session.execute_write(bounded)
-                return await session.execute_read(bounded)
+        async with self._session(access) as session:
+            if access == neo4j.WRITE_ACCESS:
+                return await session.execute_write(bounded)
+            return await session.execute_read(bounded)
 
     async def _rows(self, access: str, text: str, **bound: Any) -> list[list[Any]]:
         """Run one statement that is no single space's, or names its space."""
