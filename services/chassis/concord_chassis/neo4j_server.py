@@ -7,13 +7,11 @@ stamp that says which version of its schema stands there.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from weakref import WeakValueDictionary
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import (
@@ -37,14 +35,12 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 BUSY_SECONDS = 5.0
-TRANSACTION_SECONDS = 60.0
 RESERVED = "Concord"
 """Begins the labels of what services keep beside the graph: no caller's own label may begin so, or
 a caller could write what looks like another service's node."""
 _STAMPED = "concord"  # begins the keys of stamps
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _CONNECTIONS = 50
-_MOST_WAITING = 1024
 _INDEXES_ONLINE_SECONDS = 120
 _TOO_SLOW = ("TransactionTimedOut", "LockClientStopped", "Terminated", "LockAcquisitionTimeout")
 
@@ -128,43 +124,6 @@ def told() -> Iterator[None]:
         if meant is None:
             raise
         raise meant from error
-
-
-class Turns:
-    """Lets a process write a space once at a time, so that it waits here and not with a connection
-    for each writer. Between processes the space's lock node decides."""
-
-    def __init__(self) -> None:
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._queued = 0
-        self._outages = 0
-
-    @asynccontextmanager
-    async def turn(self, space: str) -> AsyncIterator[None]:
-        """Wait for the turn; a driver's failure inside it is told as a ServerFailure.
-
-        Raises:
-            ServerBusy: too many wait.
-            ServerUnavailable: the server was found gone meanwhile. Else each who waits would look
-                for it anew, one after the other, until its caller's time is over.
-        """
-        if self._queued >= _MOST_WAITING:
-            raise ServerBusy("the store is busy")
-        turn = self._turns.setdefault(space, asyncio.Lock())
-        self._queued += 1
-        outages = self._outages
-        try:
-            async with turn:
-                if self._outages != outages:
-                    raise ServerUnavailable("the store does not answer")
-                try:
-                    with told():
-                        yield
-                except ServerUnavailable:
-                    self._outages += 1
-                    raise
-        finally:
-            self._queued -= 1
 
 
 async def prepare(

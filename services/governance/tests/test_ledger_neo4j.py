@@ -14,6 +14,7 @@ import neo4j
 import pytest
 import pytest_asyncio
 from concord_chassis.neo4j_server import RESERVED, Neo4jConfig, ServerUnusable
+from concord_chassis.neo4j_transactions import Transactions
 from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.ledger import Neo4jLedger, open_ledger
 from concord_governance.domain.exceptions import LedgerBusy, LedgerUnavailable, LostRace
@@ -223,10 +224,11 @@ async def test_a_server_that_goes_away_is_told(server: OneStore, tmp_path: Path)
     """A1 In the ledger's words, not the driver's."""
     at = settings(server, tmp_path / "gone.db")
     ledger = await open_ledger(at, Clock(), busy_seconds=1)
+    whole = ledger._server
     broken = neo4j.AsyncGraphDatabase.driver(
         "bolt://127.0.0.1:1", auth=("a", "b"), max_transaction_retry_time=0.1
     )
-    whole, ledger._driver = ledger._driver, broken
+    ledger._server = Transactions(broken)
 
     with pytest.raises(LedgerUnavailable, match="cannot be read or written"):
         await ledger.read("one", size)

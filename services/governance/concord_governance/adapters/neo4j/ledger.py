@@ -6,19 +6,16 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-import neo4j
 from concord_chassis.neo4j_server import (
     BUSY_SECONDS,
-    TRANSACTION_SECONDS,
     Neo4jConfig,
     ServerBusy,
     ServerUnavailable,
-    Turns,
     closed_on_failure,
     connect,
-    told,
 )
-from neo4j import AsyncDriver, AsyncManagedTransaction
+from concord_chassis.neo4j_transactions import TRANSACTION_SECONDS, Transactions
+from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import DriverError, Neo4jError
 
 from concord_governance.adapters.neo4j import schema, statements
@@ -40,14 +37,10 @@ class Neo4jLedger:
     written while it went on, at last under the space's lock.
     """
 
-    def __init__(
-        self, driver: AsyncDriver, clock: Clock, epoch: str, transaction_seconds: float
-    ) -> None:
-        self._driver = driver
+    def __init__(self, server: Transactions, clock: Clock, epoch: str) -> None:
+        self._server = server
         self._clock = clock
         self._epoch = epoch
-        self._seconds = transaction_seconds
-        self._turns = Turns()
 
     async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
         """Run work on a consistent view."""
@@ -66,7 +59,8 @@ class Neo4jLedger:
             return (result,) if await view.holder() == begun else None
 
         for _ in range(_READ_TRIES):
-            found = await self._run(neo4j.READ_ACCESS, attempt)
+            with _told():
+                found = await self._server.read(attempt)
             if found is not None:
                 return found[0]
         return await self.write(space, work)  # what is locked does not change under it
@@ -80,8 +74,7 @@ class Neo4jLedger:
             return await work(writes)
 
         with _told():
-            async with self._turns.turn(space):
-                return await self._managed(neo4j.WRITE_ACCESS, attempt)
+            return await self._server.write_space(space, attempt)
 
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
@@ -97,7 +90,7 @@ class Neo4jLedger:
 
     async def close(self) -> None:
         """Close the store."""
-        await self._driver.close()
+        await self._server.close()
 
     async def _column(self, text: str) -> list[str]:
         """Run one statement that is no single space's; return what it finds."""
@@ -106,21 +99,8 @@ class Neo4jLedger:
             found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP})
             return [row[0] for row in await found.values()]
 
-        return await self._run(neo4j.READ_ACCESS, work)
-
-    async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
         with _told():
-            return await self._managed(access, work)
-
-    async def _managed(
-        self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]
-    ) -> T:
-        """Run work in a managed transaction: the driver runs it again after what passes."""
-        bounded = neo4j.unit_of_work(timeout=self._seconds)(work)
-        async with self._driver.session(default_access_mode=access) as session:
-            if access == neo4j.WRITE_ACCESS:
-                return await session.execute_write(bounded)
-            return await session.execute_read(bounded)
+            return await self._server.read(work)
 
 
 async def open_ledger(
@@ -140,14 +120,13 @@ async def open_ledger(
     driver = await connect(settings, busy_seconds=busy_seconds)
     async with closed_on_failure(driver, settings), driver.session() as session:
         epoch = await schema.prepare(session)
-    return Neo4jLedger(driver, clock, epoch, transaction_seconds)
+    return Neo4jLedger(Transactions(driver, seconds=transaction_seconds), clock, epoch)
 
 
 @contextmanager
 def _told() -> Iterator[None]:
     try:
-        with told():
-            yield
+        yield
     except ServerBusy as error:
         raise LedgerBusy("the ledger is busy") from error
     except ServerUnavailable as error:

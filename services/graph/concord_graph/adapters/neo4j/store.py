@@ -9,14 +9,13 @@ from typing import Any, LiteralString, TypeVar
 import neo4j
 from concord_chassis.neo4j_server import (
     BUSY_SECONDS,
-    TRANSACTION_SECONDS,
     Neo4jConfig,
     ServerUnusable,
-    Turns,
     closed_on_failure,
     connect,
 )
-from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
+from concord_chassis.neo4j_transactions import TRANSACTION_SECONDS, Transactions
+from neo4j import AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.neo4j import erasing, layers, patterns, schema
 from concord_graph.adapters.neo4j.failures import told_by_graph
@@ -44,7 +43,6 @@ T = TypeVar("T")
 POLL_SECONDS = 0.5
 """How late a change that another replica committed is seen at most."""
 _READ_TRIES = 3
-_FETCHED = 5_000  # rows that the server sends before it is asked for more
 
 _TOUCH = (
     "UNWIND $reads AS read MATCH (s:Space {space: read.space})"
@@ -72,13 +70,12 @@ class Neo4jStore:
     while it went on, at last under the space's lock.
     """
 
-    def __init__(self, driver: AsyncDriver, clock: Clock, epoch: str, tokens: Tokens) -> None:
-        self._driver = driver
+    def __init__(self, server: Transactions, clock: Clock, epoch: str, tokens: Tokens) -> None:
+        self._server = server
         self._clock = clock
         self._epoch = epoch
         self._tokens = tokens
         self._pending = PendingReads()
-        self._turns = Turns()
         self._version = 0
         self._heads = 0
         self._polled = 0.0
@@ -116,7 +113,8 @@ class Neo4jStore:
             return result, await view.is_unchanged()
 
         for _ in range(_READ_TRIES):
-            result, is_whole = await self._run(neo4j.READ_ACCESS, attempt)
+            with told_by_graph():
+                result, is_whole = await self._server.read(attempt)
             if is_whole:
                 return result
         return await self.write(space, work)  # what is locked does not change under it
@@ -146,8 +144,7 @@ class Neo4jStore:
             return result
 
         with told_by_graph():
-            async with self._turns.turn(space):
-                result = await self._managed(neo4j.WRITE_ACCESS, attempt)
+            result = await self._server.write_space(space, attempt)
         self._announce()
         return result
 
@@ -165,7 +162,7 @@ class Neo4jStore:
         ]
 
         with told_by_graph():
-            async with self._session(neo4j.WRITE_ACCESS) as session:
+            async with self._server.session(neo4j.WRITE_ACCESS) as session:
                 tx = await session.begin_transaction(timeout=TRANSACTION_SECONDS)
                 async with tx:
                     await (await tx.run(_TOUCH, reads=rows)).consume()
@@ -205,7 +202,7 @@ class Neo4jStore:
 
     async def close(self) -> None:
         """Close the store."""
-        await self._driver.close()
+        await self._server.close()
 
     async def _poll(self) -> None:
         """Look for what other replicas committed; callers that wait together ask once."""
@@ -218,20 +215,6 @@ class Neo4jStore:
             self._heads = heads
             self._announce()
 
-    async def _run(self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]) -> T:
-        with told_by_graph():
-            return await self._managed(access, work)
-
-    async def _managed(
-        self, access: str, work: Callable[[AsyncManagedTransaction], Awaitable[T]]
-    ) -> T:
-        """Run work in a managed transaction: the driver runs it again after what passes."""
-        bounded = neo4j.unit_of_work(timeout=TRANSACTION_SECONDS)(work)
-        async with self._session(access) as session:
-            if access == neo4j.WRITE_ACCESS:
-                return await session.execute_write(bounded)
-            return await session.execute_read(bounded)
-
     async def _rows(self, access: str, text: str, **bound: Any) -> list[list[Any]]:
         """Run one statement that is no single space's, or names its space."""
 
@@ -239,10 +222,10 @@ class Neo4jStore:
             result = await tx.run(text, bound)
             return await result.values()
 
-        return await self._run(access, work)
-
-    def _session(self, access: str) -> AsyncSession:
-        return self._driver.session(default_access_mode=access, fetch_size=_FETCHED)
+        with told_by_graph():
+            if access == neo4j.WRITE_ACCESS:
+                return await self._server.write(work)
+            return await self._server.read(work)
 
     def _announce(self) -> None:
         self._version += 1
@@ -267,7 +250,7 @@ async def open_store(
             tokens = await _tokens(session)
     except ServerUnusable as error:
         raise StoreUnusable(str(error)) from error
-    return Neo4jStore(driver, clock, epoch, tokens)
+    return Neo4jStore(Transactions(driver), clock, epoch, tokens)
 
 
 async def _tokens(session: AsyncSession) -> Tokens:

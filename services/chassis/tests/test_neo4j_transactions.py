@@ -1,0 +1,126 @@
+"""Callers of a Neo4j that is gone are told at once, not one after the other (W1)."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+from concord_chassis import neo4j_transactions
+from concord_chassis.neo4j_server import ServerUnavailable
+from concord_chassis.neo4j_transactions import Transactions
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
+
+RETRIES = 1.0
+"""How long the driver tries again."""
+
+
+class Gone:
+    """An address that refuses, or accepts and is silent; it counts who comes."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+        self._server: asyncio.Server | None = None
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+
+    async def be_silent(self) -> None:
+        """Accept, and say nothing."""
+        self._server = await asyncio.start_server(self._taken, "127.0.0.1", self.port)
+
+    async def hang_up(self) -> None:
+        """Accept, and close."""
+        self._server = await asyncio.start_server(self._dropped, "127.0.0.1", self.port)
+
+    async def close(self) -> None:
+        """Accept no more."""
+        if self._server is not None:
+            self._server.close()
+
+    async def _taken(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tried += 1
+        await reader.read()
+        writer.close()
+
+    async def _dropped(self, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tried += 1
+        writer.close()
+
+
+def driver_of(gone: Gone) -> AsyncDriver:
+    """A driver that tries again for a second."""
+    return AsyncGraphDatabase.driver(
+        f"bolt://127.0.0.1:{gone.port}",
+        auth=("secret", "secret"),
+        max_transaction_retry_time=RETRIES,
+        connection_timeout=60,
+    )
+
+
+@pytest.fixture
+async def gone() -> AsyncIterator[Gone]:
+    """An address where no server of Neo4j's is."""
+    address = Gone()
+    yield address
+    await address.close()
+
+
+@pytest.fixture
+async def server(gone: Gone) -> AsyncIterator[Transactions]:
+    """Transactions on that address."""
+    transactions = Transactions(driver_of(gone))
+    yield transactions
+    await transactions.close()
+
+
+async def work(tx: AsyncManagedTransaction) -> None:
+    """Ask anything."""
+    await tx.run("RETURN 1")
+
+
+async def outcome(write: "asyncio.Future[None]") -> Exception:
+    """Return what the call was refused with."""
+    with pytest.raises(ServerUnavailable) as refused:
+        await write
+    return refused.value
+
+
+async def test_who_waits_is_told_of_the_outage_at_once(gone: Gone, server: Transactions) -> None:
+    """W1 One writer finds the server gone; those behind it do not look for it one by one."""
+    await gone.hang_up()
+    async with asyncio.timeout(10):
+        writing = [asyncio.create_task(server.write_space("space", work)) for _ in range(50)]
+        refused = [await outcome(write) for write in writing]
+
+    assert not any("secret" in str(each) or str(gone.port) in str(each) for each in refused)
+    assert gone.tried < 10
+
+
+async def test_who_comes_after_an_outage_looks_once(gone: Gone, server: Transactions) -> None:
+    """W1 The driver's retries are spent once an outage; then one look answers each caller."""
+    await gone.hang_up()
+    with pytest.raises(ServerUnavailable):
+        await server.write(work)
+    after = gone.tried
+    for ask in (server.read, server.write):
+        with pytest.raises(ServerUnavailable):
+            await ask(work)
+    with pytest.raises(ServerUnavailable):
+        await server.write_space("space", work)
+
+    assert gone.tried == after + 3
+
+
+async def test_a_server_that_only_accepts_is_gone_still(
+    gone: Gone, server: Transactions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W1 A look at a silent server ends by itself."""
+    monkeypatch.setattr(neo4j_transactions, "PROBE_SECONDS", 0.05)
+    with pytest.raises(ServerUnavailable):
+        await server.write(work)
+    await gone.be_silent()
+    async with asyncio.timeout(10):
+        with pytest.raises(ServerUnavailable):
+            await server.read(work)
+
+    assert gone.tried == 1
