@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -34,9 +35,13 @@ _JAVA_OPTIONS = ("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", "-XX:+ExitOnOutOfMemory
 
 
 class LocalNeo4j:
-    """A server whose data, password, settings, log and process id are under one folder."""
+    """A server whose data, password, settings, log and process id are under one folder.
 
-    def __init__(self, folder: Path) -> None:
+    `java_options` are added to Java's command line.
+    """
+
+    def __init__(self, folder: Path, *, java_options: Sequence[str] = ()) -> None:
+        self._java_options = (*_JAVA_OPTIONS, *java_options)
         self._folder = folder.resolve()
         self._home = self._folder / "home"
         self._settings = self._folder / "neo4j.conf"
@@ -74,7 +79,7 @@ class LocalNeo4j:
         self._settings.write_text(_SETTINGS.format(port=port))
         self._port.write_text(str(port))
         self._keep_password()
-        command = [java, *_JAVA_OPTIONS, "-cp", jars, str(_LAUNCHER)]
+        command = [java, *self._java_options, "-cp", jars, str(_LAUNCHER)]
         with self.log.open("w") as log:
             self._child = subprocess.Popen(
                 [*command, str(self._home), str(self._settings), str(self.password_file)],
@@ -96,8 +101,8 @@ class LocalNeo4j:
         self._end(signal.SIGKILL)
 
     def remove(self) -> None:
-        """Stop it and remove its data and password."""
-        self.stop()
+        """End it and remove its data and password; what is removed needs no orderly stop."""
+        self.kill()
         shutil.rmtree(self._home, ignore_errors=True)
         for file in (self._settings, self._port, self.password_file, self.environ_file, self.log):
             file.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from concord_chassis.neo4j_server import Neo4jConfig
 from concord_chassis.testing import serving
 from concord_graph.bootstrap import build_on
 from concord_neo4j.server import USER, LocalNeo4j
+from concord_neo4j.testing import SHORT_LIVED
 from graph_world import Calls, Clock, World
 from pydantic import SecretStr
 
@@ -30,7 +31,7 @@ ACKNOWLEDGED = "OK"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
     """A server of its own, which may be killed."""
-    own = LocalNeo4j(tmp_path_factory.mktemp("killed"))
+    own = LocalNeo4j(tmp_path_factory.mktemp("killed"), java_options=SHORT_LIVED)
     own.start()
     yield own
     own.remove()
