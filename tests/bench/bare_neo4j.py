@@ -4,6 +4,7 @@ As `bare_sqlite`: the same rows under the same filters, and the same things left
 """
 
 import heapq
+import random
 import re
 import uuid
 from collections.abc import Iterable, Sequence
@@ -152,6 +153,31 @@ class BareNeo4j:
             " CREATE (:Request {space: 'bench', principal: 'bare', method: 'm', request_id: $id})",
             id=str(uuid.uuid4()),
             target=f"written-{number}",
+        )
+
+    async def add(self, texts: Sequence[str]) -> None:
+        """Write memories like the one there, their changes and sketches, and a receipt."""
+        await self._run(
+            "MATCH (s:Space {space: 'bench'}) SET s.seq = s.seq + size($rows)"
+            " WITH s MATCH (m:Memory {space: 'bench'}) WITH s, m LIMIT 1"
+            " MATCH (k:Sketch {space: 'bench', id: m.id})"
+            " CALL (s, m, k) { UNWIND $rows AS row"
+            " CREATE (x:Item:MemoryVersion:Memory) SET x = m {.*, id: row.id, content: row.content,"
+            " content_digest: row.content, seq: s.seq - row.back}"
+            " CREATE (b:Sketch) SET b = k {.*, id: row.id, seq: s.seq - row.back}, b += row.bands"
+            " CREATE (:Change {space: 'bench', seq: s.seq - row.back, item_id: row.id,"
+            " record_time: s.last_time}) }"
+            " CREATE (:Request {space: 'bench', principal: 'bare', method: 'm', request_id: $id})",
+            id=str(uuid.uuid4()),
+            rows=[
+                {
+                    "id": str(uuid.uuid4()),
+                    "content": text,
+                    "back": len(texts) - at,
+                    "bands": {f"band_{band}": random.getrandbits(62) for band in range(8)},
+                }
+                for at, text in enumerate(texts, 1)
+            ],
         )
 
     async def _run(self, text: str, **bound: object) -> list[list[Any]]:

@@ -9,6 +9,7 @@ functional relations, memories at the ends, reads not yet flushed, touches.
 import heapq
 import json
 import math
+import random
 import sqlite3
 import uuid
 from collections.abc import Iterable, Sequence
@@ -145,6 +146,34 @@ class BareSqlite:
         self._put("change", [{"seq": seq, "item_id": target}])
         self._put("request", [{"request_id": str(uuid.uuid4())}])
         self._db.execute("UPDATE space SET seq = ? WHERE id = 1", (seq,))
+        self._db.execute("COMMIT")
+
+    async def add(self, texts: Sequence[str]) -> None:
+        """Write memories like the one there, their changes and sketches, and a receipt; commit."""
+        self._db.execute("BEGIN IMMEDIATE")
+        seq, last = self._db.execute(
+            "SELECT (SELECT seq FROM space WHERE id = 1), (SELECT max(number) FROM sketched)"
+        ).fetchone()
+        rows = [
+            {"id": str(uuid.uuid4()), "content": text, "content_digest": text, "seq": seq + at}
+            for at, text in enumerate(texts, 1)
+        ]
+        self._put("memory", rows)
+        self._put("change", ({"seq": row["seq"], "item_id": row["id"]} for row in rows))
+        self._put(
+            "sketched",
+            ({"number": last + at, "memory": row["id"]} for at, row in enumerate(rows, 1)),
+        )
+        self._put(
+            "sketch",
+            (
+                {"band": random.getrandbits(62), "number": last + at}
+                for at in range(1, len(rows) + 1)
+                for _ in range(8)
+            ),
+        )
+        self._put("request", [{"request_id": str(uuid.uuid4())}])
+        self._db.execute("UPDATE space SET seq = ? WHERE id = 1", (seq + len(rows),))
         self._db.execute("COMMIT")
 
     def _id(self, name: str) -> str:

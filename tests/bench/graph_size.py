@@ -11,17 +11,20 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from itertools import islice
 
 import grpc
 from concord.graph.v1 import graph_pb2
+from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1 import type_pb2
 from concord_graph.bootstrap import system_clock
 from google.protobuf.message import Message
 
-from tests.bench import empty_rpc, sized_graph
+from tests.bench import empty_rpc, sentences, sized_graph
 from tests.bench.bare_neo4j import BareNeo4j
+from tests.bench.filling import requests
 from tests.bench.run import Run
-from tests.bench.servers import Served, served
+from tests.bench.servers import Served, agent, served
 from tests.bench.sized_graph import CLIQUE, HUB_EDGES, Grown, clique_name, grown, node_name
 from tests.bench.table import Bar, Row
 from tests.bench.timing import NONE, Lane, Latencies
@@ -29,6 +32,8 @@ from tests.bench.timing import NONE, Lane, Latencies
 _GRAPH = "/concord.graph.v1.GraphService/"
 TIMES_BARE = Bar(3.0)
 TIMES_GROWN = Bar(2.0)
+BATCH = 200
+"""How many memories a batch has; the CLI's importers send as many."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
                 if isinstance(asked.store.bare, BareNeo4j):
                     yield await _shortest(asked.store.bare, asked.label)
                 yield await _writes(asked)
+                yield await _imports(asked)
     for what, questions in measured.items():
         if len(questions) > 1:
             yield _growth(what, *(each.found for each in questions))
@@ -237,6 +243,37 @@ async def _writes(asked: _Asked) -> Row:
         " ratio of times",
         ratio=floor / figure,
         bar=TIMES_BARE,
+    )
+
+
+async def _imports(asked: _Asked) -> Row:
+    texts = sentences.endless(seed=6)
+    stub = MemoryServiceStub(asked.live.serving.channel(agent(), cap=None))
+    found = bare = 0.0
+    rounds = asked.run.rounds * 2
+    for turn in range(rounds + 1):
+        batch = [type_pb2.Memory(content=text) for text in islice(texts, BATCH)]
+        by_hand = list(islice(texts, BATCH))
+        began = time.perf_counter()
+        reply = await stub.BatchAddMemories(requests(f"import-{turn}", batch))
+        between = time.perf_counter()
+        await asked.store.bare.add(by_hand)
+        ended = time.perf_counter()
+        if reply.errors or len(reply.results) != BATCH:
+            raise ValueError(f"{len(reply.results)} of {BATCH} memories were imported")
+        if turn:  # the first only warms
+            found, bare = found + between - began, bare + ended - between
+    total = rounds * BATCH
+    return Row(
+        f"memories imported in batches of {BATCH}, {asked.label}",
+        "per s",
+        (total / found,),
+        floor=(total / bare,),
+        floor_is=f"{asked.store.bare.is_called}: memories, changes, sketches (given) and a receipt"
+        " in a transaction; ratio of times",
+        ratio=found / bare,
+        bar=TIMES_BARE,
+        note="the index beside it is another bench: ingest",
     )
 
 

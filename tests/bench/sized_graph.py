@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from itertools import combinations
@@ -44,6 +44,10 @@ class Bare(Protocol):
 
     async def write(self, number: int) -> None:
         """Write one edge durably, with its change and receipt."""
+        ...
+
+    async def add(self, texts: Sequence[str]) -> None:
+        """Write a batch of memories durably, with their changes and sketches, and a receipt."""
         ...
 
     async def close(self) -> None:
