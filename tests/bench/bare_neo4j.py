@@ -4,7 +4,6 @@ As `bare_sqlite`: the same rows under the same filters, and the same things left
 """
 
 import heapq
-import random
 import re
 import uuid
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 from concord_chassis.neo4j_server import Neo4jConfig
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
-from tests.bench.bare_sqlite import FOREVER, MOST_EDGES, relevance
+from tests.bench.bare_sqlite import FOREVER, MOST_EDGES, Said, relevance
 
 _CHUNK = 5_000
 _FILTERS = (
@@ -155,15 +154,15 @@ class BareNeo4j:
             target=f"written-{number}",
         )
 
-    async def add(self, texts: Sequence[str]) -> None:
+    async def add(self, memories: Sequence[Said]) -> None:
         """Write memories like the one there, their changes and sketches, and a receipt."""
         await self._run(
             "MATCH (s:Space {space: 'bench'}) SET s.seq = s.seq + size($rows)"
             " WITH s MATCH (m:Memory {space: 'bench'}) WITH s, m LIMIT 1"
             " MATCH (k:Sketch {space: 'bench', id: m.id})"
             " CALL (s, m, k) { UNWIND $rows AS row"
-            " CREATE (x:Item:MemoryVersion:Memory) SET x = m {.*, id: row.id, content: row.content,"
-            " content_digest: row.content, seq: s.seq - row.back}"
+            " CREATE (x:Item:MemoryVersion:Memory) SET x = m {.*, id: row.id,"
+            " seq: s.seq - row.back}, x += row.said"
             " CREATE (b:Sketch) SET b = k {.*, id: row.id, seq: s.seq - row.back}, b += row.bands"
             " CREATE (:Change {space: 'bench', seq: s.seq - row.back, item_id: row.id,"
             " record_time: s.last_time}) }"
@@ -172,11 +171,15 @@ class BareNeo4j:
             rows=[
                 {
                     "id": str(uuid.uuid4()),
-                    "content": text,
-                    "back": len(texts) - at,
-                    "bands": {f"band_{band}": random.getrandbits(62) for band in range(8)},
+                    "said": {
+                        "content": each.content,
+                        "concepts": list(each.concepts),
+                        "content_digest": each.digest,
+                    },
+                    "back": len(memories) - at,
+                    "bands": {f"band_{place}": band for place, band in enumerate(each.bands)},
                 }
-                for at, text in enumerate(texts, 1)
+                for at, each in enumerate(memories, 1)
             ],
         )
 

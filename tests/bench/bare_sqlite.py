@@ -9,15 +9,20 @@ functional relations, memories at the ends, reads not yet flushed, touches.
 import heapq
 import json
 import math
-import random
 import sqlite3
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from concord_concepts.extraction import extract
+from concord_graph.domain.items import Memory, MemoryKind
+from concord_graph.domain.sketch import sketch_of
+
 FOREVER = 9223372036854775807
 MOST_EDGES = 10_000
+_KEY = bytes(32)
 _DAY = 86_400_000_000
 _LIVE = "{0}.record_until = 9223372036854775807 AND {0}.deleted = 0"
 _FILTERS = (
@@ -73,6 +78,22 @@ _WHOLE = (
     " AND e.record_until = 9223372036854775807"
 )
 _NAMED = "SELECT id FROM node WHERE space = 1 AND name = ? AND " + _LIVE.format("node")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What of a memory's row follows from its text."""
+
+    content: str
+    concepts: Sequence[str]
+    digest: str
+    bands: Sequence[int]
+
+
+def said(text: str) -> Said:
+    """Make what a row needs, with graph's own functions: there is no writing it without."""
+    memory = Memory("", text, MemoryKind.FACT)
+    return Said(text, extract(text), memory.content_digest, sketch_of(_KEY, memory))
 
 
 class BareSqlite:
@@ -148,28 +169,35 @@ class BareSqlite:
         self._db.execute("UPDATE space SET seq = ? WHERE id = 1", (seq,))
         self._db.execute("COMMIT")
 
-    async def add(self, texts: Sequence[str]) -> None:
+    async def add(self, memories: Sequence[Said]) -> None:
         """Write memories like the one there, their changes and sketches, and a receipt; commit."""
         self._db.execute("BEGIN IMMEDIATE")
         seq, last = self._db.execute(
             "SELECT (SELECT seq FROM space WHERE id = 1), (SELECT max(number) FROM sketched)"
         ).fetchone()
         rows = [
-            {"id": str(uuid.uuid4()), "content": text, "content_digest": text, "seq": seq + at}
-            for at, text in enumerate(texts, 1)
+            {
+                "id": str(uuid.uuid4()),
+                "content": each.content,
+                "concepts": json.dumps(each.concepts),
+                "content_digest": each.digest,
+                "seq": seq + at,
+            }
+            for at, each in enumerate(memories, 1)
         ]
+        numbers = range(last + 1, last + 1 + len(rows))
         self._put("memory", rows)
         self._put("change", ({"seq": row["seq"], "item_id": row["id"]} for row in rows))
         self._put(
             "sketched",
-            ({"number": last + at, "memory": row["id"]} for at, row in enumerate(rows, 1)),
+            ({"number": at, "memory": row["id"]} for at, row in zip(numbers, rows, strict=True)),
         )
         self._put(
             "sketch",
             (
-                {"band": random.getrandbits(62), "number": last + at}
-                for at in range(1, len(rows) + 1)
-                for _ in range(8)
+                {"band": band, "number": at}
+                for at, each in zip(numbers, memories, strict=True)
+                for band in set(each.bands)
             ),
         )
         self._put("request", [{"request_id": str(uuid.uuid4())}])

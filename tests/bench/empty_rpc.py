@@ -1,6 +1,6 @@
-"""The call that does nothing: what any call through the chassis costs at least."""
+"""The calls that do nothing: what any call through the chassis costs at least."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,12 +10,14 @@ from concord_chassis.server import Registration
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.empty_pb2 import Empty
+from google.protobuf.wrappers_pb2 import StringValue
 
 from tests.bench.timing import Lane
 
 PERMISSION = "bench:nothing"
 SERVICE = "concord_bench.v1.NothingService"
 METHOD = f"/{SERVICE}/DoNothing"
+STREAM_METHOD = f"/{SERVICE}/DoNothingWithEach"
 
 
 def _descriptor() -> ServiceDescriptor:
@@ -27,7 +29,11 @@ def _descriptor() -> ServiceDescriptor:
         name=name,
         package="concord_bench.v1",
         syntax="proto3",
-        dependency=["google/protobuf/empty.proto", rules_pb2.DESCRIPTOR.name],
+        dependency=[
+            "google/protobuf/empty.proto",
+            "google/protobuf/wrappers.proto",
+            rules_pb2.DESCRIPTOR.name,
+        ],
         service=[
             descriptor_pb2.ServiceDescriptorProto(
                 name="NothingService",
@@ -37,7 +43,14 @@ def _descriptor() -> ServiceDescriptor:
                         input_type=".google.protobuf.Empty",
                         output_type=".google.protobuf.Empty",
                         options=options,
-                    )
+                    ),
+                    descriptor_pb2.MethodDescriptorProto(
+                        name="DoNothingWithEach",
+                        input_type=".google.protobuf.StringValue",
+                        output_type=".google.protobuf.Empty",
+                        client_streaming=True,
+                        options=options,
+                    ),
                 ],
             )
         ],
@@ -51,9 +64,30 @@ async def _do_nothing(_request: Empty, _context: object) -> Empty:
     return Empty()
 
 
+async def _do_nothing_with_each(requests: AsyncIterator[StringValue], _context: object) -> Empty:
+    async for _ in requests:
+        pass
+    return Empty()
+
+
 def _add(_servicer: object, server: grpc.aio.Server) -> None:
     """What generated code would be."""
-    server.add_registered_method_handlers(SERVICE, {"DoNothing": _handler(_do_nothing)})
+    each: grpc.RpcMethodHandler[StringValue, Empty] = grpc.stream_unary_rpc_method_handler(
+        _do_nothing_with_each,
+        request_deserializer=StringValue.FromString,
+        response_serializer=Empty.SerializeToString,
+    )
+    handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+        "DoNothing": _handler(_do_nothing),
+        "DoNothingWithEach": each,
+    }
+    server.add_registered_method_handlers(SERVICE, handlers)
+
+
+async def stream(channel: grpc.aio.Channel, texts: Iterable[str]) -> None:
+    """Send each text, and do nothing with it."""
+    call = channel.stream_unary(STREAM_METHOD, StringValue.SerializeToString, Empty.FromString)
+    await call(StringValue(value=text) for text in texts)
 
 
 def _handler(behavior: Callable[..., Any]) -> "grpc.RpcMethodHandler[Empty, Empty]":

@@ -21,7 +21,7 @@ from neo4j import GraphDatabase
 from pydantic import SecretStr
 
 from tests.bench.bare_neo4j import BareNeo4j
-from tests.bench.bare_sqlite import BareSqlite
+from tests.bench.bare_sqlite import BareSqlite, Said
 from tests.bench.servers import agent
 
 RELATIONS = ("KNOWS", "USES", "OWNS", "READS", "CALLS")
@@ -46,7 +46,7 @@ class Bare(Protocol):
         """Write one edge durably, with its change and receipt."""
         ...
 
-    async def add(self, texts: Sequence[str]) -> None:
+    async def add(self, memories: Sequence[Said]) -> None:
         """Write a batch of memories durably, with their changes and sketches, and a receipt."""
         ...
 

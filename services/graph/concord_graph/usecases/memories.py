@@ -211,8 +211,7 @@ class Memories:
             raise ItemExists(by_key.id, "external id")
         if by_key or by_id or _keyed(draft):
             return by_key or by_id
-        blank = Memory(id="", content=draft.content)
-        saying = await tx.live_memories_saying(self._drafted(blank, draft).content_digest)
+        saying = await tx.live_memories_saying(_digest(draft))
         if not saying:
             return None
         at = Instant(max(writer.now, tx.last_time))
@@ -229,11 +228,7 @@ class Memories:
     def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
         """Return what remembering the drafts will ask the store for."""
         linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
-        said = [
-            Memory("", draft.content, draft.memory_kind, sources=draft.sources).content_digest
-            for draft in drafts
-            if not _keyed(draft)
-        ]
+        said = [_digest(draft) for draft in drafts if not _keyed(draft)]
         return Expected(
             ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
             external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
@@ -306,6 +301,11 @@ def _stating(memory: Memory | None) -> object:
 def _keyed(draft: MemoryDraft) -> bool:
     """Return whether the caller named the memory: then equal words do not make it another one."""
     return bool(draft.id or draft.external_id)
+
+
+def _digest(draft: MemoryDraft) -> str:
+    """Return the digest by which a memory that says the same is found."""
+    return Memory("", draft.content, draft.memory_kind, sources=draft.sources).content_digest
 
 
 async def _existing(writer: Writer, memory_id: str) -> Memory:
