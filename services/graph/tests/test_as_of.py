@@ -1,5 +1,6 @@
 """Asking for another instant, on either axis, gives what a replay would."""
 
+from concord.graph.v1 import memory_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
@@ -55,6 +56,49 @@ async def test_before_a_take_over_the_older_one_is_current(home: Calls) -> None:
     assert neighbor.edge.id == old.id
     assert not neighbor.edge.standing.is_superseded
     assert list(neighbor.edge.standing.head_ids) == [old.id]
+
+
+async def test_a_request_is_known_from_one_instant_on(home: Calls) -> None:
+    """T3 T1 Who asks what was known when a memory came sees what came with it, or none of it."""
+    old = await home.add("Tea is served at four.")
+    new = await home.add(f"Tea is served at five.\n\nSupersedes: [[memory:{old.id}]]")
+    when = micros(new.create_time)
+
+    for known, heads in ((when - 1, [old.id]), (when, [new.id])):
+        seen = await home.memory.GetMemory(
+            memory_pb2.GetMemoryRequest(id=old.id, as_of=known_at(known))
+        )
+        assert seen.memory.standing.is_superseded == (known >= when)
+        assert list(seen.memory.standing.head_ids) == heads
+    told = [change for change in await home.changes() if change.seq > 1]
+    assert {micros(change.record_time) for change in told} == {when}
+
+
+async def test_an_edge_and_the_ends_that_it_made_are_known_at_once(home: Calls) -> None:
+    """T3 G2 At no instant is there an end without its edge."""
+    edge = await home.put_edge("Ada", "LIVES_IN", "Oslo")
+    times = {micros(change.record_time) for change in await home.changes()}
+
+    assert times == {micros(edge.create_time)}
+    assert await shown(home, "Ada", known_at(micros(edge.create_time))) == {"Oslo"}
+
+
+async def test_what_a_batch_says_comes_one_after_the_other(home: Calls) -> None:
+    """T3 T2 Of a functional relation the later item of a batch is the one that holds."""
+    await home.relation.DeclareRelation(
+        relation_pb2.DeclareRelationRequest(request_id="r", name="LIVES_IN", functional=True)
+    )
+    facts = [type_pb2.Fact(subject="Ada", relation="LIVES_IN", object=p) for p in ("Bonn", "Oslo")]
+    memories = [type_pb2.Memory(content=f"Ada: {f.object}", facts=[f]) for f in facts]
+    reply = await home.batch(memories)
+    first, second = [
+        (await home.memory.GetMemory(memory_pb2.GetMemoryRequest(id=r.memory_id))).memory
+        for r in reply.results
+    ]
+
+    assert micros(first.create_time) < micros(second.create_time)
+    assert await shown(home, "Ada") == {"Oslo"}
+    assert await shown(home, "Ada", known_at(micros(first.create_time))) == {"Bonn"}
 
 
 async def test_record_time_replays_what_was_known(live: World, home: Calls) -> None:

@@ -470,3 +470,25 @@ async def test_a_batch_is_a_header_and_as_many_memories_as_it_says(
 
     assert failure.reason == "ERROR_REASON_FIELD_INVALID"
     assert await home.changes() == []
+
+
+async def test_words_whose_time_is_over_may_be_said_again(home: Calls) -> None:
+    """M5 Equal words are one memory only while that one holds: a sale that is over is not on."""
+    over = await home.add("Sale is on", valid_from=stamp(START - 9 * DAY), valid_until=stamp(START))
+    later = await home.add("Shop is open", valid_from=stamp(START + 9 * DAY))
+    again = await home.add("Sale is on")
+    now = await home.add("Shop is open")
+
+    assert again.id != over.id
+    assert now.id != later.id
+    assert (await home.add("Sale is on")).id == again.id
+
+
+async def test_the_same_words_of_the_same_time_are_one_memory(home: Calls) -> None:
+    """M5 Ingesting adds nothing, of what is over neither; other words take its place for good."""
+    when = {"valid_from": stamp(START - 9 * DAY), "valid_until": stamp(START - DAY)}
+    over = await home.add("Sale is on", **when)
+
+    assert (await home.add("Sale is on", **when)).id == over.id
+    await home.add(f"Supersedes: [[memory:{over.id}]] There was no sale.", **when)
+    assert (await home.add("Sale is on", **when)).id != over.id

@@ -26,8 +26,16 @@ from concord_graph.ports.values import (
 class Writes(Reads, Protocol):
     """One transaction on one space: all of it is kept, or nothing."""
 
+    def step(self) -> None:
+        """Begin the next of several things that are told one after the other, as a batch's are.
+
+        What is written in one step is known from one instant on: no read sees half of it (T3).
+        """
+        ...
+
     def tick(self) -> tuple[int, int]:
-        """Return the next sequence number and a record time (µs) later than every earlier one."""
+        """Return the next sequence number and the step's record time (µs), which is later than
+        that of every earlier step and transaction."""
         ...
 
     def fresh(self, item_id: str) -> None:

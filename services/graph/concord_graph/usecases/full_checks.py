@@ -39,8 +39,8 @@ class Sequence:
             yield self.left.popleft()
 
     def takes(self, change: Change) -> bool:
-        """Go on to a change; return whether it is the next, and later than the one before."""
-        if change.seq != self._seq + 1 or change.record_time <= self._time:
+        """Go on to a change; return whether it is the next, and no earlier than the one before."""
+        if change.seq != self._seq + 1 or change.record_time < self._time:
             return False
         self._seq, self._time = change.seq, change.record_time
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -90,14 +90,12 @@ class FullExport:
 
     async def _keep_record(self, tx: Reads) -> None:
         """Write every change in sequence, behind the revision that it made; receipts after it."""
-        beyond = 0
-        while changes := await tx.operations(EVERY_CHANGE, beyond, PAGE):
-            beyond = changes[-1].seq
+        async for changes in _steps(tx):
             made = [change for change in changes if change.type in REVISING]
             refs = [Ref(change.item_kind, change.item_id, change.revision) for change in made]
             found = await tx.revisions(refs)
             revisions = {change.seq: item for change, item in zip(made, found, strict=True)}
-            supports = await _supports(tx, changes)
+            supports = await _supports(tx, made)
             for change in changes:
                 if change.author.method == IMPORT:
                     self._imports.append(change)
@@ -106,7 +104,7 @@ class FullExport:
                 if revision is not None:
                     self._keep(revision)
                 self._keep(change)
-                for support in supports[change.record_time]:
+                for support in supports[change.seq]:
                     self._keep(support)
                 if change.type == ChangeType.ERASED and change.item_kind == ItemKind.MEMORY:
                     receipt = await tx.erasure(memory_id=change.item_id)
@@ -120,9 +118,31 @@ class FullExport:
         self._file.write(data)
 
 
-async def _supports(tx: Reads, changes: Sequence[Change]) -> Mapping[int, Sequence[Support]]:
-    """Return what memories stated anew, by the record time of the change with which they did."""
-    found: dict[int, list[Support]] = defaultdict(list)
-    for support in await tx.supports(changes[0].record_time, changes[-1].record_time):
-        found[support.record_from].append(support)
-    return found
+async def _steps(tx: Reads) -> AsyncIterator[Sequence[Change]]:
+    """Yield every change in sequence, some at a time; those of one record time stay together."""
+    beyond, held = 0, list[Change]()
+    while changes := await tx.operations(EVERY_CHANGE, beyond, PAGE):
+        beyond = changes[-1].seq
+        held += changes
+        whole = [change for change in held if change.record_time < held[-1].record_time]
+        if whole:
+            yield whole
+        held = held[len(whole) :]
+    if held:
+        yield held
+
+
+async def _supports(tx: Reads, made: Sequence[Change]) -> Mapping[int, Sequence[Support]]:
+    """Return what memories stated anew, by the change behind which it is put down.
+
+    That is their own of that record time; else the edge's that took the place of another one.
+    """
+    behind: dict[int, list[Support]] = defaultdict(list)
+    if not made:
+        return behind
+    seqs = {(change.record_time, change.item_id): change.seq for change in made}
+    for support in await tx.supports(made[0].record_time, made[-1].record_time):
+        items = (support.memory_id, *reversed(support.edges))
+        seq = next(seq for i in items if (seq := seqs.get((support.record_from, i))))
+        behind[seq].append(support)
+    return behind

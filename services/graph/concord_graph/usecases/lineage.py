@@ -169,39 +169,57 @@ async def _refuse_cycle(writer: Writer, newer_id: str, relation: str, older_id: 
 async def refuse_descent(writer: Writer, newer_id: str, older_id: str) -> None:
     """Refuse what leads, over any steps of lineage or succession, from the older to the newer.
 
-    With one id for both: what leads from an item back to itself.
+    With one id for both: what leads from an item back to itself. It is looked for from both ends,
+    so that the end of a chain, however long, costs no more than a step.
     """
-    seen = {older_id}
-    frontier = [older_id]
-    former = _Former(writer.tx)
-    while frontier:
-        edges = await writer.tx.lineage_edges(frontier)
-        reached = {
-            edge.target.id for edge in edges if edge.source.id in seen and edge.relation in HIDING
-        }
-        reached |= await former.of(frontier)
-        if newer_id in reached:
+    down, up = _Walk(writer.tx, older_id, down=True), _Walk(writer.tx, newer_id, down=False)
+    while down.frontier and up.frontier:
+        walk, other = (down, up) if down.size < up.size else (up, down)
+        if await walk.step() & other.seen:
             raise LineageCycle(newer_id)
-        frontier = sorted(reached - seen)
-        seen |= reached
 
 
-class _Former:
-    """The edges that edges replace by following them in time: each succession is read once."""
+class _Walk:
+    """Goes step by step to what items replace (down), or to what replaces them (up)."""
 
-    def __init__(self, tx: Reads) -> None:
+    def __init__(self, tx: Reads, item_id: str, *, down: bool) -> None:
         self._tx = tx
-        self._known: set[str] = set()
+        self._down = down
+        self.frontier = [item_id]
+        self.seen = {item_id}
+        self._in_row: set[str] = set()
 
-    async def of(self, ids: Sequence[str]) -> set[str]:
-        """Return those that any of the ids replaces, but for what an earlier answer covers."""
+    @property
+    def size(self) -> tuple[int, int]:
+        """How much a step costs, then how much was walked."""
+        return len(self.frontier), len(self.seen)
+
+    async def step(self) -> set[str]:
+        """Go one step; return what it reaches."""
+        reached = await self._by_succession()
+        for edge in await self._tx.lineage_edges(self.frontier):
+            ends = (edge.source.id, edge.target.id)
+            here, there = ends if self._down else reversed(ends)
+            if edge.relation in HIDING and here in self.seen:
+                reached.add(there)
+        self.frontier = sorted(reached - self.seen)
+        self.seen |= reached
+        return reached
+
+    async def _by_succession(self) -> set[str]:
+        """Return the edges that the frontier's follow, or are followed by; each row read once."""
         found: set[str] = set()
-        for edge_id in ids:
-            edge = None if edge_id in self._known else await self._tx.edge(edge_id)
+        for edge_id in self.frontier:
+            edge = None if edge_id in self._in_row else await self._tx.edge(edge_id)
             if edge is None or edge.deleted or edge.is_lineage:
                 continue
             row = await self._tx.succession(edge, MOST_FORMER)
-            earlier = {e.id for e in row if e.effective_from < edge.effective_from}
-            self._known |= earlier
-            found |= earlier
+            beyond = {
+                each.id
+                for each in row
+                if each.effective_from != edge.effective_from
+                and (each.effective_from < edge.effective_from) == self._down
+            }
+            self._in_row |= beyond
+            found |= beyond
         return found

@@ -27,6 +27,7 @@ from concord_graph.domain.items import (
     MemoryKind,
 )
 from concord_graph.domain.links import MalformedLink, without_links
+from concord_graph.domain.standing import Standing
 from concord_graph.domain.turns import check_still_said, said
 from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Ref
 from concord_graph.usecases.facts import keep_facts, make_edges, settle
@@ -75,6 +76,7 @@ class Memories:
         refusals: list[ItemRefused] = []
         async with writer.together():
             for index, draft in enumerate(drafts):
+                writer.tx.step()
                 try:
                     done.append(await self._add_one(writer, draft, update_existing=update_existing))
                 except (GraphError, MalformedLink) as error:
@@ -130,6 +132,7 @@ class Memories:
         await writer.tx.expect(lambda: self._asked_about(drafts))
         refs: list[Ref] = []
         for index, draft in enumerate(drafts):
+            writer.tx.step()
             try:
                 refs.append(await self._append_one(writer, draft))
             except MalformedLink as error:
@@ -216,8 +219,8 @@ class Memories:
             return None
         at = Instant(max(writer.now, tx.last_time))
         views = await tx.views(ItemKind.MEMORY, [memory.id for memory in saying], at)
-        current = [m for m in saying if not views[m.id].standing.is_superseded(at.valid)]
-        return current[0] if current else None  # a replaced text may be said again: A, B, A
+        known = [m for m in saying if _is_said(views[m.id].standing, m, draft, at)]
+        return known[0] if known else None
 
     async def _named(self, writer: Writer, memory_id: str) -> Memory | None:
         memory = await writer.tx.memory(memory_id)
@@ -301,6 +304,16 @@ def _stating(memory: Memory | None) -> object:
 def _keyed(draft: MemoryDraft) -> bool:
     """Return whether the caller named the memory: then equal words do not make it another one."""
     return bool(draft.id or draft.external_id)
+
+
+def _is_said(standing: Standing, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
+    """Return whether saying a memory's words again is that memory (M5).
+
+    A replaced text may be said again: A, B, A. So may one whose time is over or is yet to come, but
+    with the same stated times it is the same statement.
+    """
+    same = (memory.valid_from, memory.valid_until) == (draft.valid_from, draft.valid_until)
+    return standing.is_current(at.valid) or (same and not standing.is_superseded(at.valid))
 
 
 def _digest(draft: MemoryDraft) -> str:

@@ -170,7 +170,11 @@ class Writer:
             await self._announce(item_id, kind)
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
-        """Write an entry: nothing constitutive is one or hangs on one, and no standing changes."""
+        """Write an entry: nothing constitutive is one or hangs on one, and no standing changes.
+
+        Each is a step: lists of entries go by their time.
+        """
+        self.tx.step()
         return await self._record(before, after)
 
     async def replay(self, item: Record | None, change: Change) -> None:

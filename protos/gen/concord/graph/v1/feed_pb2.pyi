@@ -262,7 +262,9 @@ class Change(_message.Message):
     """Digest of that revision (hex SHA-256, salted with a salt that is stored with the item)."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was recorded; strictly increasing in a space."""
+        """When it was recorded; never earlier than the change before. What one request wrote, or one item of
+        a batch, has one record time: nobody sees half of it.
+        """
 
     @_builtins.property
     def attestation(self) -> Global___Attestation:

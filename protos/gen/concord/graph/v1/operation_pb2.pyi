@@ -159,7 +159,9 @@ class Operation(_message.Message):
     """Why it was refused."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was recorded; strictly increasing in a space."""
+        """When it was recorded; never earlier than the change before. What one request wrote, or one item of
+        a batch, has one record time: nobody sees half of it.
+        """
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ CHANGE = (
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
     "MATCH (c:Change) WHERE c.record_time >= $time AND c.seq > 0"
-    " RETURN c.seq ORDER BY c.record_time LIMIT 1"
+    " RETURN c.seq ORDER BY c.record_time, c.seq LIMIT 1"
 )
 # where names of a kind stand: the live label, the two sortings, and the name itself
 _SPELT = {

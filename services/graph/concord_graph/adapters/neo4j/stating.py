@@ -47,6 +47,7 @@ IS_NAMED: Final = " UNION ALL ".join(
 SUPPORTS: Final = (
     "CALL () { MATCH (p:SupportVersion)"
     " WHERE p.record_from >= $since AND p.record_from <= $until"
+    " AND p.record_until > p.record_from"
     " RETURN p.record_from AS time, p.memory_id AS id, p.place AS place, p.edge_id AS edge"
     " UNION MATCH (p:SupportVersion)"
     " WHERE p.record_until >= $since AND p.record_until <= $until"
@@ -54,8 +55,8 @@ SUPPORTS: Final = (
     " RETURN DISTINCT p.record_until AS time, p.memory_id AS id, -1 AS place, '' AS edge }"
     " RETURN time, id, place, edge ORDER BY time, id, place"
 )
-"""(time, memory's id, place, edge's id) of what began between $since and $until (µs), and with the
-place -1 of what ended then."""
+"""(time, memory's id, place, edge's id) of what began between $since and $until (µs) and lasted,
+and with the place -1 of what ended then."""
 STATING: Final = (
     "MATCH (p:Support) WHERE p.edge_id IN $ids AND p.memory_id > $after"
     " MATCH (d:Memory {id: p.memory_id})"

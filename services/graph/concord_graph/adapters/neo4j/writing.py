@@ -89,6 +89,7 @@ class Neo4jWrites(Neo4jReads):
         self._author = author or _NOBODY
         self._request: Fields | None = None
         self._clock = clock
+        self._begun = False
         self._tokens = tokens
         self._known = WorkingSet()
         self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
@@ -118,10 +119,16 @@ class Neo4jWrites(Neo4jReads):
         self._functional = set(functional)
         self._stated = stated
 
+    def step(self) -> None:
+        """Let the next tick be later."""
+        self._begun = False
+
     def tick(self) -> tuple[int, int]:
-        """Return the next sequence number and a later record time."""
+        """Return the next sequence number and the step's record time."""
         self._seq += 1
-        self._last_time = max(self._clock(), self._last_time + 1)
+        if not self._begun:
+            self._begun = True
+            self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
 
     def fresh(self, item_id: str) -> None:
@@ -130,7 +137,7 @@ class Neo4jWrites(Neo4jReads):
 
     def wind(self, seq: int, time: int) -> None:
         """Set the counters to those of an imported change."""
-        self._seq, self._last_time = seq, time
+        self._seq, self._last_time, self._begun = seq, time, False
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Fetch what will be asked, and the lineage from there on, in a few statements."""

@@ -47,13 +47,14 @@ IS_NAMED = " UNION ALL ".join(
 SUPPORTS = (
     "SELECT record_from AS time, memory_id, place, edge_id FROM support INDEXED BY support_opened"
     " WHERE space = :space AND record_from BETWEEN :since AND :until"
+    " AND record_until > record_from"
     " UNION ALL SELECT DISTINCT record_until, memory_id, -1, ''"
     " FROM support INDEXED BY support_closed WHERE space = :space"
     f" AND record_until BETWEEN :since AND :until AND record_until <> {FOREVER}"
     " ORDER BY time, memory_id, place"
 )
-"""(time, memory's id, place, edge's id) of what began between :since and :until (µs), and with the
-place -1 of what ended then."""
+"""(time, memory's id, place, edge's id) of what began between :since and :until (µs) and lasted,
+and with the place -1 of what ended then."""
 
 STATING = (
     f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', True)}"

@@ -46,15 +46,22 @@ class SqliteWrites(SqliteReads):
     ) -> None:
         super().__init__(connection, space, epoch=epoch, pending=pending)
         self._clock = clock
+        self._begun = False
         self.erased: list[bytes] = []
         if not self._space:
             sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
 
+    def step(self) -> None:
+        """Let the next tick be later."""
+        self._begun = False
+
     def tick(self) -> tuple[int, int]:
-        """Return the next sequence number and a later record time."""
+        """Return the next sequence number and the step's record time."""
         self._seq += 1
-        self._last_time = max(self._clock(), self._last_time + 1)
+        if not self._begun:
+            self._begun = True
+            self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
 
     def fresh(self, item_id: str) -> None:
@@ -65,7 +72,7 @@ class SqliteWrites(SqliteReads):
 
     def wind(self, seq: int, time: int) -> None:
         """Set the counters to those of an imported change."""
-        self._seq, self._last_time = seq, time
+        self._seq, self._last_time, self._begun = seq, time, False
 
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
