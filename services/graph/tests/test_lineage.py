@@ -14,6 +14,7 @@ from graph_world import (
     SUPERSEDES,
     Calls,
     World,
+    fact,
     micros,
     reason,
     refused,
@@ -272,3 +273,21 @@ async def test_a_chain_of_edges_holds_those_of_the_same_triple(home: Calls) -> N
         assert [(item.id, item.is_head) for item in items] == [(first.id, False), (later.id, True)]
     assert (await home.get_edge(later.id)).standing.predecessor_count == 1
     assert (await home.get_edge(first.id)).standing.predecessor_count == 0
+
+
+async def test_a_chain_goes_along_what_memories_state(home: Calls) -> None:
+    """T5 T2 Memories that gave way by their facts stand with those that came after."""
+    await home.declare("LIVES_IN")
+    for number, place in enumerate(("Ulm", "Oslo", "Rome")):
+        begun = stamp(START - (9 - number) * DAY)
+        stated = [fact("Ada", "LIVES_IN", place), fact("Ada", "HAS_SEEN", place)]
+        await home.add(f"Ada: {place}", id=place, valid_from=begun, facts=stated[: 1 + number % 2])
+    await home.add("Ada has seen Oslo, too", id="other", facts=[fact("Ada", "HAS_SEEN", "Oslo")])
+    then = (await home.get("Oslo")).create_time
+    await home.put_edge("Ada", "LIVES_IN", "nowhere", valid_from=START - DAY)
+
+    for asked in ("Ulm", "Oslo", "Rome"):
+        chain = await home.lineage(asked)
+        assert [item.id for item in chain.items] == ["Ulm", "Oslo", "Rome"], asked
+    chain = await home.lineage("Ulm", as_of=type_pb2.AsOf(record_time=then))
+    assert [(item.id, item.is_head) for item in chain.items] == [("Ulm", False), ("Oslo", True)]

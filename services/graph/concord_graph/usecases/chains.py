@@ -35,20 +35,38 @@ class Chain:
 
 
 async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
-    """Return the chain of a memory, an edge or a ghost; None when nothing knows the id."""
+    """Return the chain of a memory, an edge or a ghost; None when nothing knows the id.
+
+    A memory's chain goes on along what it states: with those that state what came before or after.
+    """
+    edges, ids = await _around(tx, {item_id, *await _taking_turns(tx, item_id, at)}, at)
+    views = await _views(tx, ids, at)
+    if item_id not in views and not edges:
+        return None
+    return await _assembled(tx, ids, edges, views, at)
+
+
+async def _around(tx: Reads, start: set[str], at: Instant) -> tuple[dict[str, Edge], set[str]]:
+    """Return the lineage from these items on, and every item that it or succession leads to."""
     edges: dict[str, Edge] = {}
-    ids = {item_id}
-    frontier = {item_id}
+    ids, frontier = set(start), set(start)
     while frontier and len(ids) <= MOST_ITEMS:
         found = await tx.lineage_edges(frontier, at.record)
         edges |= {edge.id: edge for edge in found}
         ends = {end.id for edge in found for end in (edge.source, edge.target)}
         frontier = (ends | await _in_succession(tx, frontier, at)) - ids
         ids |= frontier
-    views = await _views(tx, ids, at)
-    if item_id not in views and not edges:
-        return None
-    return await _assembled(tx, ids, edges, views, at)
+    return edges, ids
+
+
+async def _taking_turns(tx: Reads, item_id: str, at: Instant) -> set[str]:
+    """Return the memories that state what stands in one chain with what this one states (T2)."""
+    stated = set(await tx.facts_of(item_id, at.record))
+    if not stated:
+        return set()
+    _, ids = await _around(tx, stated, at)
+    views = await tx.views(ItemKind.EDGE, ids - stated, at)
+    return {memory_id for view in views.values() for memory_id in view.sources}
 
 
 async def _in_succession(tx: Reads, ids: set[str], at: Instant) -> set[str]:
