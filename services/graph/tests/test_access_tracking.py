@@ -1,13 +1,17 @@
 """Reading leaves a count and a time, off the reply's path, and nothing else."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
+import pytest
 import raw_store
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord_graph.domain.exceptions import StoreUnavailable
 from concord_graph.domain.items import Instant, ItemKind, Memory
-from concord_graph.ports import Author, Reads, Writes
+from concord_graph.ports import Author, ReadCounts, Reads, Writes
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.writer import Rules, Writer
 from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, opened_store, world
@@ -162,3 +166,39 @@ async def test_closing_what_is_closed_does_nothing(tmp_path: Path) -> None:
 
     async with world(path) as live:
         assert (await live.calls().get_edge(edge.id)).access.access_count == 1
+
+
+async def test_reads_that_could_not_be_stored_are_stored_later(tmp_path: Path) -> None:
+    """G6 None is lost when a flush fails, nor what is read meanwhile, and none is counted twice."""
+    store = await opened_store(tmp_path / "graph.db", Clock())
+
+    class Refusing:
+        """The store, of which a touch fails."""
+
+        async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
+            if self.refuses:
+                touches.add("home", ["m"])
+                raise StoreUnavailable("the disk is full")
+            await store.touch(reads, stored)
+
+        refuses = True
+
+    async def put(tx: Writes) -> None:
+        await Writer(tx, Author("p", "Test", "r"), Rules(), START).put(None, Memory("m", "x"))
+
+    async def stored(tx: Reads) -> int:
+        return (await tx.views(ItemKind.MEMORY, ["m"], Instant(START)))["m"].access.count
+
+    failing = Refusing()
+    touches = Touches(cast(Any, failing), Clock())
+    await store.write("home", put)
+    touches.add("home", ["m"])
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            await touches.flush()
+    failing.refuses = False
+    await touches.flush()
+    await touches.flush()
+
+    assert await store.read("home", stored) == 3
+    await store.close()

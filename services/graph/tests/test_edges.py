@@ -367,3 +367,12 @@ async def test_a_mask_that_names_what_is_unset(home: Calls) -> None:
     changed.source.CopyFrom(by_id((await home.get_node("A")).id))
     changed.source.name = "B"
     assert await reason(home.update_edge(changed, "source")) == "ERROR_REASON_FIELD_INVALID"
+
+
+async def test_an_upsert_cannot_end_an_edge_before_it_began(home: Calls) -> None:
+    """G2 M1 What is merged is judged whole: the begin was said before, the end is said now."""
+    edge = await home.put_edge("Ann", "IN", "Rome", valid_from=START)
+    call = home.put_edge("Ann", "IN", "Rome", valid_until=START - DAY)
+
+    assert await reason(call) == "ERROR_REASON_FIELD_INVALID"
+    assert (await home.get_edge(edge.id)).etag == edge.etag

@@ -492,3 +492,14 @@ async def test_the_same_words_of_the_same_time_are_one_memory(home: Calls) -> No
     assert (await home.add("Sale is on", **when)).id == over.id
     await home.add(f"Supersedes: [[memory:{over.id}]] There was no sale.", **when)
     assert (await home.add("Sale is on", **when)).id != over.id
+
+
+async def test_a_key_and_an_id_name_one_memory(home: Calls) -> None:
+    """M5 A key that another memory has is no second name for this one."""
+    await home.add("one", id="one", external_id="key")
+    await home.add("two", id="two")
+
+    for memory_id in ("two", "three"):
+        call = home.add("one", id=memory_id, external_id="key")
+        assert await reason(call) == "ERROR_REASON_ITEM_EXISTS"
+    assert (await home.get("one")).content == "one"

@@ -287,3 +287,10 @@ async def test_an_edge_end_by_name_of_marks_only(home: Calls) -> None:
     await home.put_node("Ada")
 
     assert await near_edge(home, named("\u0301"), "KNOWS", "Ada") == []
+
+
+async def test_a_name_of_nothing_but_diacritics_is_found_without(home: Calls) -> None:
+    """G13 Unfolded, the two would have no letter in common."""
+    await home.put_node("Čšžđ ťňř")
+
+    assert await near_node(home, "Cszđ tnr") == ["Čšžđ ťňř"]

@@ -308,3 +308,13 @@ async def test_an_upsert_addresses_the_current_value(live: World, home: Calls) -
     assert await value(home, "a", valid_at(START + DAY + SECOND)) == {"y"}
     assert await value(home, "a", valid_at(START + SECOND)) == {"x"}
     assert (await home.get_edge(first.id)).standing.is_superseded
+
+
+async def test_of_many_former_values_a_hundred_are_counted(home: Calls) -> None:
+    """T2 G10 A hub's former values of one instant would cost every reader of the next one."""
+    await home.declare("IS_AT")
+    for number in range(102):
+        await home.put_edge("Ann", "IS_AT", f"place {number}", valid_from=START - DAY)
+    newest = await home.put_edge("Ann", "IS_AT", "home", valid_from=START)
+
+    assert (await home.get_edge(newest.id)).standing.predecessor_count == 100
