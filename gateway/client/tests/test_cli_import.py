@@ -167,6 +167,36 @@ def test_into_a_space_of_its_own(concord: Commands, unique: Unique, tmp_path: Pa
     assert concord("get", own).exit_code == 1
 
 
+def test_the_memories_of_a_state_export_into_another_space(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """M6 G15 What a memory says, whole; asked for again it is known."""
+    own, space = unique("carried"), "demo"
+    concord.done(
+        *("add", f"The {own} is red.", "--id", own, "--kind", "plan", "--importance", "high"),
+        *(
+            "--fact",
+            f"{own}|HAS|red",
+            "--tag",
+            "x",
+            "--source",
+            "Ada",
+            "--valid-from",
+            "2020-01-01",
+        ),
+        *("--domain", "a.b", "--external-id", f"x:{own}", "--category", "c", "--session", "s"),
+    )
+    lines = [line for line in concord.done("export").splitlines() if f'"id":"{own}"' in line]
+    path = jsonl(tmp_path / "state.jsonl", *lines)
+
+    first = concord.done("import", path, "--space", space)
+    copied = concord.done("export", "--space", space).splitlines()
+
+    assert first == "1 memory: 1 created, 0 unchanged, 0 updated; 0 errors\n"
+    assert [line for line in copied if f'"id":"{own}"' in line] == lines
+    assert "1 unchanged" in concord.done("import", path)
+
+
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_an_empty_file_is_nothing_to_do(concord: Commands, tmp_path: Path, content: str) -> None:
     """M6 No memories, no errors."""

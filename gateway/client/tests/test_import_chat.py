@@ -172,6 +172,86 @@ def test_plain_text_with_and_without_times(tmp_path: Path) -> None:
     assert second.valid_from.ToJsonString() == "2026-03-01T10:01:00Z"
 
 
+TIMED = (
+    "[2024-01-01 10:00] Ada: Can you start?\n[2024-01-01 10:01] Bo: Yes.\n{}\n"
+    "[2024-01-01 10:03] Bo: Done.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ada: Thanks, and please cancel my subscription.",
+        "ada: Thanks.",
+        "Bo: And you?",
+        "[2024-01-01 10:02 Ada: Half a bracket.",
+        "2024-01-01 10:02] Ada: The other half.",
+        "2024-01-01 10:02 Ada: None.",
+        "10:02 Ada: None.",
+        "[2024-01-01 10:02] Ada joined the call",
+        "[soon] Ada: Yes.",
+    ],
+)
+def test_no_line_of_one_is_put_into_the_mouth_of_another(tmp_path: Path, line: str) -> None:
+    """M2 M6 In a transcript with times a line that may be another's is an error with its place."""
+    path = written(tmp_path, TIMED.format(line))
+
+    outcomes = list(read_chat(path))
+
+    assert [each.memory.content for each in outcomes if isinstance(each, Draft)] == [
+        *("Can you start?", "Yes.", "Done."),
+    ]
+    assert [each.line for each in defects(path)] == [3]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Note: bring milk",
+        " Ada: is who I quote",
+        "Ask Ada: she knows",
+        "[1] see 10:20",
+        "[laughs]",
+        "at 10:02 we left",
+        "1. Ada: milk",
+    ],
+)
+def test_what_goes_on_with_the_turn_above(tmp_path: Path, line: str) -> None:
+    """M6 Nobody in the transcript has that name, or the line is indented: one turn, two lines."""
+    turns = told(written(tmp_path, TIMED.format(line)))
+
+    assert turns[1] == ("talk", "Bo", f"Yes.\n{line}")
+
+
+def test_lines_whose_time_stands_before_a_dash(tmp_path: Path) -> None:
+    """M6 As messengers export them; a day that may be a month is not guessed, line by line."""
+    iso = "2024-01-02, 10:00 - Ada: hi\nthere\n2024-01-02, 10:01 - Bo Li: ho\n"
+    local = written(
+        tmp_path,
+        "01/02/2024, 10:00 - Messages are encrypted\n01/02/2024, 10:00 - Ada: hi\n"
+        "31.02.2024, 10:01 - Bo: ho\nmore\n1/2/24, 9:05 PM - Ada left\n1/2/24, 9:05 PM - Bo: x\n",
+        "local.txt",
+    )
+
+    first, second = memories(written(tmp_path, iso))
+    assert (first.content, first.sources[0].speaker) == ("hi\nthere", "Ada")
+    assert second.valid_from.ToJsonString() == "2024-01-02T10:01:00Z"
+    assert [(each.line, each.reason) for each in defects(local)] == [
+        (1, 'no "Speaker: text"'),
+        (2, "no ISO 8601 time: '01/02/2024 10:00'"),
+        (3, "no ISO 8601 time: '31.02.2024 10:01'"),
+        (5, 'no "Speaker: text"'),
+        (6, "no ISO 8601 time: '1/2/24 9:05 PM'"),
+    ]
+
+
+def test_each_line_before_the_first_turn_has_its_place(tmp_path: Path) -> None:
+    """M6 One error a line, and none takes another's."""
+    path = written(tmp_path, "A heading\n\nanother one\nAda: Hi.\nyes\n")
+
+    assert [each.line for each in defects(path)] == [1, 3]
+
+
 def test_external_ids_stay_when_a_transcript_grows_or_moves(tmp_path: Path) -> None:
     """M5 M6 Every turn has an id of its own, and the same one in the file's next version."""
     turns = [{"session": "s", "role": "u", "text": text} for text in ("ok", "no", "ok", "ok")]

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from concord.type.v1 import type_pb2
+from concord_client.importers.form import Format
+from concord_client.importers.formats import detected
 from concord_client.importers.jsonl import read_jsonl
 from concord_client.importers.outcome import MAX_CONTENT, MAX_ITEM_BYTES, Defect, Draft
 from hypothesis import HealthCheck, given, settings
@@ -37,6 +39,57 @@ def test_each_line_is_a_memory(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "word", ["plan", "PLAN", "Plan", "MEMORY_KIND_PLAN", "memory_kind_plan", 2]
+)
+def test_enum_values_are_spelt_as_people_spell_them(file: Path, word: object) -> None:
+    """M6 The words of the command line and of exports, in any case, for every enum of a memory."""
+    line = {
+        "content": "x",
+        "kind": word,
+        "importance": "High",
+        "edgeType": "descriptive",
+        "sources": [{"speaker": "Ada", "trust": "VERIFIED"}],
+    }
+    file.write_text(json.dumps(line))
+
+    (draft,) = read_jsonl(file)
+
+    assert draft == Draft(
+        type_pb2.Memory(
+            content="x",
+            kind=type_pb2.MEMORY_KIND_PLAN,
+            importance=type_pb2.IMPORTANCE_HIGH,
+            edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE,
+            sources=[type_pb2.Source(speaker="Ada", trust=type_pb2.TRUST_LEVEL_VERIFIED)],
+        ),
+        str(file),
+        1,
+    )
+
+
+def test_the_memories_of_a_state_export(file: Path) -> None:
+    """M6 G15 A memory's line is one; of what is none the reader says what it is."""
+    memory = {"kind": "memory", "memory_kind": "FACT", "id": "a", "content": "x", "among": "1"}
+    others = [
+        {"kind": "node", "name": "Ada"},
+        {"kind": "lineage"},
+        {"kind": "memory", "erased": "b"},
+    ]
+    file.write_text("\n".join(map(json.dumps, [memory, *others])))
+
+    first, *defects = read_jsonl(file)
+
+    assert isinstance(first, Draft)
+    assert first.memory == type_pb2.Memory(id="a", content="x", kind=type_pb2.MEMORY_KIND_FACT)
+    assert [each.reason.partition(":")[0] for each in defects if isinstance(each, Defect)] == [
+        *("a node, no memory", "lineage, no memory", "erased, no memory"),
+    ]
+    assert detected(file) is Format.JSONL
+    file.write_text(json.dumps(others[0]))
+    assert detected(file) is Format.JSONL
+
+
+@pytest.mark.parametrize(
     ("line", "reason"),
     [
         (b"{", "not JSON: Expecting property name enclosed in double quotes, at column 2"),
@@ -46,6 +99,9 @@ def test_each_line_is_a_memory(file: Path) -> None:
         (b'{"content": "x", "valid_form": 1}', "no such field: valid_form; is validFrom meant?"),
         (b'{"content": "x", "sources": [{"who": 1}]}', "no such field: sources[0].who"),
         (b'{"content": "x", "content": "y"}', "the key content stands twice"),
+        (b'{"content": "x", "kind": "plan", "kind": "fact"}', "the key kind stands twice"),
+        (b'{"content": "x", "kind": "song"}', "kind: one of MEMORY_KIND_FACT, "),
+        (b'{"content": "x", "kind": "plan", "tags": [1]}', "tags: each item: a text is expected"),
         (b'{"content": 5}', "content: a text is expected"),
         (b'{"content": "x", "kind": "MEMORY_KIND_SONG"}', "kind: one of MEMORY_KIND_FACT, "),
         (

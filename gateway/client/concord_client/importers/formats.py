@@ -11,6 +11,7 @@ from concord_client.importers.form import Format
 from concord_client.importers.jsonl import read_jsonl
 from concord_client.importers.markdown import read_markdown
 from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft
+from concord_client.importers.spelling import STATE_KINDS
 
 _JSON_LINES = (".jsonl", ".ndjson")
 
@@ -41,5 +42,6 @@ def detected(path: Path) -> Format:
         value = None
     if isinstance(value, dict):
         told = is_conversation(value) or any(name in value for name in SPEAKERS)
+        told = told and value.get("kind") not in STATE_KINDS  # a node of an export has a name
         return Format.CHAT if told else Format.JSONL
     return Format.JSONL if path.suffix.lower() in _JSON_LINES else Format.CHAT

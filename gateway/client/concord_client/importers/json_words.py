@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import cast
+from typing import Any, cast
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -24,8 +24,8 @@ _TIME = 'a time with its zone is expected, such as "2026-11-21T12:00:00Z"'
 def why_not(text: str, kind: type[Message], complaint: str) -> str:
     """Why `text` is no `kind`; `complaint` is the library's."""
     try:
-        found = json.loads(text.rstrip(), object_pairs_hook=_without_doubles)
-    except _Double as double:
+        found = read_json(text)
+    except DoubleKey as double:
         return f"the key {double} stands twice"
     except json.JSONDecodeError as error:
         return f"not JSON: {error.msg}, at column {error.colno}"
@@ -41,7 +41,12 @@ def why_not(text: str, kind: type[Message], complaint: str) -> str:
     return "a field has a value of the wrong kind"
 
 
-class _Double(Exception):
+def read_json(text: str) -> Any:
+    """The JSON value of `text`. Raises `DoubleKey`, ValueError or RecursionError."""
+    return json.loads(text.rstrip(), object_pairs_hook=_without_doubles)
+
+
+class DoubleKey(Exception):
     """A key stands twice in an object."""
 
 
@@ -49,7 +54,7 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
-            raise _Double(name)
+            raise DoubleKey(name)
         found[name] = value
     return found
 

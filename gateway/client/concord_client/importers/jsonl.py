@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from concord.type.v1.type_pb2 import Memory
-from google.protobuf.json_format import Parse, ParseError
+from google.protobuf.json_format import Parse, ParseDict, ParseError
 
-from concord_client.importers.json_words import why_not
+from concord_client.importers.json_words import DoubleKey, read_json, why_not
 from concord_client.importers.outcome import (
     MAX_ITEM_BYTES,
     Defect,
@@ -16,6 +16,7 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     check_content,
 )
+from concord_client.importers.spelling import memory_of_state, with_contract_names
 
 _LONGEST_REASON = 200
 
@@ -23,8 +24,9 @@ _LONGEST_REASON = 200
 def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per line of the file, in order; blank lines are skipped.
 
-    Field names may be those of the contract or their lowerCamelCase. A line that is too long,
-    not UTF-8, not JSON, no memory or without content gives a Defect. The file is read as it
+    Field names may be those of the contract or their lowerCamelCase, enum values the contract's or
+    their short words in any case; the memories of a state export are read too. A line that is too
+    long, not UTF-8, not JSON, no memory or without content gives a Defect. The file is read as it
     is consumed; a file that cannot be read gives one Defect on line 0.
     """
     file = str(path)
@@ -60,13 +62,29 @@ def _memory(line: bytes, *, first: bool) -> Memory:
         raise ItemUnreadable("not a JSON object")
     memory = Memory()
     try:
-        Parse(text, memory)
+        _parse(text, memory)
     except ParseError as error:
         raise ItemUnreadable(_told(why_not(text, Memory, str(error)))) from None
     except RecursionError:
         raise ItemUnreadable("the JSON is nested too deeply") from None
     check_content(memory.content)
     return memory
+
+
+def _parse(text: str, memory: Memory) -> None:
+    """Read the contract's own JSON, else the other spellings; raise ParseError where neither is."""
+    try:
+        Parse(text, memory)
+    except ParseError:
+        try:
+            value = read_json(text)
+        except (DoubleKey, ValueError):
+            value = None
+        if not isinstance(value, dict):
+            raise
+        memory.Clear()
+        spelt = with_contract_names(memory_of_state(value), Memory.DESCRIPTOR)
+        ParseDict(dict(spelt), memory)
 
 
 def _told(reason: str) -> str:

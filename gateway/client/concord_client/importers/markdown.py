@@ -1,11 +1,12 @@
 """Reads a folder of Markdown notes with YAML front matter as memories."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
 from concord.type.v1 import type_pb2
+from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.importers.folder import Found, markdown_files
@@ -17,6 +18,7 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     check_content,
 )
+from concord_client.importers.spelling import contract_name, short_words
 
 LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
 
@@ -116,24 +118,23 @@ def _hides_what_follows(body: str) -> bool:
 
 
 def _kind(keys: Mapping[str, object]) -> type_pb2.MemoryKind.ValueType:
-    return type_pb2.MemoryKind.Value(
-        _named(keys, "kind", "MEMORY_KIND", type_pb2.MemoryKind.keys())
-    )
+    name = _named(keys, "kind", type_pb2.MemoryKind.DESCRIPTOR)
+    return type_pb2.MemoryKind.Value(name or "MEMORY_KIND_UNSPECIFIED")
 
 
 def _importance(keys: Mapping[str, object]) -> type_pb2.Importance.ValueType:
-    names = type_pb2.Importance.keys()
-    return type_pb2.Importance.Value(_named(keys, "importance", "IMPORTANCE", names))
+    name = _named(keys, "importance", type_pb2.Importance.DESCRIPTOR)
+    return type_pb2.Importance.Value(name or "IMPORTANCE_UNSPECIFIED")
 
 
-def _named(keys: Mapping[str, object], key: str, prefix: str, names: Sequence[str]) -> str:
-    """Return the contract's name of a word such as "fact", in any case."""
-    word = text_of(keys, key).upper()
-    name = f"{prefix}_{word or 'UNSPECIFIED'}"
-    if name not in names or word == "UNSPECIFIED":
-        words = ", ".join(known.removeprefix(f"{prefix}_").lower() for known in names[1:])
+def _named(keys: Mapping[str, object], key: str, enum: EnumDescriptor) -> str:
+    """Return the contract's name of a word such as "fact", in any case; "" without one."""
+    word = text_of(keys, key)
+    name = contract_name(enum, word)
+    if word and name is None:
+        words = ", ".join(short_words(enum))
         raise ItemUnreadable(f"{key}: {word.lower()[:60]!r} is none of {words}")
-    return name
+    return name or ""
 
 
 def _set_time(field: Timestamp, instant: datetime, key: str) -> None:

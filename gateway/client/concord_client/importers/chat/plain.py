@@ -1,17 +1,31 @@
-"""Reads plain text: lines "Speaker: text", each with a "[time]" before it or none."""
+"""Reads plain text: lines "Speaker: text", each with a "[time]" or "time - " before it or none."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord_client.importers.chat.records import time_of
 from concord_client.importers.chat.turns import Turn
 from concord_client.importers.outcome import ItemUnreadable
 
+_DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
+_DASHED = rf"{_DATE}[T,]?\s*{_CLOCK}"
 # A speaker is up to five words without punctuation: "Note that this matters: ..." is none.
 _LINE = re.compile(
-    r"(?:\[(?P<time>[^\]\n]{1,64})\]\s*)?"
+    rf"(?:\[(?P<time>[^\]\n]{{1,64}})\]\s*|(?P<dashed>{_DASHED})\s+[-–]\s+)?"
     r"(?P<speaker>[^\W_][\w.'’()@+-]{0,63}(?: [\w.'’()@+-]{1,63}){0,4}):(?:[ \t]+(?P<text>.*))?"
+)
+_SURE_TIME = rf"(?:{_DATE}|\d{{1,2}}:\d{{2}})"
+_STAMPS = {"[": re.compile(rf"\[\s*{_SURE_TIME}"), "-": re.compile(_DASHED)}
+"""How a line with a time begins, by the form of the transcript's first turn."""
+_DAMAGED_STAMP = re.compile(rf"[\[(]?[^:\[\]]{{0,16}}?{_SURE_TIME}")
+_FARTHEST_SPEAKER = 120
+
+NO_SPEAKER = 'no "Speaker: text"'
+NO_TIME = (
+    'no "[time]", which the other turns have: give it one, '
+    "or indent it where it goes on with the turn above"
 )
 
 
@@ -24,40 +38,70 @@ class Paragraph:
     speaker: str
     time: str
     lines: list[str]
+    flaw: str = ""
+    """Why it is no turn."""
 
     def turn(self, session: str) -> Turn:
-        """The turn. Raises `ItemUnreadable` where its time is none."""
+        """The turn. Raises `ItemUnreadable` where it is none."""
+        if self.flaw:
+            raise ItemUnreadable(self.flaw)
         return Turn(session, self.speaker, "\n".join(self.lines), time_of(self.time or None))
 
 
-def paragraphs(lines: Iterable[str]) -> Iterator[Paragraph]:
+def paragraphs(lines: Sequence[str]) -> Iterator[Paragraph]:
     """The turns of a transcript; a line without a speaker goes on with the turn above.
 
     Where the first turn states a time, so does every other: then a line such as "Note: ..."
-    without one is no speaker's. What stands before the first turn has the speaker "".
+    without one is no speaker's. But one that begins with the name of somebody who speaks in the
+    same transcript, or with a damaged time, may be another's words: it has a flaw, rather than
+    that they are put into the mouth above. So has each line before the first turn.
     """
+    reader = _Reader(lines)
     current: Paragraph | None = None
-    timed: bool | None = None
+    begins = False
     for number, line in enumerate(lines, 1):
-        found = _LINE.fullmatch(line)
-        if found and timed and not found["time"]:
-            found = None
-        if found:
-            if current:
-                yield current
-            timed = bool(found["time"]) if timed is None else timed
-            current = Paragraph(
-                number, found["speaker"], found["time"] or "", [found["text"] or ""]
-            )
+        begun = reader.begun(number, line)
+        begins = begins or begun is not None
+        if begun is None and not begins and line.strip():
+            begun = Paragraph(number, "", "", [line], NO_SPEAKER)
+        if begun and current:
+            yield current
+        if begun:
+            current = begun
         elif current:
             current.lines.append(line)
-        elif line.strip():
-            current = Paragraph(number, "", "", [line])
     if current:
         yield current
 
 
-def demand_speaker(paragraph: Paragraph) -> None:
-    """Raises `ItemUnreadable` for lines that nobody is said to have said."""
-    if not paragraph.speaker:
-        raise ItemUnreadable('no "Speaker: text"')
+class _Reader:
+    """Tells which lines begin a turn, in the form that the first turn has."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        found = [each for line in lines if (each := _LINE.fullmatch(line))]
+        stamped = [each for each in found if each["time"] or each["dashed"]]
+        timed = bool(stamped) and found[0] is stamped[0]
+        self._speakers = {each["speaker"].casefold() for each in stamped} if timed else set()
+        self._stamp = _STAMPS["[" if stamped[0]["time"] else "-"] if timed else None
+
+    def begun(self, number: int, line: str) -> Paragraph | None:
+        """The turn that `line` begins, maybe with a flaw; None where it goes on with another."""
+        found = _LINE.fullmatch(line)
+        time = found and (found["time"] or (found["dashed"] or "").replace(",", ""))
+        if found and (time or not self._stamp):
+            return Paragraph(number, found["speaker"], time or "", [found["text"] or ""])
+        if not self._stamp:
+            return None
+        if found and found["speaker"].casefold() in self._speakers:
+            return Paragraph(number, found["speaker"], "", [line], NO_TIME)
+        if self._stamp.match(line) or self._names_a_speaker_after_a_time(line):
+            return Paragraph(number, "", "", [line], NO_SPEAKER)
+        return None
+
+    def _names_a_speaker_after_a_time(self, line: str) -> bool:
+        """Whether it is a turn's first line with damage in its time, such as half a bracket."""
+        start = _DAMAGED_STAMP.match(line)
+        if not start:
+            return False
+        rest = line[start.end() : _FARTHEST_SPEAKER].casefold()
+        return any(f" {speaker}:" in rest for speaker in self._speakers)

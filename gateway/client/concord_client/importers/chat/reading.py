@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from concord_client.importers.chat.conversations import Conversation, conversations, is_conversation
-from concord_client.importers.chat.plain import demand_speaker, paragraphs
+from concord_client.importers.chat.plain import paragraphs
 from concord_client.importers.chat.records import Record, turn_of
 from concord_client.importers.chat.turns import Sessions, Turn
 from concord_client.importers.outcome import Defect, Draft, ItemUnreadable
@@ -20,8 +20,8 @@ def read_chat(path: Path, session: str = "") -> Iterator[Draft | Defect]:
     """Yields one outcome per turn, in order; a turn that cannot be read stops no other.
 
     Forms: JSON Lines of turns or of conversations; a JSON document with a list of messages or of
-    conversations; plain text "[time] Speaker: text". `session` is for turns that name none, by
-    default the file's name without its suffix.
+    conversations; plain text "[time] Speaker: text" or "time - Speaker: text". `session` is for
+    turns that name none, by default the file's name without its suffix.
     """
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
@@ -91,7 +91,6 @@ class _Transcript:
     def _of_plain(self, text: str) -> Iterator[Draft | Defect]:
         for paragraph in paragraphs(text.replace("\r\n", "\n").split("\n")):
             try:
-                demand_speaker(paragraph)
                 yield from self._drafts(paragraph.turn(self._session), paragraph.line)
             except ItemUnreadable as unreadable:
                 yield Defect(self._file, paragraph.line, unreadable.reason)
