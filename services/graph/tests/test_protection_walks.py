@@ -11,7 +11,7 @@ import grpc
 import pytest
 import raw_store
 from agreed_space import Agreed, agree, what_defines
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import graph_pb2, layers_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import from_rpc_error
 from concord_graph.domain import protection
@@ -31,6 +31,7 @@ from graph_world import (
     World,
     by_id,
     edge_of,
+    fact,
     named,
     stamp,
     struct,
@@ -38,6 +39,7 @@ from graph_world import (
 )
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from transfers import export_of, import_into
 
 EXAMPLES = int(os.environ.get("CONCORD_WALKS", "20"))  # for a night's run: thousands
 NAMES = ("Me", "Honesty", "Candour", "Silence", "Tea", "New")
@@ -54,7 +56,7 @@ EDGE_FIELDS = (
 )
 MEMORY_FIELDS = (
     *("content", "edge_type", "valid_from", "valid_until", "tags", "kind", "domain"),
-    *("importance", "concepts", "surfaces_when", "sources", "external_id", "category"),
+    *("importance", "concepts", "surfaces_when", "sources", "external_id", "category", "facts"),
 )
 KNOWN_REFUSALS = {
     "ERROR_REASON_" + name
@@ -62,6 +64,7 @@ KNOWN_REFUSALS = {
         *("CONSTITUTIVE_EDGE_PROTECTED", "ITEM_NOT_FOUND", "ITEM_EXISTS", "ITEM_STATE"),
         *("LINEAGE_CYCLE", "FIELD_INVALID", "RESERVED_NAME", "NODE_HAS_EDGES"),
         *("ETAG_MISMATCH", "UPDATE_MASK_INVALID", "GRANT_INVALID", "GENESIS_EXISTS"),
+        *("ITEM_ERASED", "SPACE_NOT_EMPTY"),
     )
 }
 
@@ -71,7 +74,10 @@ memory_ids = st.sampled_from([*MEMORIES, ""])
 when = st.sampled_from([None, 1, START - DAY, START + DAY])
 types = st.sampled_from(TYPES)
 link = st.tuples(st.sampled_from(WORDS), st.sampled_from(LINKS), ids)
+triples = st.tuples(*map(st.sampled_from, (NAMES, RELATIONS, NAMES)))
+stated = st.lists(triples, max_size=2)
 Op = tuple[str, dict[str, object]]
+Triple = tuple[str, str, str]
 
 
 def op(name: str, /, **arguments: st.SearchStrategy[object]) -> st.SearchStrategy[Op]:
@@ -107,17 +113,22 @@ writes = st.one_of(
         value=st.sampled_from([*NAMES, "Other"]),
     ),
     op("delete_node", name=st.sampled_from(NAMES), cascade=st.booleans()),
-    op("add", memory_id=memory_ids, said=link, edge_type=types, time=when),
-    op("batch", told=st.lists(st.tuples(memory_ids, link, types), min_size=1, max_size=4)),
+    op("add", memory_id=memory_ids, said=link, edge_type=types, facts=stated, time=when),
+    op("batch", told=st.lists(st.tuples(memory_ids, link, types, stated), min_size=1, max_size=4)),
     op(
         "update",
         memory_id=memory_ids,
         fields_=st.sets(st.sampled_from(MEMORY_FIELDS), min_size=1, max_size=3),
         said=link,
         edge_type=types,
+        facts=stated,
         time=when,
     ),
     op("forget_or_restore", memory_id=memory_ids),
+    op("erase", memory_id=memory_ids),
+    op("talk", key=memory_ids, said=link),
+    op("declare", relation=st.sampled_from(RELATIONS), functional=st.booleans()),
+    op("import_own"),
     op("relate", relation=st.sampled_from(LINEAGE), newer=ids, older=ids),
     op("wait"),
     op("apply_again"),
@@ -203,34 +214,44 @@ class Walker:
             await self.calls.delete_node(node, cascade=cascade)
 
     async def _add(
-        self, memory_id: str, said: tuple[str, str, str], edge_type: int, time: int | None
+        self,
+        memory_id: str,
+        said: tuple[str, str, str],
+        edge_type: int,
+        facts: list[Triple],
+        time: int | None,
     ) -> None:
-        memory = await self._memory(memory_id, said, edge_type)
+        memory = await self._memory(memory_id, said, edge_type, facts)
         _date(memory, time)
         await self.calls.add_memory(memory)
 
-    async def _batch(self, told: list[tuple[str, tuple[str, str, str], int]]) -> None:
+    async def _batch(self, told: list[tuple[str, tuple[str, str, str], int, list[Triple]]]) -> None:
         memories = [await self._memory(*one) for one in told]
         reply = await self.calls.batch(memories, update_existing=True)
         assert {error.reason for error in reply.errors} <= KNOWN_REFUSALS
 
     async def _memory(
-        self, memory_id: str, said: tuple[str, str, str], edge_type: int
+        self, memory_id: str, said: tuple[str, str, str], edge_type: int, facts: list[Triple]
     ) -> type_pb2.Memory:
-        memory = type_pb2.Memory(id=memory_id, content=await self._text(said))
+        content = await self._text(said)
+        memory = type_pb2.Memory(id=memory_id, content=content, facts=_facts(facts))
         memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
         return memory
 
     async def _update(
         self,
+        *,
         memory_id: str,
         fields_: set[str],
         said: tuple[str, str, str],
         edge_type: int,
+        facts: list[Triple],
         time: int | None,
     ) -> None:
         memory = (await self.calls.states((memory_id, 0)))[0].memory
         memory.content = await self._text(said)
+        del memory.facts[:]
+        memory.facts.extend(_facts(facts))
         memory.edge_type = edge_type  # type: ignore[assignment] # drawn from the contract's
         memory.kind = type_pb2.MEMORY_KIND_JOURNAL
         memory.importance = type_pb2.IMPORTANCE_LOW
@@ -248,6 +269,26 @@ class Walker:
         elif memory.id:
             await self.calls.forget(memory)
 
+    async def _erase(self, memory_id: str) -> None:
+        memory = (await self.calls.states((memory_id, 0)))[0].memory
+        if memory.id:
+            await self.calls.erase(memory)
+
+    async def _talk(self, key: str, said: tuple[str, str, str]) -> None:
+        turn = layers_pb2.DialogueTurn(
+            speaker="Ann", content=await self._text(said), external_id=key
+        )
+        request = layers_pb2.AppendDialogueRequest(
+            request_id=self.calls.request_id(), session_id="talk", turns=[turn]
+        )
+        await self.calls.memory.AppendDialogue(request)
+
+    async def _declare(self, relation: str, functional: bool) -> None:
+        await self.calls.declare(relation, functional=functional)
+
+    async def _import_own(self) -> None:
+        await import_into(self.calls, await export_of(self.calls))
+
     async def _relate(self, relation: int, newer: str, older: str) -> None:
         ends = [await self._id(newer), await self._id(older)]
         await self.calls.relate(relation, *ends)  # type: ignore[arg-type] # drawn from the contract's
@@ -260,6 +301,10 @@ class Walker:
 
     async def _enrol_again(self) -> None:
         await self.live.parties(self.calls.space).enrol(self.calls)
+
+
+def _facts(triples_: list[Triple]) -> list[type_pb2.Fact]:
+    return [fact(*triple) for triple in triples_]
 
 
 def _date(item: type_pb2.Edge | type_pb2.Memory, time: int | None) -> None:
