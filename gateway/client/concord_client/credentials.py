@@ -117,6 +117,18 @@ def find(
     return Target(url or found.url, key, _certificates(environ))
 
 
+def space_in_use(space: str | None, environ: Mapping[str, str]) -> str:
+    """Return the space that is worked in: the one named, else the one whose key it is.
+
+    A key given by variable is looked up among those that `concord up` wrote; where it is none of
+    them, the space is "default" until it is named.
+    """
+    if space:
+        return space
+    api_key = environ.get(KEY_VARIABLE)
+    return _owner(data_directory(environ) / FILE_NAME, api_key) or DEFAULT_SPACE
+
+
 def _certificates(environ: Mapping[str, str]) -> Certificates:
     ca, cert, key = (
         Path(environ[name]).expanduser() if environ.get(name) else None
@@ -137,16 +149,23 @@ def _key_of(found: Credentials, space: str, path: Path) -> str:
 
 def _check_space(path: Path, api_key: str, space: str) -> None:
     """A key of another space would write where nobody looks; refused where it can be known."""
+    owner = _owner(path, api_key)
+    if owner not in (None, space):
+        raise CredentialsError(
+            f"{KEY_VARIABLE} is the key of the space {owner!r}, not of {space!r}: "
+            "leave out the space, or unset the variable."
+        )
+
+
+def _owner(path: Path, api_key: str | None) -> str | None:
+    """The space whose key it is; None where that cannot be known."""
+    if not api_key:
+        return None
     try:
         known = read(path).keys
     except CredentialsError:
-        return
-    for owner, key in known.items():
-        if key == api_key and owner != space:
-            raise CredentialsError(
-                f"{KEY_VARIABLE} is the key of the space {owner!r}, not of {space!r}: "
-                "leave out the space, or unset the variable."
-            )
+        return None
+    return next((owner for owner, key in known.items() if key == api_key), None)
 
 
 def _text(value: object) -> str:

@@ -13,7 +13,6 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
 
@@ -31,6 +30,17 @@ class ReviewError(Exception):
             "Nothing was signed."
         )
         self.check = check
+
+
+class OtherSpace(ReviewError):
+    """The proposal is of another space than the one that is worked in."""
+
+    def __init__(self, found: str, wanted: str) -> None:
+        super().__init__("space")
+        self.args = (
+            f"The proposal is of the space {found!r}, and this is {wanted!r}: nothing was signed. "
+            f"If {found!r} is meant, say so with --space.",
+        )
 
 
 @dataclass(frozen=True)
@@ -70,12 +80,14 @@ class Reviewed:
         return signing.consent_payload(slot=slot, principal=principal, nonce=nonce, **self.terms())
 
 
-def review(proposal: proposal_pb2.Proposal) -> Reviewed:
+def review(proposal: proposal_pb2.Proposal, space: str | None = None) -> Reviewed:
     """Check that a proposal is what its stored bytes say, and return what they say.
 
+    With `space` it must be of that space, too: whoever signs names the one they work in.
+
     Raises:
-        ReviewError: "erased", "digest", "canonical", "action_digest", or the name of the field that
-            says something else than the bytes.
+        ReviewError: "erased", "digest", "canonical", "action_digest", "space", or the name of the
+            field that says something else than the bytes.
     """
     canonical = proposal.canonical
     if not canonical:
@@ -84,13 +96,15 @@ def review(proposal: proposal_pb2.Proposal) -> Reviewed:
         raise ReviewError("digest")
     document = _parsed(canonical)
     _demand_alike(document, proposal)
+    if space not in (None, document["space"]):
+        raise OtherSpace(str(document["space"]), str(space))
     return Reviewed(canonical, proposal.digest, document)
 
 
 def _parsed(canonical: bytes) -> dict[str, Any]:
     try:
         document = json.loads(canonical)
-        again = rfc8785.dumps(document)
+        again = signing.canonical(document)
     except (ValueError, RecursionError):
         raise ReviewError("canonical") from None
     if again != canonical or not isinstance(document, dict):
@@ -100,12 +114,14 @@ def _parsed(canonical: bytes) -> dict[str, Any]:
 
 def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) -> None:
     try:
-        digest = sha256(rfc8785.dumps(document["action"])).hexdigest()
+        digest = sha256(signing.canonical(document["action"])).hexdigest()
         if digest != document["action_digest"]:
             raise ReviewError("action_digest")
         for name, said in _fields(proposal).items():
             if document[name] != said:
                 raise ReviewError(name)
+        if not isinstance(document["space"], str):
+            raise ReviewError("space")
     except KeyError as error:
         raise ReviewError(str(error.args[0])) from None
 

@@ -296,8 +296,17 @@ def action_digest(action: Message) -> str:
     The JSON is protobuf's mapping with the contract's field names; whole numbers too large for
     a double to count (beyond 2^53 - 1, possible in a Struct) are written as doubles.
     """
-    mapping = MessageToDict(action, preserving_proto_field_name=True)
-    return sha256(rfc8785.dumps(_canonical_numbers(mapping))).hexdigest()
+    return sha256(canonical(MessageToDict(action, preserving_proto_field_name=True))).hexdigest()
+
+
+def canonical(value: Json) -> bytes:
+    """Return the RFC 8785 form of JSON, also of JSON that was parsed from that form.
+
+    All its numbers are doubles, and a whole one from 2^53 to 10^21 is written without exponent or
+    point: parsed back it is a Python integer, which `rfc8785` refuses until it is a double again.
+    Raises ValueError for what has no such form.
+    """
+    return rfc8785.dumps(_with_doubles(value))
 
 
 def genesis_digest(genesis: bytes) -> str:
@@ -352,13 +361,20 @@ def _base64url(data: bytes) -> str:
     return urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def _canonical_numbers(value: Json) -> Json:
+def _with_doubles(value: Json) -> Json:
     match value:
         case dict():
-            return {key: _canonical_numbers(inner) for key, inner in value.items()}
+            return {key: _with_doubles(inner) for key, inner in value.items()}
         case list():
-            return [_canonical_numbers(inner) for inner in value]
+            return [_with_doubles(inner) for inner in value]
         case int() if not -(2**53) < value < 2**53:
-            return float(value)
+            return _double(value)
         case _:
             return value
+
+
+def _double(whole: int) -> float:
+    try:
+        return float(whole)
+    except OverflowError:
+        raise ValueError("a number is beyond every double") from None

@@ -1,8 +1,9 @@
 """What this client has seen of a space's governance, and holds every later answer against (V5, A2).
 
 The file (`CONCORD_STATE`, else `concord/witness.json` in the user's state home) keeps for each
-address and space: the genesis digest, the log's key and origin, the last checkpoint, and the
-consents given from here. What is seen first is believed; what contradicts it later is refused.
+address and space: the genesis digest, the log's key and origin, the last checkpoint, the consents
+given from here, and which bytes of a proposal were shown to whom. What is seen first is believed;
+what contradicts it later is refused.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from concord_client import private_files
 from concord_client.credentials import STATE_VARIABLE
 from concord_client.keyfiles import decoded, encoded
 
+MOST_REVIEWED = 1_000
+"""Proposals remembered as shown for each principal: one shown longer ago is shown again."""
+
 
 class WitnessError(Exception):
     """What was answered contradicts what was seen before; the text says what, and what to do."""
@@ -39,6 +43,8 @@ class Seen:
     checkpoint: str = ""
     consents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Proposal id to slot to the consent's envelope."""
+    reviewed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Principal to proposal id to the digest of the bytes last shown to it, oldest first."""
 
     @property
     def public_key(self) -> bytes:
@@ -116,6 +122,21 @@ class Witness:
         """Return the consent given from here; None without one."""
         found = self.seen.consents.get(proposal_id, {}).get(slot)
         return None if found is None else found.encode()
+
+    def keep_reviewed(self, principal: str, proposal_id: str, digest: str) -> None:
+        """Keep which bytes of a proposal a principal was shown: it signs no others unasked."""
+
+        def kept(seen: Seen) -> Seen:
+            before = dict(seen.reviewed.get(principal, {}))
+            before.pop(proposal_id, None)
+            newest = dict([*before.items(), (proposal_id, digest)][-MOST_REVIEWED:])
+            return replace(seen, reviewed={**seen.reviewed, principal: newest})
+
+        self._change(kept)
+
+    def reviewed(self, principal: str, proposal_id: str) -> str | None:
+        """Return the digest of the bytes last shown to a principal; None when none were."""
+        return self.seen.reviewed.get(principal, {}).get(proposal_id)
 
     def _met(
         self, seen: Seen, told: principal_pb2.GetPrincipalsResponse, *, has_genesis: bool

@@ -1,11 +1,15 @@
 """One running system for the whole run, and the command line before it."""
 
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from concord_client.cli.testing import Commands
 from concord_embedded.testing import Spawned, spawned
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

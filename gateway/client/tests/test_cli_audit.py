@@ -14,8 +14,7 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord_client.audit.store import CHANGED, MISSING, UNLOGGED
 from concord_client.cli.testing import Commands
 from concord_embedded.testing import Spawned, spawned
-
-PASSPHRASE = "correct horse battery"
+from two_signers import PASSPHRASE, approved
 
 
 @dataclass
@@ -58,7 +57,7 @@ def agreed(concord: Commands, *action: str) -> None:
     before = written(concord)
     made = concord.reply(proposal_pb2.CreateProposalResponse, "propose", *action).proposal
     for slot in ("agent", "human"):
-        assert concord("approve", str(made.number), "--as", slot).exit_code == 0
+        approved(concord, made.number, slot)
     until(lambda: written(concord) == before + 1)
 
 

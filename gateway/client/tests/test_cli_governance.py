@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
@@ -16,8 +15,8 @@ from concord_client import keyfiles
 from concord_client.cli.testing import Commands
 from concord_client.reviewing import ReviewError, review
 from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
+from two_signers import PASSPHRASE, approved, enrolled, environ_of, parsed, proposal, typed
 
-PASSPHRASE = "correct horse battery"
 STATUS = proposal_pb2.ProposalStatus
 
 
@@ -37,41 +36,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def environ(governed: Spawned, home: Path) -> dict[str, str]:
     """What a user's commands run with."""
-    return governed.environ | {
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "CONCORD_STATE": str(home / "state.json"),
-        "CONCORD_PASSPHRASE": PASSPHRASE,
-    }
+    return environ_of(governed, home)
 
 
 @pytest.fixture(scope="module")
 def concord(environ: dict[str, str]) -> Commands:
     """The command line of somebody who holds both keys and has enrolled them."""
-    run = Commands(environ)
-    run.done("principal", "create", "--slot", "agent", "--name", "helper")
-    run.done("principal", "create", "--slot", "human", "--name", "ada")
-    run.done("principal", "enrol")
-    return run
-
-
-def proposal(concord: Commands, *arguments: str) -> proposal_pb2.Proposal:
-    """What a `propose` command made."""
-    return concord.reply(proposal_pb2.CreateProposalResponse, *arguments).proposal
-
-
-def approved(concord: Commands, number: int, slot: str) -> proposal_pb2.Proposal:
-    """A proposal after a slot's consent."""
-    result = concord("approve", str(number), "--as", slot, "--json")
-    assert result.exit_code == 0, result.output
-    assert "These bytes are signed:" in result.stderr
-    return parsed(result.stdout)
-
-
-def parsed(text: str) -> proposal_pb2.Proposal:
-    """The proposal in a reply's JSON."""
-    from google.protobuf.json_format import ParseDict
-
-    return ParseDict(json.loads(text)["proposal"], proposal_pb2.Proposal())
+    return enrolled(environ)
 
 
 def state(concord: Commands) -> str:
@@ -125,30 +96,6 @@ def test_a_humans_key_wants_a_passphrase(environ: dict[str, str], tmp_path: Path
     assert "run this on a terminal" in none.stderr
     assert "12 characters" in short.stderr
     assert not (tmp_path / "k").exists()
-
-
-def typed(environ: dict[str, str], words: list[str], *arguments: str) -> tuple[int, str]:
-    """Exit status and screen of a command on a terminal, on which `words` are typed in turn."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        env=environ,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,  # /dev/tty of whoever runs the tests is not its terminal
-    ) as process:
-        os.close(theirs)
-        screen = b""
-        try:
-            while piece := os.read(ours, 65_536):
-                screen += piece
-                if words and screen.rstrip(b" ").endswith(b":"):  # not after the line was ended
-                    os.write(ours, words.pop(0).encode() + b"\n")
-        except OSError:  # how Linux says that the other side has closed
-            pass
-        os.close(ours)
-        return process.wait(30), screen.decode()
 
 
 def test_the_passphrase_is_asked_twice_without_an_echo(tmp_path: Path) -> None:
@@ -236,6 +183,7 @@ def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: Commands) -> 
     never_given = concord("revoke", number, "--as", "human")
     assert "was given from here" in never_given.stderr
 
+    concord.done("review", number)
     rejected = concord.reply(
         *(proposal_pb2.RejectProposalResponse, "reject", number, "--as", "human"),
         *("--reason", "not so"),

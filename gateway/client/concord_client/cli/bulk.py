@@ -21,11 +21,10 @@ def approve_all(at: Desk, key: Path | None, passphrase_fd: int | None, *, dry_ru
     if found and not dry_run:
         signer = at.signer(at.key_file(Slot.AGENT, key), passphrase_fd)
     for each in found:
+        read = review(each, at.session.space_name)
         item = request.items.add(proposal_id=each.id)
         if signer is not None:
-            item.consent = signing.sign_consent(
-                slot=signing.AGENT, signer=signer, **review(each).terms()
-            )
+            item.consent = signing.sign_consent(slot=signing.AGENT, signer=signer, **read.terms())
             at.witness.keep_consent(each.id, signing.AGENT, item.consent)
     reply = (
         at.client.proposals.BulkApprove(request) if found else proposal_pb2.BulkApproveResponse()

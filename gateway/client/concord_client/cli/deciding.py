@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli import shown
 from concord_client.cli.desk import KeyOption, PassphraseOption, Slot, desk
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
-    from concord.governance.v1.proposal_pb2 import ProposalStatus
+    from concord.governance.v1.proposal_pb2 import Proposal, ProposalStatus
 
     from concord_client.reviewing import Reviewed
 
@@ -82,24 +83,27 @@ def proposals(
 def review(
     ctx: typer.Context,
     number: NumberArgument,
+    *,
+    slot: Annotated[
+        Slot, typer.Option("--as", case_sensitive=False, help="Who reads it, and may then sign it.")
+    ] = Slot.HUMAN,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a proposal from its stored bytes, checked here: what a consent to it consents to."""
+    """Show a proposal from its stored bytes, checked here: what a consent to it consents to.
+
+    The digest of what was shown is kept: `approve` and `reject` sign that, and nothing else.
+    """
     session = Session.of(ctx, space, as_json)
     with desk(session) as at:
         proposal, found = at.reviewed(number)
-    if session.as_json:
-        told = {"digest": found.digest, "canonical": found.canonical.decode()}
-        write_line(json.dumps({**told, "consent": _terms(found)}, indent=2, ensure_ascii=False))
-        return
-    from concord_client.cli.page import show, text
-    from concord_client.cli.proposal_page import reviewed
-
-    show(*reviewed(found, proposal, "this machine, with the server's fields"))
-    show("", text("A consent signs:", "bold"))
-    show(text(json.dumps(_terms(found), indent=2, ensure_ascii=False, sort_keys=True)))
-    show(text("with slot, principal and a nonce; `concord approve` shows the very bytes.", "dim"))
+        if session.as_json:
+            told = {"digest": found.digest, "canonical": found.canonical.decode()}
+            terms = {**told, "consent": _terms(found)}
+            write_line(json.dumps(terms, indent=2, ensure_ascii=False))
+        else:
+            _show_review(found, proposal, at.words(found))
+        shown.keep(at, slot, found)
 
 
 def approve(
@@ -120,15 +124,16 @@ def approve(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="With --all-agent: say what would become of each.")
     ] = False,
+    digest: shown.DigestOption = "",
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Sign a consent. The bytes are shown, then signed here: the key goes nowhere."""
+    """Sign a consent to what was reviewed. The bytes are shown, then signed here."""
     session = Session.of(ctx, space, as_json)
     if all_agent:
-        if number or slot == Slot.HUMAN:
+        if number or digest or slot == Slot.HUMAN:
             raise typer.BadParameter("--all-agent names no proposal, and is the agent's alone.")
         from concord_client.cli import bulk
 
@@ -144,7 +149,8 @@ def approve(
 
     with desk(session) as at:
         file = at.key_file(slot, key)
-        _, found = at.reviewed(number)
+        proposal, found = at.reviewed(number)
+        shown.demand(at, file, proposal, found, digest)
         nonce = secrets.token_bytes(32)
         payload = found.payload(slot.contract, file.principal, nonce)
         _show_payload(session, found, payload)
@@ -164,6 +170,7 @@ def reject(
     *,
     slot: AsOption,
     reason: Annotated[str, typer.Option(help="Why; required, up to 1,000 characters.")],
+    digest: shown.DigestOption = "",
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
     space: SpaceOption = None,
@@ -177,8 +184,10 @@ def reject(
 
     session = Session.of(ctx, space, as_json)
     with desk(session) as at:
+        file = at.key_file(slot, key)
         proposal, found = at.reviewed(number)
-        signer = at.signer(at.key_file(slot, key), passphrase_fd)
+        shown.demand(at, file, proposal, found, digest)
+        signer = at.signer(file, passphrase_fd)
         paper = signing.sign_rejection(
             slot=slot.contract,
             signer=signer,
@@ -291,6 +300,16 @@ def _terms(found: "Reviewed") -> dict[str, object]:
     """What a consent names, as JSON."""
     said = json.loads(found.payload("", "", b""))
     return {name: said[name] for name in said if name not in ("slot", "principal", "nonce")}
+
+
+def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:
+    from concord_client.cli.page import show, text
+    from concord_client.cli.proposal_page import reviewed
+
+    show(*reviewed(found, proposal, words))
+    show("", text("A consent signs:", "bold"))
+    show(text(json.dumps(_terms(found), indent=2, ensure_ascii=False, sort_keys=True)))
+    show(text("with slot, principal and a nonce; `concord approve` shows the very bytes.", "dim"))
 
 
 def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:

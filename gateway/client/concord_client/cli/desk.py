@@ -70,9 +70,11 @@ class Desk:
         return told
 
     def proposal(self, number: str) -> "Proposal":
-        """The proposal of a number or id. Raises `CommandError`."""
+        """The proposal of a number or id, and no other. Raises `CommandError`, `ReviewError`."""
         from concord.governance.v1.proposal_pb2 import GetProposalRequest
         from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+        from concord_client.reviewing import ReviewError
 
         named = (
             GetProposalRequest(number=int(number))
@@ -85,20 +87,26 @@ class Desk:
                 f"There is no proposal {number} in the space {self.session.space_name!r}.",
                 reason="LOOKUP_STATUS_NOT_FOUND",
             )
+        by = named.WhichOneof("by")
+        if getattr(found.proposal, str(by)) != getattr(named, str(by)):
+            raise ReviewError(str(by))
         return found.proposal
 
     def reviewed(self, number: str) -> "tuple[Proposal, Reviewed]":
-        """A proposal with what its bytes say, held against each other and the space asked for.
+        """A proposal with what its bytes say, held against each other and the space worked in.
 
         Raises `CommandError`, `ReviewError`.
         """
-        from concord_client.reviewing import ReviewError, review
+        from concord_client.reviewing import review
 
         proposal = self.proposal(number)
-        found = review(proposal)
-        if self.session.space not in (None, found.document["space"]):
-            raise ReviewError("space")
-        return proposal, found
+        return proposal, review(proposal, self.session.space_name)
+
+    def words(self, found: "Reviewed") -> dict[str, str]:
+        """What the items that a proposal touches say now, by id: the server's word."""
+        from concord_client.cli.item_words import of_items
+
+        return of_items(self.client, found)
 
     def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
         """The file of the key that speaks for a slot now. Raises `CommandError`."""

@@ -41,15 +41,19 @@ def complaints() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def show(*parts: RenderableType) -> None:
-    """Prints the parts; in a pipe without colour, wrapping or padding."""
-    if console().is_terminal:
-        console().print(*parts, sep="\n")
+def show(*parts: RenderableType, on_error: bool = False) -> None:
+    """Prints the parts; in a pipe without colour, wrapping or padding.
+
+    `on_error`: on standard error, where standard output is a machine's.
+    """
+    output = complaints() if on_error else console()
+    if output.is_terminal:
+        output.print(*parts, sep="\n")
         return
     memory = StringIO()
     Console(file=memory, width=PIPE_WIDTH, highlight=False, no_color=True).print(*parts, sep="\n")
     for line in memory.getvalue().splitlines():
-        console().file.write(f"{line.rstrip()}\n")
+        output.file.write(f"{line.rstrip()}\n")
 
 
 def table(*columns: str) -> Table:

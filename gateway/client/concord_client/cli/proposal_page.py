@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
@@ -53,9 +54,12 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
 
 
 def reviewed(
-    found: Reviewed, proposal: proposal_pb2.Proposal, kept_by: str
+    found: Reviewed, proposal: proposal_pb2.Proposal, words: Mapping[str, str]
 ) -> "list[RenderableType]":
-    """All that a revision says, then its bytes and the checks that they passed."""
+    """All that a revision says, then its bytes and the checks that they passed.
+
+    `words`: item id to what the item says now, which the server tells and no digest covers.
+    """
     said = found.document
     framing = said["framing"]
     pairs = [
@@ -73,20 +77,21 @@ def reviewed(
         ("if rejected", framing["if_rejected"]),
         ("words checked by", _CHECKERS[said["framing_check"]]),
     ]
-    items = table("Item", "Is", "Version", "Needs consent")
+    items = table("Item", "Is", "Version", "Needs consent", "Says, as the server tells")
     for item in said["affected"]:
         items.add_row(
             text(item["id"]),
             kind_name(item["kind"]),
             item["etag"] or "new",
             "yes" if item["needs_consent"] else "no",
+            text(words.get(item["id"], "")),
         )
     action = json.dumps(said["action"], indent=2, ensure_ascii=False, sort_keys=True)
     checks = [
         ("digest", f"{found.digest} = SHA-256 of these bytes"),
         ("action", f"{said['action_digest']} = SHA-256 of the action in them"),
         ("policy", said["policy_digest"]),
-        ("compared by", kept_by),
+        ("compared by", "this machine, with the server's fields"),
     ]
     return [
         *(fields(pairs), "", items, "", text(action), ""),

@@ -55,8 +55,8 @@ class Session:
 
     @property
     def space_name(self) -> str:
-        """The space's name, for sentences."""
-        return self.space or credentials.DEFAULT_SPACE
+        """The space that is worked in, by name: what is signed must be of it."""
+        return credentials.space_in_use(self.space, self.environ)
 
     @contextmanager
     def client(self) -> Iterator["Client"]:

@@ -1,0 +1,71 @@
+"""What was shown, and what may therefore be signed: those bytes and no others (V3, V6)."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.desk import Desk, Slot
+from concord_client.cli.failing import CommandError
+
+if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import Proposal
+
+    from concord_client.keyfiles import KeyFile
+    from concord_client.reviewing import Reviewed
+
+DigestOption = Annotated[
+    str,
+    typer.Option(
+        metavar="DIGEST",
+        help="Sign only if the proposal's digest is this one, as `concord review` printed it.",
+        show_default="that of the bytes last reviewed here",
+    ),
+]
+
+
+def keep(at: Desk, slot: Slot, found: "Reviewed") -> None:
+    """Remember that a slot's principal was shown these bytes; nothing before the genesis."""
+    for holder in at.principals().slots:
+        if holder.slot == slot.contract:
+            at.witness.keep_reviewed(holder.principal, found.document["proposal_id"], found.digest)
+
+
+def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", digest: str) -> None:
+    """Let nothing be signed but what the key's owner has seen, whatever the server has now.
+
+    The digest is the one given, else the one kept when it was reviewed. Other bytes are shown in
+    full and, on a terminal, asked for. Raises `CommandError`.
+    """
+    number, principal = proposal.number, file.principal
+    command = f"concord review {number} --as {file.slot.lower()}"
+    if digest:
+        if digest != found.digest:
+            raise CommandError(
+                f"Proposal {number} is not what {digest} stands for: its digest is now "
+                f"{found.digest}. Nothing was signed. Look at it: {command}"
+            )
+        return
+    before = at.witness.reviewed(principal, proposal.id)
+    if before == found.digest:
+        return
+    what = "was changed since it was reviewed" if before else "was not reviewed"
+    _show_all(at, proposal, found)
+    if not sys.stdin.isatty():
+        raise CommandError(
+            f"Proposal {number} {what} here by {principal}, so nothing was signed. Look at it "
+            f"first: {command}"
+        )
+    asked = f"Proposal {number} {what} here by {principal}. Sign what stands above?"
+    if not typer.confirm(asked, err=True):
+        raise CommandError(f"Nothing was signed about proposal {number}.")
+    at.witness.keep_reviewed(principal, proposal.id, found.digest)
+
+
+def _show_all(at: Desk, proposal: "Proposal", found: "Reviewed") -> None:
+    """All that would be signed: on standard error when standard output is for a machine."""
+    from concord_client.cli.page import show
+    from concord_client.cli.proposal_page import reviewed
+
+    page = reviewed(found, proposal, at.words(found))
+    show(*page, on_error=at.session.as_json)

@@ -1,0 +1,289 @@
+"""What was reviewed is what is signed, in the space that is worked in."""
+
+import json
+import stat
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import concord_client
+import pytest
+import rfc8785
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import graph_pb2
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+from concord_client import signing
+from concord_client.cli.desk import Desk
+from concord_client.cli.session import Session
+from concord_client.cli.testing import Commands
+from concord_client.reviewing import ReviewError, review
+from concord_embedded.testing import Spawned, spawned
+from two_signers import approved, enrolled, environ_of, parsed, proposal, typed
+
+EXECUTED = proposal_pb2.PROPOSAL_STATUS_EXECUTED
+PENDING = proposal_pb2.PROPOSAL_STATUS_PENDING
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the user's keys and memory of the system are kept."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
+    """A running system whose spaces these tests govern."""
+    with spawned(tmp_path_factory.mktemp("reviewed") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def environ(governed: Spawned, home: Path) -> dict[str, str]:
+    """What the user's commands run with."""
+    return environ_of(governed, home)
+
+
+@pytest.fixture(scope="module")
+def concord(environ: dict[str, str]) -> Commands:
+    """The command line of somebody who holds both keys and has enrolled them."""
+    return enrolled(environ)
+
+
+@pytest.fixture(scope="module")
+def other(governed: Spawned, home: Path) -> Commands:
+    """The same user's command line in the space "demo"."""
+    keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
+    return Commands(environ_of(governed, home) | {"CONCORD_API_KEY": keys["demo"]})
+
+
+def valued(concord: Commands, what: str) -> proposal_pb2.Proposal:
+    """A proposal that both must agree to."""
+    return proposal(concord, "propose", "set", "helper", "VALUES", what, "--constitutive")
+
+
+def revised(governed: Spawned, made: proposal_pb2.Proposal, relation: str) -> None:
+    """Puts another statement into a proposal, as its proposer may."""
+    keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
+    request = proposal_pb2.ReviseProposalRequest(proposal_id=made.id, revision=made.revision)
+    request.action.CopyFrom(made.action)
+    request.action.upsert_edge.edge.relation = relation
+    with concord_client.connect(governed.url, keys["default"]) as client:
+        client.proposals.ReviseProposal(request)
+
+
+def standing(concord: Commands, number: int) -> "proposal_pb2.ProposalStatus.ValueType":
+    """Where a proposal stands now."""
+    found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--limit", "200")
+    return next(each.status for each in found.proposals if each.number == number)
+
+
+def test_what_was_revised_after_the_review_is_not_signed(
+    concord: Commands, governed: Spawned
+) -> None:
+    """V3 V6 The human read "patience"; what became of it meanwhile gets no signature unseen."""
+    made = valued(concord, "patience")
+    assert "patience" in concord.done("review", str(made.number))
+    revised(governed, made, "OBEYS")
+    approved(concord, made.number, "agent")
+
+    told = concord("approve", str(made.number), "--as", "human")
+
+    assert told.exit_code == 1
+    assert "was changed since it was reviewed here by ada" in told.stderr
+    assert f"concord review {made.number} --as human" in told.stderr
+    assert "OBEYS" in told.stdout
+    assert "These bytes are signed" not in told.output
+    assert standing(concord, made.number) == PENDING
+    assert approved(concord, made.number, "human").status == EXECUTED
+
+
+@pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "not so")])
+def test_what_was_never_reviewed_is_not_signed(concord: Commands, verb: tuple[str, ...]) -> None:
+    """V3 V6 Another principal's review does not count; the sentence names the command."""
+    made = valued(concord, f"calm {verb[0]}")
+    concord.done("review", str(made.number), "--as", "agent")
+
+    told = concord(*verb, str(made.number), "--as", "human", "--json")
+
+    assert told.exit_code == 1
+    assert "was not reviewed here by ada" in told.stderr
+    assert f"concord review {made.number} --as human" in told.stderr
+    assert made.canonical.decode() in told.stderr
+    assert told.stdout == ""
+    assert standing(concord, made.number) == PENDING
+
+
+def test_a_digest_at_hand_stands_for_the_review(concord: Commands, governed: Spawned) -> None:
+    """V6 `--digest` as review printed it elsewhere: those bytes are signed, and no others."""
+    made = valued(concord, "order")
+    answer = ("approve", str(made.number), "--as", "agent", "--json", "--digest")
+
+    wrong = concord(*answer, "0" * 64)
+    right = concord(*answer, made.digest)
+    revised(governed, made, "OBEYS")
+    late = concord("approve", str(made.number), "--as", "human", "--digest", made.digest)
+
+    assert (wrong.exit_code, late.exit_code) == (1, 1)
+    assert "is not what 000" in wrong.stderr
+    assert f"is not what {made.digest} stands for" in late.stderr
+    assert [each.slot for each in parsed(right.stdout).consents] == ["AGENT"]
+
+
+def test_on_a_terminal_what_is_new_is_shown_and_asked_for(
+    concord: Commands, environ: dict[str, str]
+) -> None:
+    """V3 V6 All of it stands on the screen; a no signs nothing, a yes signs that."""
+    made = valued(concord, "thrift")
+    answer = ("approve", str(made.number), "--as", "agent")
+
+    refused = typed(environ, ["n"], *answer)
+    agreed = typed(environ, ["y"], *answer)
+
+    assert refused[0] == 1
+    assert "Nothing was signed" in refused[1]
+    assert "thrift" in refused[1]
+    assert agreed[0] == 0, agreed[1]
+    assert "Sign what stands above?" in agreed[1]
+    found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--limit", "1")
+    assert [each.slot for each in found.proposals[0].consents] == ["AGENT"]
+
+
+def test_what_was_reviewed_is_kept_for_its_reader_alone(concord: Commands, home: Path) -> None:
+    """V6 By principal, beside the checkpoints, mode 0600."""
+    made = valued(concord, "wit")
+    concord.done("review", str(made.number))
+
+    (kept,) = json.loads((home / "state.json").read_text()).values()
+
+    assert stat.S_IMODE((home / "state.json").stat().st_mode) == 0o600
+    assert kept["reviewed"]["ada"][made.id] == made.digest
+    assert made.id not in kept["reviewed"].get("helper", {})
+
+
+def test_the_reader_sees_what_an_item_says(concord: Commands) -> None:
+    """V3 An item that a proposal names by id alone shows its words, marked as the server's."""
+    linked = concord.reply(graph_pb2.UpsertEdgeResponse, "link", "helper", "LIKES", "walnuts")
+    concord.done("add", "Walnuts grow on trees.", "--id", "walnuts-grow")
+    gone = proposal(concord, "propose", "delete", linked.edge.id)
+    forgotten = proposal(concord, "propose", "forget", "walnuts-grow")
+
+    pages = [concord.done("review", str(each.number)) for each in (gone, forgotten)]
+
+    assert "helper —LIKES→ walnuts" in pages[0]
+    assert "Walnuts grow on trees." in pages[1]
+    concord.done("link", "helper", "LIKES", "walnuts", "--weight", "0.5")
+    assert "(another version by now) helper" in concord.done("review", str(gone.number))
+
+
+def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Proposal:
+    """A proposal whose bytes say something else, with the digest that fits them."""
+    told = proposal_pb2.Proposal()
+    told.CopyFrom(made)
+    told.canonical = rfc8785.dumps(json.loads(made.canonical) | changes)
+    told.digest = sha256(told.canonical).hexdigest()
+    return told
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, told: proposal_pb2.Proposal) -> None:
+    """Lets the server show this proposal, whatever is asked for."""
+    from concord_client.cli import bulk, desk
+
+    monkeypatch.setattr(desk.Desk, "proposal", lambda _self, _number: told)
+    monkeypatch.setattr(bulk, "_waiting", lambda _at: iter([told]))
+
+
+@pytest.mark.parametrize("arguments", [("{n}", "--as", "agent"), ("--all-agent",)])
+@pytest.mark.parametrize("named", [(), ("--space", "default")])
+def test_a_proposal_of_another_space_is_not_signed(
+    concord: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    named: tuple[str, ...],
+) -> None:
+    """V6 G13 Named or not, the space is known: nothing is signed for another, one or many."""
+    made = proposal(concord, "propose", "set", "helper", "LIKES", "tea")
+    answering(monkeypatch, forged(made, space="work"))
+
+    told = concord("approve", *(each.format(n=made.number) for each in arguments), *named)
+
+    assert told.exit_code == 1
+    assert "is of the space 'work', and this is 'default'" in told.stderr
+    monkeypatch.undo()
+    assert standing(concord, made.number) == PENDING
+    concord.done("withdraw", str(made.number))
+
+
+def test_a_key_by_variable_tells_its_space(other: Commands) -> None:
+    """V6 G13 The space of a key that `up` wrote is known without being named."""
+    made = proposal(other, "propose", "set", "helper", "LIKES", "tea")
+
+    assert f"{made.number}, revision 1" in other.done("review", str(made.number))
+    assert json.loads(made.canonical)["space"] == "demo"
+
+
+class Swapping:
+    """A server that answers every question with one proposal."""
+
+    def __init__(self, told: proposal_pb2.Proposal) -> None:
+        self.proposals = self
+        self._told = told
+
+    def GetProposal(self, _: object) -> proposal_pb2.GetProposalResponse:  # noqa: N802 - gRPC's
+        """Answers with another."""
+        return proposal_pb2.GetProposalResponse(status=LOOKUP_STATUS_FOUND, proposal=self._told)
+
+
+@pytest.mark.parametrize(("asked", "check"), [("7", "number"), ("an-id", "id")])
+def test_another_proposal_than_the_one_asked_for_is_refused(asked: str, check: str) -> None:
+    """V6 A server that answers a number or id with another proposal gets no signature under it."""
+    server = Swapping(proposal_pb2.Proposal(number=8, id="another-id"))
+    at = Desk(Session(None, as_json=False, environ={}), server, None)  # type: ignore[arg-type] # only what is asked
+
+    with pytest.raises(ReviewError) as caught:
+        at.proposal(asked)
+
+    assert caught.value.check == check
+
+
+WHOLE = [2.0**53, 2.0**53 + 2, -(2.0**60), 123456789012345680000.0, 1e20, 999999999999999900000.0]
+OTHER = [0.0, -0.0, 1.5, 5e-324, 1e21, 1.7976931348623157e308, 2.0**53 - 1]
+
+
+def test_numbers_are_read_as_they_are_written(concord: Commands, tmp_path: Path) -> None:
+    """V6 Whole doubles from 2^53 to 10^21 have no exponent in RFC 8785: they review and execute."""
+    edge = {
+        "source": {"name": "helper"},
+        "relation": "COUNTS",
+        "target": {"name": "stars"},
+        "edge_type": "EDGE_TYPE_CONSTITUTIVE",
+        "properties": {"numbers": [*WHOLE, *OTHER]},
+    }
+    action = {"upsert_edge": {"request_id": "x" * 24, "edge": edge}}
+    (tmp_path / "action.json").write_text(json.dumps(action))
+    made = proposal(concord, "propose", "--action", str(tmp_path / "action.json"))
+
+    read = review(made).document["action"]["upsert_edge"]["edge"]["properties"]["numbers"]
+    assert [float(number) for number in read] == [*WHOLE, *OTHER]
+    approved(concord, made.number, "agent")
+    assert approved(concord, made.number, "human").status == EXECUTED
+    undo = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number)).proposal
+    approved(concord, undo.number, "agent")
+    assert approved(concord, undo.number, "human").status == EXECUTED
+
+
+@pytest.mark.parametrize("number", [*WHOLE, *OTHER])
+def test_one_rule_writes_numbers(number: float) -> None:
+    """V6 What was written by RFC 8785 is, once parsed, written the same again."""
+    written = rfc8785.dumps({"n": number})
+
+    assert signing.canonical(json.loads(written)) == written
+
+
+def test_a_number_beyond_doubles_is_refused() -> None:
+    """V6 It has no canonical form: the check that fails is told, not a traceback."""
+    with pytest.raises(ValueError, match="beyond every double"):
+        signing.canonical({"n": 10**400})
+    told = proposal_pb2.Proposal(canonical=b'{"n":1' + b"0" * 400 + b"}")
+    told.digest = sha256(told.canonical).hexdigest()
+    with pytest.raises(ReviewError, match="canonical"):
+        review(told)

@@ -1,0 +1,75 @@
+"""Somebody who holds both keys of a space, and what they do at a command line."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+from concord.governance.v1 import proposal_pb2
+from concord_client.cli.testing import Commands
+from concord_embedded.testing import COMMAND, Spawned
+from google.protobuf.json_format import ParseDict
+
+PASSPHRASE = "correct horse battery"
+
+
+def environ_of(running: Spawned, home: Path) -> dict[str, str]:
+    """What a user's commands run with, keys and memory of the system being in `home`."""
+    return running.environ | {
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "CONCORD_STATE": str(home / "state.json"),
+        "CONCORD_PASSPHRASE": PASSPHRASE,
+    }
+
+
+def enrolled(environ: dict[str, str]) -> Commands:
+    """The command line of somebody who has made both keys and enrolled them."""
+    run = Commands(environ)
+    run.done("principal", "create", "--slot", "agent", "--name", "helper")
+    run.done("principal", "create", "--slot", "human", "--name", "ada")
+    run.done("principal", "enrol")
+    return run
+
+
+def proposal(concord: Commands, *arguments: str) -> proposal_pb2.Proposal:
+    """What a `propose` command made."""
+    return concord.reply(proposal_pb2.CreateProposalResponse, *arguments).proposal
+
+
+def approved(concord: Commands, number: int, slot: str) -> proposal_pb2.Proposal:
+    """A proposal after a slot read it and gave its consent."""
+    concord.done("review", str(number), "--as", slot)
+    result = concord("approve", str(number), "--as", slot, "--json")
+    assert result.exit_code == 0, result.output
+    assert "These bytes are signed:" in result.stderr
+    return parsed(result.stdout)
+
+
+def parsed(text: str) -> proposal_pb2.Proposal:
+    """The proposal in a reply's JSON."""
+    return ParseDict(json.loads(text)["proposal"], proposal_pb2.Proposal())
+
+
+def typed(environ: dict[str, str], words: list[str], *arguments: str) -> tuple[int, str]:
+    """Exit status and screen of a command on a terminal, on which `words` are typed in turn."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        env=environ,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,  # /dev/tty of whoever runs the tests is not its terminal
+    ) as process:
+        os.close(theirs)
+        screen = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                screen += piece
+                if words and screen.rstrip(b" ").endswith(b":"):  # not after the line was ended
+                    os.write(ours, words.pop(0).encode() + b"\n")
+        except OSError:  # how Linux says that the other side has closed
+            pass
+        os.close(ours)
+        return process.wait(30), screen.decode()
