@@ -15,7 +15,7 @@ import grpc
 import pytest
 from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import verify
 from concord_attestation.consent import GenesisRecord
@@ -26,7 +26,7 @@ from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain import actions, framing, safeguards
 from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
-from concord_governance.usecases import deciding, proposing
+from concord_governance.usecases import deciding, desk, proposing
 from concord_governance.usecases.deciding import Checks
 from governed_world import (
     AGENT,
@@ -37,6 +37,8 @@ from governed_world import (
     Keys,
     Party,
     edge_action,
+    request_id,
+    salt,
     world,
 )
 from test_papers import revoke, reword
@@ -150,6 +152,36 @@ async def a_rule_is_proposed(scene: Scene) -> str:
             await party.propose(edge_action(relation="concord:principal"))
         told = await party.actions()
         return "" if told[-1] == "SAFEGUARD_VIOLATION" else "an attack on the rules left no entry"
+
+
+async def a_rule_is_proposed_by_id(scene: Scene) -> str:
+    """Propose to write what stands for a principal, without naming it."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        (space, *_) = (await party.graph.ListNodes(graph_pb2.ListNodesRequest())).nodes
+        request = graph_pb2.DeleteNodeRequest(
+            request_id=salt(), id=space.id, etag=space.etag, cascade=True
+        )
+        with suppress(grpc.aio.AioRpcError):
+            await party.propose(governed_pb2.GovernedAction(delete_node=request))
+        told = await party.actions()
+        return "" if told[-1] == "SAFEGUARD_VIOLATION" else "an attack by id left no entry"
+
+
+async def an_undo_becomes_something_else(scene: Scene) -> str:
+    """Revise an undo into another change: its window and what it undoes would mean nothing."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        undo = await party.undo(await party.decide(await party.propose(edge_action())))
+        request = proposal_pb2.ReviseProposalRequest(
+            request_id=request_id(), proposal_id=undo.id, revision=1, action=edge_action(target="x")
+        )
+        with suppress(grpc.aio.AioRpcError):
+            await party.proposals.ReviseProposal(request)
+            return "an undo became another change"
+    return ""
 
 
 async def a_short_salt(scene: Scene) -> str:
@@ -312,6 +344,10 @@ async def _preview_blind(self: GraphClient, *args: Any) -> Preview:
     return Preview(tuple(replace(item, needs_consent=False) for item in found.affected))
 
 
+async def _unrecorded(_self: desk.Desk, _asker: object, error: Exception, *_: object) -> None:
+    raise error
+
+
 async def _unburnt(*_: Any) -> None:
     """Burn nothing."""
 
@@ -380,6 +416,16 @@ GUARDS = {
         a_rule_is_proposed,
         "an attack on the rules left no entry",
         off=_without(actions, "demand_allowed", lambda _: None),
+    ),
+    "safeguards that graph finds": Guard(
+        a_rule_is_proposed_by_id,
+        "an attack by id left no entry",
+        off=_without(desk.Desk, "refuse", _unrecorded),
+    ),
+    "an undo stays one": Guard(
+        an_undo_becomes_something_else,
+        "an undo became another change",
+        off=_without(proposing, "_still_undoing", lambda _, draft: draft),
     ),
     "salt": Guard(
         a_short_salt,

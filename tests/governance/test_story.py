@@ -1,6 +1,7 @@
 """The life of a proposal: proposed, consented, executed, undone (V1, V6, V7, V8)."""
 
 import json
+import uuid
 
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
@@ -178,6 +179,42 @@ async def _resolved(party: Party, newer: str, older: str) -> type_pb2.Edge:
 
 async def _by_id(party: Party, edge_id: str) -> type_pb2.Edge:
     return (await party.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge_id, peek=True))).edge
+
+
+async def test_an_undo_can_say_why_otherwise(party: Party) -> None:
+    """V6 V8 An undo's words are revised as any; what it does and undoes stays, also on replay."""
+    done = await party.decide(await party.propose(edge_action()))
+    undo = await party.undo(done)
+    words = proposal_pb2.Framing(
+        detected="The value was noted twice.",
+        affected="One edge.",
+        if_approved="It is not there.",
+        if_rejected="It is there.",
+        neutral_summary="One edge is taken back.",
+    )
+    request = proposal_pb2.ReviseProposalRequest(
+        request_id=request_id(),
+        proposal_id=undo.id,
+        revision=1,
+        action=undo.action,
+        framing=words,
+    )
+
+    revised = (await party.proposals.ReviseProposal(request)).proposal
+    again = (await party.proposals.ReviseProposal(request)).proposal
+    await party.decide(revised)
+
+    assert (revised.kind, revised.undo_of, revised.framing) == (undo.kind, done.id, words)
+    assert again == revised
+    assert (await party.get(done)).status == STATUS.PROPOSAL_STATUS_UNDONE
+
+
+async def test_proposals_have_ids_in_order_of_time(party: Party) -> None:
+    """V1 An id is a UUIDv7 of the instant at which the proposal was made."""
+    made = uuid.UUID((await party.propose(edge_action())).id)
+
+    assert made.version == 7
+    assert made.int >> 80 == party.clock.now // 1000
 
 
 async def test_undo_ends_with_its_retention(live: World, party: Party) -> None:

@@ -53,8 +53,10 @@ from import_probes import (
     strangers_sign_for_a_restore,
 )
 from index_probes import an_old_event_comes_late
+from safeguard_probes import TAKEN_OVER, a_principal_is_rewritten
 
 UNBOUND = Rules(breach=lambda *_: None)
+UNRESERVED = Rules(reserved=lambda *_: None)
 CODE = grpc.StatusCode
 
 
@@ -281,6 +283,12 @@ GUARDS = {
         BROUGHT_IN,
         off=Setting(rules=Rules(agreed=lambda _: None), without_triggers=True),
         on=Setting(rules=Rules(agreed=lambda _: None)),
+    ),
+    "principals under a grant: use cases": Guard(
+        a_principal_is_rewritten,
+        TAKEN_OVER,
+        off=Setting(rules=UNRESERVED, without_triggers=True),
+        on=Setting(without_triggers=True),
     ),
     "page token": Guard(
         a_page_of_another_query,

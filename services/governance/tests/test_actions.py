@@ -1,7 +1,9 @@
 """What a typed action is, and what no action may be (V1, V2); the document of a revision."""
 
 import pytest
-from concord.graph.v1 import governed_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.actions import demand_allowed, kind_of
 from concord_governance.domain.documents import ERASED_FRAMING, as_json, from_json, without_words
 from concord_governance.domain.exceptions import SafeguardViolation
@@ -15,6 +17,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Trigger,
 )
+from google.protobuf.field_mask_pb2 import FieldMask
 
 SALT = "s" * 22
 
@@ -24,27 +27,55 @@ def action(name: str, **body: Json) -> dict[str, Json]:
     return {name: {"request_id": SALT, **body}}
 
 
+CONSTITUTIVE, DESCRIPTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE, type_pb2.EDGE_TYPE_DESCRIPTIVE
+
+
+def edge_update(*paths: str, **said: int) -> governed_pb2.GovernedAction:
+    """Return the update of an edge's fields."""
+    edge = type_pb2.Edge(id="e", etag="1", **said)  # type: ignore[arg-type] # numbers are enums
+    request = graph_pb2.UpdateEdgeRequest(
+        request_id=SALT, edge=edge, update_mask=FieldMask(paths=paths)
+    )
+    return governed_pb2.GovernedAction(update_edge=request)
+
+
+def memory_update(*paths: str, **said: int) -> governed_pb2.GovernedAction:
+    """Return the update of a memory's fields."""
+    memory = type_pb2.Memory(id="m", etag="1", **said)  # type: ignore[arg-type] # numbers are enums
+    request = memory_pb2.UpdateMemoryRequest(
+        request_id=SALT, memory=memory, update_mask=FieldMask(paths=paths)
+    )
+    return governed_pb2.GovernedAction(update_memory=request)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (edge_update("weight"), Kind.UPDATE),
+        (edge_update("weight", edge_type=CONSTITUTIVE), Kind.UPDATE),
+        (edge_update("edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
+        (edge_update("weight", "edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
+        (edge_update("edge_type", edge_type=DESCRIPTIVE), Kind.DEMOTE),
+        (memory_update("content"), Kind.UPDATE),
+        (memory_update("edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
+        (memory_update("edge_type", "tags", edge_type=DESCRIPTIVE), Kind.DEMOTE),
+        (memory_update("edge_type"), Kind.UPDATE),
+    ],
+)
+def test_the_kind_is_read_off_the_action_as_it_is_sent(
+    said: governed_pb2.GovernedAction, kind: Kind
+) -> None:
+    """V1 What becomes constitutive is called a promotion: on the JSON that protobuf writes."""
+    sent, _ = written(said)
+
+    assert kind_of(sent) == kind
+    demand_allowed(sent)
+
+
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
         (action("upsert_edge"), Kind.ADD),
-        (action("update_edge", update_mask="weight", edge={}), Kind.UPDATE),
-        (
-            action(
-                "update_edge",
-                update_mask="weight,edge_type",
-                edge={"edge_type": "EDGE_TYPE_CONSTITUTIVE"},
-            ),
-            Kind.PROMOTE,
-        ),
-        (
-            action(
-                "update_memory",
-                update_mask="edge_type",
-                memory={"edge_type": "EDGE_TYPE_DESCRIPTIVE"},
-            ),
-            Kind.DEMOTE,
-        ),
         (action("delete_node"), Kind.DELETE),
         (action("forget_memory"), Kind.FORGET),
         (action("change_key"), Kind.CHANGE_KEY),
@@ -69,6 +100,7 @@ def test_every_action_of_the_contract_has_a_kind() -> None:
         action("upsert_edge", edge={"relation": "Concord:principal"}),
         action("upsert_edge", edge={"source": {"name": "concord:space"}}),
         action("update_node", node={"name": "CONCORD:x"}),
+        action("add_memory", memory={"facts": [{"subject": "a"}, {"object": "concord:space"}]}),
         {"upsert_edge": {"request_id": "short"}},
         {"change_key": {"request_id": SALT[1:]}},
     ],

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import cast
+from unicodedata import normalize
 
 from concord_governance.domain.exceptions import SafeguardViolation
 from concord_governance.domain.proposals import Json, Kind
 from concord_governance.domain.safeguards import FEWEST_SALT_CHARACTERS, RESERVED_PREFIX
 
 CONSTITUTIVE = "EDGE_TYPE_CONSTITUTIVE"
+DESCRIPTIVE = "EDGE_TYPE_DESCRIPTIVE"
+PRINCIPALS = "principals and their keys change by a key change alone"
+_NAMING = ("name", "id", "relation", "label", "subject", "object")
 
 _KINDS = {
     "upsert_edge": Kind.ADD,
@@ -48,16 +52,18 @@ def kind_of(action: Mapping[str, Json]) -> Kind:
     if kind != Kind.UPDATE:
         return kind
     body = body_of(action)
-    mask = str(body.get("update_mask", ""))
-    if "edge_type" not in [path.strip() for path in mask.split(",")]:
+    # protobuf's JSON writes the paths of a mask in camel case, whatever names the fields have
+    if "edgeType" not in str(body.get("update_mask", "")).split(","):
         return kind
     item = body.get("edge") or body.get("memory")
     wanted = item.get("edge_type") if isinstance(item, Mapping) else None
-    return Kind.PROMOTE if wanted == CONSTITUTIVE else Kind.DEMOTE
+    return {CONSTITUTIVE: Kind.PROMOTE, DESCRIPTIVE: Kind.DEMOTE}.get(str(wanted), kind)
 
 
 def demand_allowed(action: Mapping[str, Json]) -> None:
     """Refuse what no proposal may do, by its typed action, not by words in it.
+
+    These are the names that it says. What its ids stand for is graph's to judge, and refused there.
 
     Raises:
         SafeguardViolation: it would touch what stands for principals, keys or the rules, it is
@@ -72,15 +78,18 @@ def demand_allowed(action: Mapping[str, Json]) -> None:
     if kind == Kind.CHANGE_KEY:
         return
     for name in _names(body_of(action)):
-        if name.casefold().startswith(RESERVED_PREFIX):
-            raise SafeguardViolation("principals and their keys change by a key change alone")
+        if normalize("NFKC", name).casefold().startswith(RESERVED_PREFIX):
+            raise SafeguardViolation(PRINCIPALS)
 
 
 def _names(body: Mapping[str, Json]) -> Iterator[str]:
     """Yield every name, id and relation that an action addresses."""
     for key, value in body.items():
-        if isinstance(value, Mapping):
-            if key != "properties":
-                yield from _names(value)
-        elif isinstance(value, str) and key in ("name", "id", "relation", "label"):
-            yield value
+        if key == "properties":
+            continue
+        parts = value if isinstance(value, list) else [value]
+        for part in parts:
+            if isinstance(part, Mapping):
+                yield from _names(part)
+            elif isinstance(part, str) and key in _NAMING:
+                yield part

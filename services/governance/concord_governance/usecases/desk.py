@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from concord_attestation.consent import ConsentError
 
@@ -39,7 +40,7 @@ class Request:
 Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
 """(transaction, now in µs) -> the proposal that the reply shows."""
 
-_Refusal = FramingViolation | SafeguardViolation | ConsentError
+Refused = FramingViolation | SafeguardViolation | ConsentError
 
 
 class Desk:
@@ -78,6 +79,11 @@ class Desk:
             await self._record(asker, error, proposal_id)
             raise
 
+    async def refuse(self, asker: Asker, error: Refused, proposal_id: str = "") -> NoReturn:
+        """Refuse, on record, what somebody else found to be so."""
+        await self._record(asker, error, proposal_id)
+        raise error
+
     async def answered(self, asker: Asker, request: Request) -> Proposal | None:
         """Return what this request came to before, so that what it needs need not be asked again.
 
@@ -114,7 +120,7 @@ class Desk:
 
         await self.ledger.write(space, transaction)
 
-    async def _record(self, asker: Asker, error: _Refusal, proposal_id: str) -> None:
+    async def _record(self, asker: Asker, error: Refused, proposal_id: str) -> None:
         match error:
             case FramingViolation():
                 action = Action.FRAMING_VIOLATION

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import rfc8785
+from concord_attestation.identifiers import new_id
 from concord_attestation.instants import format_time
 
 from concord_governance.domain import actions, framing
@@ -21,6 +21,7 @@ from concord_governance.domain.exceptions import (
     ProposalState,
     RetentionExpired,
     RevisionStale,
+    SafeguardViolation,
     UndoConflict,
     UndoImpossible,
 )
@@ -43,6 +44,7 @@ from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, ent
 
 HOUR = 3_600_000_000
 _UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
+_SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Proposing:
                 asker,
                 draft,
                 prepared,
-                proposal_id=str(uuid.uuid4()),
+                proposal_id=new_id(now),
                 number=number,
                 revision=1,
                 now=now,
@@ -109,8 +111,15 @@ class Proposing:
     async def revise(
         self, asker: Asker, request: Request, proposal_id: str, replaces: int, draft: Draft
     ) -> Proposal:
-        """Replace a pending proposal's words or action: earlier consents are void."""
+        """Replace a pending proposal's words or action: earlier consents are void.
 
+        An undo stays the undo that it is: only its words can be replaced.
+        """
+        before = await self._desk.answered(asker, request)
+        if before is not None:
+            return before
+        asked = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+        draft = _still_undoing(asked, draft)
         prepared = await self._prepared(asker, draft, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
@@ -120,7 +129,7 @@ class Proposing:
                 raise RevisionStale("another revision is the newest")
             revision = self._revision(
                 asker,
-                replace(draft, undo_of=stored.newest.undo_of),
+                draft,
                 prepared,
                 proposal_id=proposal_id,
                 number=stored.newest.number,
@@ -193,8 +202,19 @@ class Proposing:
         if await self._desk.answered(asker, request) is not None:
             return _Prepared()
         checked = await self._judged(asker, draft, proposal_id)
-        found = await self._graph.preview(asker.space, draft.action)
-        return _Prepared(tuple(sorted(found.affected, key=lambda item: item.id)), checked)
+        affected = await self._previewed(asker, draft, proposal_id)
+        return _Prepared(tuple(sorted(affected, key=lambda item: item.id)), checked)
+
+    async def _previewed(
+        self, asker: Asker, draft: Draft, proposal_id: str
+    ) -> tuple[Affected, ...]:
+        """Ask graph what the draft touches; its ids may stand for what no proposal may touch."""
+        try:
+            return (await self._graph.preview(asker.space, draft.action)).affected
+        except GraphRefused as refusal:
+            if refusal.reason == _SAFEGUARD:
+                await self._desk.refuse(asker, SafeguardViolation(actions.PRINCIPALS), proposal_id)
+            raise
 
     async def _judged(self, asker: Asker, draft: Draft, proposal_id: str) -> FramingCheck:
         """Ask the judge about words that the lexicon let pass, and say who checked them.
@@ -263,6 +283,18 @@ class Proposing:
         )
         canonical = rfc8785.dumps(as_json(blank))
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
+
+
+def _still_undoing(proposal: Proposal, draft: Draft) -> Draft:
+    """Return a draft that replaces a revision: of an undo it must do the same.
+
+    Raises:
+        UndoImpossible: it would make another change of an undo.
+    """
+    newest = proposal.newest
+    if newest.undo_of and draft.action_digest != newest.action_digest:
+        raise UndoImpossible("an undo stays one: withdraw it, and propose the other change")
+    return replace(draft, undo_of=newest.undo_of)
 
 
 def _demand_own(proposal: Proposal, asker: Asker) -> None:

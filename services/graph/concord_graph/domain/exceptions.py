@@ -17,8 +17,10 @@ GraphError
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the standing of more items would change than one write may change
 ├── ConstitutiveProtected    needs both parties' consent
+├── SafeguardViolation       no consent opens the way to this
 ├── UndoConflict             items were changed since
 ├── GenesisMissing / GenesisExists
+├── GenesisDamaged           what stands for the principals is not whole
 ├── EnrolmentSecretInvalid
 ├── SpaceNotEmpty            something was recorded in it already
 ├── ExportInvalid            the lines are no whole full export
@@ -161,6 +163,14 @@ class ConstitutiveProtected(GraphError):
         self.item_id = item_id
 
 
+class SafeguardViolation(GraphError):
+    """The change touches what stands for the principals, which no consent allows."""
+
+    def __init__(self, item_id: str, why: str) -> None:
+        super().__init__(why)
+        self.item_id = item_id
+
+
 class UndoConflict(GraphError):
     """Items are at another revision than the one that is to be undone."""
 
@@ -181,6 +191,13 @@ class GenesisExists(GraphError):
 
     def __init__(self) -> None:
         super().__init__("the space has its genesis already")
+
+
+class GenesisDamaged(GraphError):
+    """What stands for the space's principals is not whole: nobody's consent can be checked."""
+
+    def __init__(self) -> None:
+        super().__init__("what stands for the space's principals is damaged: restore an export")
 
 
 class EnrolmentSecretInvalid(GraphError):

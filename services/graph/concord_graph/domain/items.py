@@ -18,6 +18,7 @@ from concord_graph.domain.facts import Fact
 FOREVER = 2**63 - 1
 DEFAULT_LABEL = "Entity"
 RESERVED_PREFIX = "concord:"
+PRINCIPAL_RELATION = "concord:principal"
 
 _UNSAID = frozenset({"revision", "erase_time"})
 

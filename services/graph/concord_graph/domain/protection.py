@@ -6,10 +6,12 @@ what the item was, what it would be, and what hangs on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from concord_graph.domain.items import (
     HIDING,
+    PRINCIPAL_RELATION,
     RESERVED_PREFIX,
     Edge,
     EdgeType,
@@ -61,14 +63,43 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
     return None
 
 
+def reserved(before: Item | None, after: Item, ends: Sequence[Item]) -> str | None:
+    """Return why no consent opens the way to a change, or None when one can.
+
+    What stands for the principals is written by the genesis and by a change of a key alone: nothing
+    else may touch it, end at it or be said of it. `ends`: what the change's item hangs on.
+    """
+    if any(item is not None and is_reserved(item) for item in (before, after, *ends)):
+        return "principals and their keys change by a key change alone"
+    return None
+
+
+def changes_key(before: Item, after: Item) -> bool:
+    """Return whether a change gives a live principal another key, and does nothing else."""
+    if not isinstance(before, Edge) or not isinstance(after, Edge) or before.deleted:
+        return False
+    if before.relation != PRINCIPAL_RELATION:
+        return False
+    keyed = replace(before, properties={**before.properties, "key": after.properties.get("key")})
+    return stated(keyed) == stated(after)
+
+
+def is_reserved(item: Item) -> bool:
+    """Return whether an item stands for the principals, their keys or the space they share."""
+    return _reserved_name(item).startswith(RESERVED_PREFIX)
+
+
+def _reserved_name(item: Item) -> str:
+    return item.name if isinstance(item, Node) else getattr(item, "relation", "")
+
+
 def agreed(item: Item) -> str | None:
     """Return why a revision from elsewhere can only have come about by both parties' consent."""
     if isinstance(item, (Edge, Memory)) and item.edge_type == EdgeType.CONSTITUTIVE:
         return "this would bring in something constitutive"
     if isinstance(item, Edge) and item.governed:
         return "this would bring in lineage that was made with consent"
-    name = item.name if isinstance(item, Node) else getattr(item, "relation", "")
-    if name.startswith(RESERVED_PREFIX):
+    if is_reserved(item):
         return "this would bring in principals"
     return None
 

@@ -75,6 +75,9 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.ConstitutiveProtected: _about_item(
         _Code.FAILED_PRECONDITION, "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     ),
+    exceptions.SafeguardViolation: _about_item(
+        _Code.FAILED_PRECONDITION, "ERROR_REASON_SAFEGUARD_VIOLATION"
+    ),
     exceptions.RequestIdReused: lambda error: Failure(
         _Code.ALREADY_EXISTS,
         "ERROR_REASON_REQUEST_ID_REUSED",
@@ -97,6 +100,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.ItemErased: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_ERASED"),
     exceptions.ConfirmerUnknown: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_CONFIRMER_UNKNOWN"),
     exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
+    exceptions.GenesisDamaged: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_DAMAGED"),
     exceptions.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),
     exceptions.EnrolmentSecretInvalid: _plain(
         _Code.PERMISSION_DENIED, "ERROR_REASON_ENROLMENT_SECRET_INVALID"

@@ -14,6 +14,7 @@ from concord_graph.domain.exceptions import (
     EnrolmentSecretInvalid,
     GraphError,
     RequestIdReused,
+    SafeguardViolation,
 )
 from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
 from concord_graph.ports import (
@@ -33,7 +34,7 @@ from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.suggesting import Suggestion, suggestions_of
 from concord_graph.usecases.writer import Rules, Writer
 
-_ON_RECORD = (ConstitutiveProtected, ConsentError, EnrolmentSecretInvalid)
+_ON_RECORD = (ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid)
 
 IMPORT = "ImportSpace"
 """The method whose refusals do not begin a space's record: only an unused one is imported into."""

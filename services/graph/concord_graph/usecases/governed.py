@@ -19,10 +19,20 @@ from concord_attestation.consent import (
 from concord_graph.domain.exceptions import (
     ConstitutiveProtected,
     EnrolmentSecretInvalid,
+    GenesisDamaged,
     GenesisExists,
     GenesisMissing,
 )
-from concord_graph.domain.items import Edge, EdgeType, End, Item, ItemKind, Node, etag
+from concord_graph.domain.items import (
+    PRINCIPAL_RELATION,
+    Edge,
+    EdgeType,
+    End,
+    Item,
+    ItemKind,
+    Node,
+    etag,
+)
 from concord_graph.ports import (
     GenesisVerifier,
     GrantVerifier,
@@ -37,13 +47,13 @@ from concord_graph.usecases.writer import Writer, ref
 
 SPACE_NODE = "concord:space"
 GOVERNANCE_NODE = "concord:governance"
-PRINCIPAL_RELATION = "concord:principal"
 GOVERNANCE_RELATION = "concord:governance_key"
 EFFECT = "from "
 """Begins the outcome of a reference to an effect; the revision before follows."""
 ORPHANED = "orphaned"
 """The outcome of a reference to lineage that lost an end (V8)."""
 MOST_ORPHANS = 1_000
+_KEY_BYTES = 32
 RESTORED = "restore:"
 """Begins a burnt nonce that let an import in; no other nonce has a colon."""
 
@@ -129,8 +139,8 @@ class GovernedChanges:
         for edge in await _principal_edges(tx):
             if edge.properties.get("slot") == slot:
                 properties = {**edge.properties, "key": _text(holder.public_key)}
-                return (ref(await writer.put(edge, replace(edge, properties=properties))),)
-        raise GenesisMissing
+                return (ref(await writer.put_key(edge, replace(edge, properties=properties))),)
+        raise GenesisDamaged
 
     async def restore(
         self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
@@ -169,15 +179,22 @@ async def keys_now(tx: Reads) -> GenesisRecord:
 
     Raises:
         GenesisMissing: the space has none.
+        GenesisDamaged: not both slots have a key.
     """
     genesis = await tx.genesis()
     if genesis is None:
         raise GenesisMissing
-    holders = {}
+    keys = {}
     for edge in await _principal_edges(tx):
-        slot = str(edge.properties["slot"])
-        holders[slot] = replace(genesis.slot(slot), public_key=_key(str(edge.properties["key"])))
-    return replace(genesis, agent=holders["AGENT"], human=holders["HUMAN"])
+        said = edge.properties
+        keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
+    if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
+        raise GenesisDamaged
+    return replace(
+        genesis,
+        agent=replace(genesis.agent, public_key=keys["AGENT"]),
+        human=replace(genesis.human, public_key=keys["HUMAN"]),
+    )
 
 
 async def _principal_edges(tx: Reads) -> Sequence[Edge]:
@@ -252,7 +269,11 @@ async def _reserved_edge(
 
 
 def _key(text: str) -> bytes:
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    """Return the key that a principal's edge names; empty for what is none."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
 
 
 def _text(key: bytes) -> str:

@@ -13,9 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, RestoreGrant
+from concord_attestation.identifiers import new_id
 
 from concord_graph.domain import protection
-from concord_graph.domain.exceptions import ConstitutiveProtected, EtagMismatch, ItemErased
+from concord_graph.domain.exceptions import (
+    ConstitutiveProtected,
+    EtagMismatch,
+    ItemErased,
+    SafeguardViolation,
+)
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
@@ -36,7 +42,6 @@ from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
 from concord_graph.usecases import affected
 from concord_graph.usecases.attesting import digests_of_ends
-from concord_graph.usecases.identifiers import new_id
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
 RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
@@ -47,6 +52,7 @@ class Rules:
     """The guards of every write. Tests switch one off to prove that it is the one that holds."""
 
     breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
+    reserved: Callable[[Item | None, Item, Sequence[Item]], str | None] = protection.reserved
     agreed: Callable[[Item], str | None] = protection.agreed
     etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
     same_request: Callable[[str, str], bool] = str.__eq__
@@ -134,6 +140,18 @@ class Writer:
         self._note(before, item, needs_consent=needs_consent)
         await self._tell(await affected.by_item(self.tx, before, item))
         return item
+
+    async def put_key(self, before: Edge, after: Edge) -> Edge:
+        """Give a principal another key, whose proof the caller has verified.
+
+        Nothing but the genesis and this writes what stands for a principal.
+        """
+        if not protection.changes_key(before, after):
+            raise SafeguardViolation(before.id, "this is no change of a principal's key")
+        after, needs_consent = await self._consented_to(before, after)
+        edge = await self._record(before, after, needs_consent=needs_consent)
+        self._note(before, edge, needs_consent=needs_consent)
+        return edge
 
     async def declare(
         self, before: DeclaredRelation | None, after: DeclaredRelation
@@ -243,6 +261,26 @@ class Writer:
         )
 
     async def _protected(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
+        after, needs_consent = await self._consented_to(before, after)
+        if not isinstance(self._grant, GenesisRecord):
+            why = self._rules.reserved(before, after, await self._hung_on(after))
+            if why is not None:
+                raise SafeguardViolation(before.id if before else "", why)
+        return after, needs_consent
+
+    async def _hung_on(self, item: Item) -> Sequence[Item]:
+        """Return the ends of an edge, as far as a caller may have named a reserved one by id."""
+        if not isinstance(item, Edge):
+            return ()
+        found: list[Item | None] = []
+        for end in (item.source, item.target):
+            if end.kind == ItemKind.EDGE:
+                found.append(await self.tx.edge(end.id))
+            elif end.kind == ItemKind.NODE and self.is_granted:
+                found.append(await self.tx.node(end.id))
+        return [end for end in found if end is not None]
+
+    async def _consented_to(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
         around = await self._surroundings(before, after)
         why = self._rules.breach(before, after, around)
         if why is None:

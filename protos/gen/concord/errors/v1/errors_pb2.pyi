@@ -154,6 +154,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
     "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
     """
+    ERROR_REASON_GENESIS_DAMAGED: _ErrorReason.ValueType  # 93
+    """What stands for the space's principals is not whole, so that nobody's consent can be checked: the
+    store was changed past Concord. FAILED_PRECONDITION; a full export restores it.
+    """
     ERROR_REASON_SPACE_NOT_EMPTY: _ErrorReason.ValueType  # 90
     """Something was recorded in the space already: only one that was never used can be imported into.
     FAILED_PRECONDITION.
@@ -188,7 +192,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Example: "we should delete this immediately".
     """
     ERROR_REASON_SAFEGUARD_VIOLATION: _ErrorReason.ValueType  # 62
-    """An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which."""
+    """An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which. Metadata:
+    "item_id" when it is graph that refuses and the item exists.
+    Example: an update of the edge that stands for a principal; the undoing of a key's change.
+    """
     ERROR_REASON_SLOT_NOT_REQUIRED: _ErrorReason.ValueType  # 63
     """The slot has no say in this proposal. FAILED_PRECONDITION."""
     ERROR_REASON_UNDO_IMPOSSIBLE: _ErrorReason.ValueType  # 64
@@ -348,6 +355,10 @@ ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
 "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
 """
+ERROR_REASON_GENESIS_DAMAGED: ErrorReason.ValueType  # 93
+"""What stands for the space's principals is not whole, so that nobody's consent can be checked: the
+store was changed past Concord. FAILED_PRECONDITION; a full export restores it.
+"""
 ERROR_REASON_SPACE_NOT_EMPTY: ErrorReason.ValueType  # 90
 """Something was recorded in the space already: only one that was never used can be imported into.
 FAILED_PRECONDITION.
@@ -382,7 +393,10 @@ ERROR_REASON_FRAMING_VIOLATION: ErrorReason.ValueType  # 61
 Example: "we should delete this immediately".
 """
 ERROR_REASON_SAFEGUARD_VIOLATION: ErrorReason.ValueType  # 62
-"""An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which."""
+"""An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which. Metadata:
+"item_id" when it is graph that refuses and the item exists.
+Example: an update of the edge that stands for a principal; the undoing of a key's change.
+"""
 ERROR_REASON_SLOT_NOT_REQUIRED: ErrorReason.ValueType  # 63
 """The slot has no say in this proposal. FAILED_PRECONDITION."""
 ERROR_REASON_UNDO_IMPOSSIBLE: ErrorReason.ValueType  # 64

@@ -1,0 +1,43 @@
+"""What not even both parties' consent allows, or no longer: attempts under a genuine grant."""
+
+import grpc
+from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.type.v1 import type_pb2
+from contract_homes import Home, Template
+from contract_live import Live, member
+from contract_registry import Refused
+from guard_probes import judged
+
+TAKEN_OVER = "a principal got another key without its proof"
+CODE = grpc.StatusCode
+
+
+async def a_principal_is_rewritten(live: Live, template: Template) -> str:
+    """Both agree to an update, by its id, of the edge that stands for the human."""
+    home = template.a
+    edge = await _human(live)
+    changed = type_pb2.Edge(id=edge.id, etag=edge.etag, properties=edge.properties)
+    changed.properties.update({"key": "A" * 43})
+    request = graph_pb2.UpdateEdgeRequest(request_id="inner", edge=changed)
+    request.update_mask.paths.append("properties")
+    answer = await live.ask(
+        member("a"), "ApplyGovernedChange", _granted(home, request, {edge.id: edge.etag})
+    )
+    demanded = Refused(CODE.FAILED_PRECONDITION, "SAFEGUARD_VIOLATION")
+    return judged(answer, demanded, TAKEN_OVER)
+
+
+async def _human(live: Live) -> type_pb2.Edge:
+    listed = await live.tell(member("a"), "ListEdges", graph_pb2.ListEdgesRequest(page_size=200))
+    said = [edge for edge in listed.edges if edge.properties.fields["slot"].string_value == "HUMAN"]
+    (edge,) = said
+    return edge
+
+
+def _granted(
+    home: Home, update: graph_pb2.UpdateEdgeRequest, etags: dict[str, str]
+) -> governed_pb2.ApplyGovernedChangeRequest:
+    action = governed_pb2.GovernedAction(update_edge=update)
+    return governed_pb2.ApplyGovernedChangeRequest(
+        request_id="x", action=action, grant=home.parties.grant("a", action, etags)
+    )
