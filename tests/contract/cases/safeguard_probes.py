@@ -29,9 +29,10 @@ async def a_principal_is_rewritten(live: Live, template: Template) -> str:
 
 async def _human(live: Live) -> type_pb2.Edge:
     listed = await live.tell(member("a"), "ListEdges", graph_pb2.ListEdgesRequest(page_size=200))
-    said = [edge for edge in listed.edges if edge.properties.fields["slot"].string_value == "HUMAN"]
-    (edge,) = said
-    return edge
+    found: type_pb2.Edge = next(
+        edge for edge in listed.edges if edge.properties.fields["slot"].string_value == "HUMAN"
+    )
+    return found
 
 
 def _granted(
