@@ -28,6 +28,7 @@ from governed_world import (
     world,
 )
 
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
 Action = governed_pb2.GovernedAction
 
@@ -61,7 +62,9 @@ async def party(tmp_path: Path, keys: Keys) -> AsyncIterator[Party]:
 @pytest_asyncio.fixture
 async def found(party: Party) -> Reserved:
     """The items, as anybody may read them."""
-    await party.decide(await party.propose(edge_action("tea", "SOOTHES", "ada", edge_type=1)))
+    await party.decide(
+        await party.propose(edge_action("tea", "SOOTHES", "ada", edge_type=DESCRIPTIVE))
+    )
     edges = (await party.graph.ListEdges(graph_pb2.ListEdgesRequest())).edges
     nodes = (await party.graph.ListNodes(graph_pb2.ListNodesRequest())).nodes
     named = {node.name: node for node in nodes}
