@@ -48,13 +48,16 @@ class Judged:
 
 async def test_words_that_the_model_finds_are_refused_and_named(tmp_path: Path) -> None:
     """V3 A push without a loaded word passes the lexicon; the model names it, audited."""
-    text = "Everyone has agreed so far."
-    async with Judged(tmp_path, lambda _: verdict("Everyone has agreed")) as (party, endpoint):
+    text = "Few would stand in the way of this."
+    async with Judged(tmp_path, lambda _: verdict("Few would stand in the way")) as (
+        party,
+        endpoint,
+    ):
         failure = await refused(party.propose(edge_action(), framing=words(text)))
         (newest, *_) = await party.entries()
 
         assert failure.reason == "ERROR_REASON_FRAMING_VIOLATION"
-        assert failure.metadata["words"] == "everyone has agreed"
+        assert failure.metadata["words"] == "few would stand in the way"
         assert (await party.actions())[-1] == "FRAMING_VIOLATION"
         assert newest.blocked
         assert endpoint.keys == [f"Bearer {SECRET}"]
@@ -176,7 +179,7 @@ async def test_a_text_that_speaks_to_the_model_stays_data(tmp_path: Path) -> Non
 
 async def test_a_revision_is_judged_anew(tmp_path: Path) -> None:
     """V3 New words are looked at again."""
-    replies = [verdict(), verdict("Nobody would refuse")]
+    replies = [verdict(), verdict("a careful reader sees")]
     async with Judged(tmp_path, lambda _: replies.pop(0)) as (party, _):
         made = await party.propose(edge_action(), framing=words())
         request = proposal_pb2.ReviseProposalRequest(
@@ -184,11 +187,11 @@ async def test_a_revision_is_judged_anew(tmp_path: Path) -> None:
             proposal_id=made.id,
             revision=1,
             action=made.action,
-            framing=words("Nobody would refuse this."),
+            framing=words("A careful reader sees where this leads."),
         )
         failure = await refused(party.proposals.ReviseProposal(request))
 
-        assert failure.metadata["words"] == "nobody would refuse"
+        assert failure.metadata["words"] == "a careful reader sees"
 
 
 def test_a_model_is_configured_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from concord_governance.domain.exceptions import FramingViolation
-from concord_governance.domain.lexicon import violations
+from concord_governance.domain.lexicon import is_quiet, violations
 from concord_governance.domain.proposals import Affected, Framing, Kind, Trigger
 
 LANGUAGES = ("en", "de")
@@ -17,6 +17,8 @@ _WORDS = {
         "affected": "{count}: {items}.",
         "items": ("No item", "1 item", "{n} items"),
         "new": "a new item",
+        "loud": "an item whose id stands in the list",
+        "somebody": "the proposer",
         "more": "and {n} more",
         "if_approved": "After approval {kind} takes effect. It can be undone for {days} days.",
         "if_rejected": "After rejection, or without an answer in {hours} hours, nothing changes.",
@@ -27,6 +29,8 @@ _WORDS = {
         "affected": "{count}: {items}.",
         "items": ("Kein Eintrag", "1 Eintrag", "{n} Einträge"),
         "new": "ein neuer Eintrag",
+        "loud": "ein Eintrag, dessen Kennung in der Liste steht",
+        "somebody": "wer vorschlägt",
         "more": "und {n} weitere",
         "if_approved": "Nach Zustimmung wird {kind} wirksam. {days} Tage lang lässt sich das "
         "rückgängig machen.",
@@ -95,9 +99,14 @@ def from_template(
     days: int,
     hours: int,
 ) -> Framing:
-    """Return the words for an action; the same for the same action, whatever came before."""
+    """Return the words for an action; the same for the same action, whatever came before.
+
+    Ids and names that somebody chose are data in it: one that is not neutral is left to the list
+    of affected items, which is signed beside the words.
+    """
     words = _WORDS[language]
-    named = {"kind": _KINDS[language][kind], "proposer": proposer, "days": days, "hours": hours}
+    named = {"kind": _KINDS[language][kind], "days": days, "hours": hours}
+    named["proposer"] = proposer if is_quiet(proposer) else str(words["somebody"])
     named["trigger"] = _TRIGGERS[language][trigger]
     named["count"] = _count(words["items"], len(affected))
     named["items"] = _listed(language, affected)
@@ -142,9 +151,15 @@ def _count(forms: str | Sequence[str], number: int) -> str:
     return forms[min(number, 2)].format(n=number)
 
 
+def _named(item: Affected, words: Mapping[str, str | Sequence[str]]) -> str:
+    if not item.etag:
+        return str(words["new"])
+    return item.id if is_quiet(item.id) else str(words["loud"])
+
+
 def _listed(language: str, affected: Sequence[Affected]) -> str:
     words = _WORDS[language]
-    shown = [item.id if item.etag else str(words["new"]) for item in affected[:_SHOWN_ITEMS]]
+    shown = [_named(item, words) for item in affected[:_SHOWN_ITEMS]]
     hidden = len(affected) - len(shown)
     if hidden > 0:
         shown.append(str(words["more"]).format(n=hidden))
