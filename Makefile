@@ -31,9 +31,10 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
 	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not neo4j" $(ARGS)
 
+# Without Python's development mode, which `make test` has: it takes as long again.
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
-	PYTHONASYNCIODEBUG=1 GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
-	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
+	GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
+	  $(BIN)/python -W error -m pytest $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)

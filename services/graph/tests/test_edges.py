@@ -376,3 +376,29 @@ async def test_an_upsert_cannot_end_an_edge_before_it_began(home: Calls) -> None
 
     assert await reason(call) == "ERROR_REASON_FIELD_INVALID"
     assert (await home.get_edge(edge.id)).etag == edge.etag
+
+
+async def test_the_importance_that_is_shown_is_the_one_that_is_filtered_by(
+    live: World, home: Calls
+) -> None:
+    """G8 G9 Set or by the default rule: near what defines the agent, long unread, or neither."""
+    said = type_pb2.IMPORTANCE_LOW
+    await home.put_edge("A", "SET", "B", importance=said)
+    await home.put_edge("A", "UNREAD", "B")
+    read = await home.put_edge("A", "READ", "B")
+    old, new = await home.put_edge("X", "R", "Y"), await home.put_edge("X", "R", "Z")
+    await home.relate(SUPERSEDES, new.id, old.id)
+    live.clock.pass_(100 * DAY)
+    await home.get_edge(read.id, peek=False)
+    await live.app._touches.flush()
+    await home.put_edge("A", "NEW", "B")
+    listed = (await home.graph.ListEdges(graph_pb2.ListEdgesRequest())).edges
+    assert {edge.importance for edge in listed} == {1, 2, 3}
+
+    for importance in (1, 2, 3):
+        filter_ = graph_pb2.EdgeFilter(importances=[importance])  # type: ignore[list-item] # each
+        wanted = {edge.id for edge in listed if edge.importance == importance}
+        reply = await home.graph.ListEdges(graph_pb2.ListEdgesRequest(filter=filter_))
+        assert {edge.id for edge in reply.edges} == wanted
+        near = (await home.neighbors("A", filter=filter_)).neighbors
+        assert {n.edge.id for n in near} == {e.id for e in listed if e.source.name == "A"} & wanted

@@ -28,6 +28,11 @@ def relevance(edge_type: EdgeType, importance: Importance, access: Access, now: 
     return min(1.0, math.exp(-days / strength))
 
 
+def unread_since(now: int) -> int:
+    """Return the instant (µs) before which what was read last is unread for long (G8)."""
+    return now - UNREAD_DAYS * MICROSECONDS_PER_DAY
+
+
 def default_importance(
     stated: Importance,
     *,
@@ -44,6 +49,6 @@ def default_importance(
         return stated
     if near_constitutive or edge_type == EdgeType.RESOLUTION:
         return Importance.HIGH
-    if now - access.last_time > UNREAD_DAYS * MICROSECONDS_PER_DAY:
+    if access.last_time < unread_since(now):
         return Importance.LOW
     return Importance.MEDIUM

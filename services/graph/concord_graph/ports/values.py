@@ -114,11 +114,16 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFilter:
-    """Which edges a walk or list considers; every non-empty part must match."""
+    """Which edges a walk or list considers; every non-empty part must match.
+
+    `importances` are those that a reader sees: set, or by the default rule at `now` (µs; reads of
+    the last second may not count yet).
+    """
 
     relations: tuple[str, ...] = ()
     edge_types: tuple[EdgeType, ...] = ()
     importances: tuple[Importance, ...] = ()
+    now: int = 0
     properties: Mapping[str, object] = field(default_factory=dict)
     participants: tuple[str, ...] = ()
     modified_since: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from concord.graph.v1 import graph_pb2, memory_pb2, operation_pb2
@@ -231,7 +232,7 @@ def walk(request: graph_pb2.QueryNeighborsRequest | graph_pb2.FindPathRequest, n
         at=as_of(request).at(now),
         outgoing=direction != type_pb2.DIRECTION_INCOMING,
         incoming=direction != type_pb2.DIRECTION_OUTGOING,
-        filter=edge_filter(request.filter),
+        filter=replace(edge_filter(request.filter), now=now),
         include_superseded=request.include_superseded,
         include_resolutions=getattr(request, "include_resolutions", False),
     )

@@ -225,8 +225,10 @@ async def _end_by_id(writer: Writer, end: EndRef, field: str) -> End:
             check_name(node.name, field)
         return End(node.id, ItemKind.NODE)
     memory = await writer.tx.memory(end.id)
-    if memory is None or memory.deleted or end.name:
+    if memory is None or memory.deleted:
         raise ItemNotFound(end.id)
+    if end.name:
+        raise FieldInvalid(field, "a memory has an id and no name")
     return End(memory.id, ItemKind.MEMORY)
 
 

@@ -179,7 +179,7 @@ class Queries:
 
         async def work(tx: Reads, now: int) -> Sequence[Shown]:
             at = as_of.at(now)
-            ids = await tx.list_edges(filter_, at, after, limit)
+            ids = await tx.list_edges(replace(filter_, now=now), at, after, limit)
             return await _shown_all(tx, ItemKind.EDGE, ids, at, now)
 
         return await self.read(space, work)

@@ -733,7 +733,7 @@ class EdgeFilter(_message.Message):
 
     @_builtins.property
     def importances(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Importance.ValueType]:
-        """Only edges whose importance was set to one of these; empty = all."""
+        """Only edges of one of these importances, set or by default (G8); empty = all."""
 
     @_builtins.property
     def properties(self) -> _struct_pb2.Struct:

@@ -6,8 +6,9 @@ from typing import Any
 
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import Known, in_time
-from concord_graph.adapters.neo4j.statements import held_then
+from concord_graph.adapters.neo4j.statements import IMPORTANCE, held_then
 from concord_graph.domain.items import EdgeType, ItemKind
+from concord_graph.domain.relevance import unread_since
 from concord_graph.ports import EdgeFilter, MemoryFilter
 
 
@@ -20,7 +21,7 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     for name, test, wanted in (
         ("relations", "e.relation IN $relations", list(filter_.relations)),
         ("edge_types", "e.edge_type IN $edge_types", [int(t) for t in filter_.edge_types]),
-        ("importances", "e.importance IN $importances", [int(i) for i in filter_.importances]),
+        ("importances", f"{IMPORTANCE} IN $importances", [int(i) for i in filter_.importances]),
         (
             "stated",
             "all(one IN $stated WHERE one IN e.stated)",
@@ -35,6 +36,8 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
         if wanted:
             tests.append(test)
             bound[name] = wanted
+    if filter_.importances:
+        bound["unread"] = unread_since(filter_.now)
     for name, test, instant in (
         ("modified_since", "e.record_from >= $modified_since", filter_.modified_since),
         ("modified_before", "e.record_from < $modified_before", filter_.modified_before),

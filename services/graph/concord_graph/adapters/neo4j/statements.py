@@ -21,7 +21,7 @@ from concord_graph.adapters.neo4j.patterns import (
     seen,
     was_known,
 )
-from concord_graph.domain.items import FOREVER, ItemKind, MemoryKind
+from concord_graph.domain.items import FOREVER, EdgeType, Importance, ItemKind, MemoryKind
 
 _ASK: Final = "UNWIND $asked AS ask "
 _NEAR_EDGE: Final = f"({is_defined('e.source_id')} OR {is_defined('e.target_id')})"
@@ -30,6 +30,15 @@ _STEP: Final = (
     f" CASE WHEN e.importance = 0 THEN {_NEAR_EDGE} ELSE false END,"
     " coalesce(a.last_time, e.create_time), coalesce(a.count, 0)"
 )
+
+IMPORTANCE: Final = (
+    "CASE WHEN e.importance <> 0 THEN e.importance"
+    f" WHEN e.edge_type = {int(EdgeType.RESOLUTION)} OR {_NEAR_EDGE} THEN {int(Importance.HIGH)}"
+    " WHEN e.create_time < $unread"
+    " AND NOT EXISTS { MATCH (a:Access {id: e.id}) WHERE a.last_time >= $unread }"
+    f" THEN {int(Importance.LOW)} ELSE {int(Importance.MEDIUM)} END"
+)
+"""The importance of edge e that a reader sees (G8), as `domain.relevance.default_importance`."""
 
 
 @cache

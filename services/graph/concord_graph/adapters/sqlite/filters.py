@@ -7,6 +7,7 @@ from typing import Any
 
 from concord_graph.adapters.sqlite import statements
 from concord_graph.domain.items import EdgeType, ItemKind
+from concord_graph.domain.relevance import unread_since
 from concord_graph.ports import EdgeFilter, MemoryFilter
 
 
@@ -19,11 +20,13 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
     for name, column, wanted in (
         ("relations", "e.relation", filter_.relations),
         ("edge_types", "e.edge_type", filter_.edge_types),
-        ("importances", "e.importance", filter_.importances),
+        ("importances", statements.IMPORTANCE, filter_.importances),
     ):
         if wanted:
             tests.append(f"{column} IN (SELECT value FROM json_each(:{name}))")
             bound[name] = json.dumps(list(wanted))
+    if filter_.importances:
+        bound["unread"] = unread_since(filter_.now)
     for place, (key, value) in enumerate(sorted(filter_.properties.items())):
         tests.append(
             f"EXISTS (SELECT 1 FROM json_each(e.properties) p, json_each(:property_{place}) q"

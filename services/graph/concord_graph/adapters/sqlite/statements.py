@@ -19,7 +19,14 @@ from concord_graph.adapters.sqlite.revisions import (
     rests,
 )
 from concord_graph.adapters.sqlite.rows import COLUMNS, TABLE, qualified
-from concord_graph.domain.items import FOREVER, LINEAGE_WORDS, ItemKind, MemoryKind
+from concord_graph.domain.items import (
+    FOREVER,
+    LINEAGE_WORDS,
+    EdgeType,
+    Importance,
+    ItemKind,
+    MemoryKind,
+)
 
 _BY_ID = {
     ItemKind.NODE: "node_current",
@@ -164,6 +171,17 @@ def has_constitutive(expression: str, space: str) -> str:
 
 def _near_constitutive_edge(source: str = "e.source_id", target: str = "e.target_id") -> str:
     return f"({has_constitutive(source, ':space')} OR {has_constitutive(target, ':space')})"
+
+
+IMPORTANCE = (
+    "CASE WHEN e.importance <> 0 THEN e.importance"
+    f" WHEN e.edge_type = {EdgeType.RESOLUTION} OR {_near_constitutive_edge()}"
+    f" THEN {Importance.HIGH}"
+    " WHEN e.create_time < :unread AND NOT EXISTS (SELECT 1 FROM access a"
+    " WHERE a.space = e.space AND a.id = e.id AND a.last_time >= :unread)"
+    f" THEN {Importance.LOW} ELSE {Importance.MEDIUM} END"
+)
+"""The importance of edge e that a reader sees (G8), as `domain.relevance.default_importance`."""
 
 
 def _near_constitutive_memory() -> str:
