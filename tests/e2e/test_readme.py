@@ -5,13 +5,18 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 from concord_client import credentials
+from concord_client.cli.commands import app
 from concord_embedded.testing import Spawned, spawned
 from concord_gateway.config import Config
+from concord_gateway.contracts import services
 from concord_graph.config import GraphConfig, StoreChoice
 
 ROOT = Path(__file__).parents[2]
@@ -90,6 +95,38 @@ def test_the_http_request_is_answered(system: Spawned) -> None:
     shown = blocks("console")[2].split(lines[-1])[1]
 
     assert alike(run(system, ["bash", "-euo", "pipefail", "-c", script])) == alike(shown)
+
+
+def test_what_streams_is_said_to_answer_501_over_http(system: Spawned) -> None:
+    """W2: the README names each call that the HTTP door does not take, and no other."""
+    streaming = {
+        method.name: f"/{method.containing_service.full_name}/{method.name}"
+        for service in services()
+        for method in service.methods
+        if method.client_streaming or method.server_streaming
+    }
+    said = README.partition("those that stream (")[2].partition(")")[0]
+
+    key = credentials.find(url=None, api_key=None, space=None, environ=system.environ).api_key
+    answers = {}
+    for name, path in streaming.items():
+        asked = urllib.request.Request(f"{system.http_url}{path}", b"{}")
+        asked.add_header("Content-Type", "application/json")
+        asked.add_header("Authorization", f"Bearer {key}")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(asked, timeout=10)
+        answers[name] = refused.value.code
+        refused.value.close()
+
+    assert answers == dict.fromkeys(re.findall(r"`(\w+)`", said), 501)
+
+
+def test_every_command_named_exists() -> None:
+    """Style 19, W4: `concord WORD` in the README is a command."""
+    named = set(re.findall(r"(?:`|^\$ )concord ([a-z-]+)", README, re.M))
+
+    assert named >= {"add", "list", "propose"}
+    assert named <= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined] # a group
 
 
 def test_the_python_example_runs(system: Spawned) -> None:

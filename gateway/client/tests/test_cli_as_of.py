@@ -1,13 +1,21 @@
 """Reading as of another time: `--as-of` and `--as-known-at` on every command that reads."""
 
+import inspect
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
+import concord_client.cli
 import pytest
+import typer
+from concord.graph.v1 import feed_pb2, graph_pb2, layers_pb2, memory_pb2, relation_pb2
 from concord.graph.v1.graph_pb2 import FindPathResponse, GetNodeResponse, QueryNeighborsResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetLineageResponse, GetMemoryResponse
+from concord.search.v1 import search_pb2
 from concord.search.v1.search_pb2 import SearchResponse
+from concord_client.cli.commands import app
 from concord_client.cli.testing import Commands
 
 Unique = Callable[[str], str]
@@ -89,3 +97,112 @@ def test_a_time_that_is_none_is_refused(concord: Commands) -> None:
 
     assert result.exit_code == 2
     assert "is no ISO 8601 time" in result.stderr
+
+
+READS = {
+    "get": {"GetMemory", "GetNode", "GetEdge"},
+    "list": {"ListMemories", "ListNodes", "ListEdges"},
+    "search": {"Search"},
+    "neighbors": {"QueryNeighbors"},
+    "path": {"FindPath"},
+    "lineage": {"GetLineage"},
+    "history": {"GetMemoryHistory"},
+    "relations": {"ListRelations"},
+    "dialogue": {"ListDialogue"},
+    "episodes": {"ListEpisodes"},
+    "working": {"ListWorkingMemory"},
+    "status": {"CountByType"},
+    "export": {"ExportSpace"},
+}
+"""Commands that read, and the calls that take an instant for them."""
+
+WITHOUT_A_COMMAND = {
+    "FindSimilar": "for programs that hold a vector or a memory",
+    "BatchGetRevisions": "for the index, which follows the feed by it",
+}
+FILES = (feed_pb2, graph_pb2, layers_pb2, memory_pb2, relation_pb2, search_pb2)
+
+
+def of_an_instant() -> Iterator[str]:
+    """Every method of the contract whose request has `as_of`."""
+    for file in FILES:
+        for service in file.DESCRIPTOR.services_by_name.values():
+            for method in service.methods:
+                if "as_of" in method.input_type.fields_by_name:
+                    yield method.name
+
+
+def options(command: str) -> set[str]:
+    """Every option of a command."""
+    found = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined] # a group
+    return {name for parameter in found.params for name in parameter.opts}
+
+
+def test_each_read_of_an_instant_has_a_command() -> None:
+    """T3 W4 What the contract can answer as of a time, a command asks; or it is said why not."""
+    asked = set().union(*READS.values())
+
+    assert set(of_an_instant()) == asked | set(WITHOUT_A_COMMAND)
+
+
+def test_each_command_that_reads_takes_both_times() -> None:
+    """T3 W4 And only such a command: an option that nothing reads is not offered."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined] # a group
+    both = {"--as-of", "--as-known-at"}
+
+    assert {name for name in commands if both <= options(name)} == set(READS)
+    assert {name for name in commands if both & options(name)} == set(READS)
+
+
+def test_no_command_asks_such_a_call_without_an_instant() -> None:
+    """T3 W4 A request that may carry an instant stands in the code of a command that is listed."""
+    callbacks = {each.name: each.callback for each in app.registered_commands if each.callback}
+    listed = {inspect.getsourcefile(callbacks[name]) for name in READS}
+    folder = Path(concord_client.cli.__file__).parent
+    writers = {"naming.py", "proposing.py"}  # they look up, now, what they are about to change
+    timed = re.compile(rf"\b({'|'.join(of_an_instant())})Request\(")
+
+    asking = {path for path in folder.glob("*.py") if timed.search(path.read_text("utf-8"))}
+
+    assert {path.name for path in asking if str(path) not in listed} == writers
+
+
+LONG_AGO = "1901-01-01"
+OF_RECORD_TIME_ALONE = {"relations", "history"}
+
+
+@pytest.mark.parametrize("command", READS)
+def test_the_times_reach_the_answer(concord: Commands, unique: Unique, command: str) -> None:
+    """T3 W4 Before anything was known, and before anything held, a command answers otherwise."""
+    a, b, session = unique("A"), unique("B"), unique("s")
+    own = unique("own")
+    concord.done("add", f"{own} is red", "--id", own)
+    concord.done("update", own, "--content", f"{own} is blue")
+    concord.done("link", a, "KNOWS", b)
+    concord.done("relation", unique("R"), "--many")
+    concord.done("say", session, "Ada", "Hi.")
+    concord.done("episode", "tried", "--reward", "1", "--session", session)
+    concord.done("hold", "thought", "--session", session)
+    arguments = {
+        "get": [own],
+        "search": [own],
+        "neighbors": [a],
+        "path": [a, b],
+        "lineage": [own],
+        "history": [own],
+        "dialogue": [session],
+        "episodes": ["--session", session],
+        "working": ["--session", session],
+    }.get(command, [])
+
+    def answer(*times: str) -> tuple[int, str]:
+        result = concord(command, *arguments, *times)
+        return result.exit_code, re.sub(r"\d+ s ago|read .*", "", result.stdout)
+
+    now = answer()
+    assert now[0] == 0
+    assert answer("--as-known-at", LONG_AGO) != now
+    if command in OF_RECORD_TIME_ALONE:
+        assert answer("--as-of", LONG_AGO) == now
+    elif command not in {"get", "lineage"}:  # they show what is named, and when it held
+        assert answer("--as-of", LONG_AGO) != now

@@ -50,6 +50,42 @@ def state(concord: Commands) -> str:
     return concord.done("export")
 
 
+def test_what_defines_the_agent_is_refused_with_the_way_to_propose_it(concord: Commands) -> None:
+    """G4 W4 The direct commands fail with the typed reason, and name the command that may work."""
+    number = proposal(
+        concord, "propose", "set", "hinted", "VALUES", "truth", "--constitutive"
+    ).number
+    for slot in ("agent", "human"):
+        approved(concord, number, slot)
+    (edge,) = concord.reply(graph_pb2.ListEdgesResponse, *LIST_OF_HINTED).edges
+    text = ("propose", "add", "I am hinted.", "--id", "hinted-memory", "--constitutive")
+    number = proposal(concord, *text).number
+    for slot in ("agent", "human"):
+        approved(concord, number, slot)
+
+    for arguments, hint in (
+        (["delete", edge.id], f"concord propose delete {edge.id}"),
+        (["delete", "hinted", "--cascade"], "concord propose --action FILE"),
+        (["update", edge.id, "--weight", "0.1"], f"concord propose change {edge.id}"),
+        (["update", edge.id, "--importance", "low"], "concord propose --action FILE"),
+        (["update", "hinted", "--name", "other"], "concord propose --action FILE"),
+        (
+            ["update", "hinted-memory", "--content", "x"],
+            "concord propose update hinted-memory TEXT",
+        ),
+        (["update", "hinted-memory", "--tag", "x"], "concord propose --action FILE"),
+        (["forget", "hinted-memory"], "concord propose forget hinted-memory"),
+        (["erase", "hinted-memory", "--yes"], "concord propose --help"),
+    ):
+        refused = concord(*arguments)
+        assert refused.exit_code == 1
+        assert refused.stderr.startswith("ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"), arguments
+        assert hint in refused.stderr
+
+
+LIST_OF_HINTED = ("list", "--edges", "--type", "constitutive", "--relation", "VALUES")
+
+
 def test_keys_are_their_owners_alone_and_a_humans_is_locked(concord: Commands, home: Path) -> None:
     """V5 Mode 0600, outside the data directory; the HUMAN key opens with its passphrase alone."""
     agent, human = (

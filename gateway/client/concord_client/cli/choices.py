@@ -44,6 +44,20 @@ class Weight(StrEnum):
         return type_pb2.Importance.Value(f"IMPORTANCE_{self.name}")
 
 
+class Bearing(StrEnum):
+    """Whether an edge or memory defines who the agent is."""
+
+    DESCRIPTIVE = "descriptive"
+    CONSTITUTIVE = "constitutive"
+    RESOLUTION = "resolution"
+
+    def value_of(self) -> "type_pb2.EdgeType.ValueType":
+        """The contract's value."""
+        from concord.type.v1 import type_pb2
+
+        return type_pb2.EdgeType.Value(f"EDGE_TYPE_{self.name}")
+
+
 class Way(StrEnum):
     """Which way to follow edges."""
 

@@ -8,15 +8,18 @@ from typer.core import TyperGroup
 
 from concord_client.cli import (
     auditing,
+    changing,
     deciding,
     demonstration,
     erasing,
     experiencing,
     exporting,
     finding,
+    forgetting,
     holding,
     importing,
     linking,
+    listing,
     moving,
     principals,
     proposing,
@@ -95,6 +98,11 @@ app.command("status")(running.status)
 app.command("reconcile")(reconciling.reconcile)
 app.command("add")(remembering.add)
 app.command("get")(remembering.get)
+app.command("list")(listing.list_)
+app.command("update")(changing.update)
+app.command("forget")(forgetting.forget)
+app.command("restore")(forgetting.restore)
+app.command("delete")(forgetting.delete)
 app.command("link")(linking.link)
 app.command("import")(importing.import_)
 app.command("search")(finding.search)

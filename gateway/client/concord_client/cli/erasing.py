@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.failing import CommandError
+from concord_client.cli.naming import absent, found_memory, plain_id
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
     from concord.graph.v1.erase_pb2 import EraseReceipt, GetEraseReceiptResponse
     from concord.graph.v1.memory_pb2 import MemoryVersion
-    from concord.type.v1.type_pb2 import Memory
 
     from concord_client.client import Client
 
@@ -36,15 +37,15 @@ def erase(
 
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
-        memory = _found(client, session, memory_id)
+        memory = found_memory(client, session, memory_id)
         if not yes:
             typer.confirm(f"Erase {memory.id} for good? Nothing brings it back", abort=True)
         client.memory.EraseMemory(EraseMemoryRequest(id=memory.id, etag=memory.etag, reason=reason))
-        reply = _receipt(client, memory_id)
+        reply = _receipt(client, memory.id)
         until = time.monotonic() + PATIENCE
         while wait and not reply.receipt.HasField("complete_time") and time.monotonic() < until:
             time.sleep(0.05)
-            reply = _receipt(client, memory_id)
+            reply = _receipt(client, memory.id)
     session.reply(reply) if session.as_json else _show_receipt(reply.receipt)
 
 
@@ -59,7 +60,7 @@ def receipt(
 
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
-        reply = _receipt(client, memory_id)
+        reply = _receipt(client, plain_id(memory_id))
     if session.as_json:
         session.reply(reply)
     if reply.status != LOOKUP_STATUS_FOUND:
@@ -77,20 +78,33 @@ def history(
     *,
     limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
     page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List a memory's versions, the newest first."""
+    """List a memory's versions, the newest first; what was known at a time are those up to it.
+
+    A version is of no valid time: --as-of changes nothing here.
+    """
     from concord.graph.v1.memory_pb2 import GetMemoryHistoryRequest
 
     from concord_client.cli.page import show, table, text, when
 
     session = Session.of(ctx, space, as_json)
-    request = GetMemoryHistoryRequest(id=memory_id, page_size=limit, page_token=page_token)
+    request = GetMemoryHistoryRequest(
+        id=plain_id(memory_id),
+        page_size=limit,
+        page_token=page_token,
+        as_of=asked_time(as_of, known_at),
+    )
     with session.client() as client:
         reply = client.memory.GetMemoryHistory(request)
     if session.as_json:
         session.reply(reply)
+    if not reply.versions:
+        raise absent(session, memory_id, what="memory")
+    if session.as_json:
         return
     made = table("#Version", "From", "Who", "What it said")
     for each in reply.versions:
@@ -100,24 +114,6 @@ def history(
     show(made)
     if reply.next_page_token:
         show(text(f"More: --page-token {reply.next_page_token}", "dim"))
-
-
-def _found(client: "Client", session: Session, memory_id: str) -> "Memory":
-    from concord.graph.v1.memory_pb2 import GetMemoryRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND
-
-    reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
-    if reply.status == LOOKUP_STATUS_FOUND:
-        return reply.memory
-    if reply.status == LOOKUP_STATUS_ERASED:
-        raise CommandError(
-            f"{memory_id} was erased already: `concord receipt {memory_id}` tells when.",
-            reason="ERROR_REASON_ITEM_ERASED",
-        )
-    raise CommandError(
-        f"There is no memory {memory_id!r} in the space {session.space_name!r}.",
-        reason="LOOKUP_STATUS_NOT_FOUND",
-    )
 
 
 def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":

@@ -2,10 +2,19 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from concord_client.credentials import CredentialsError
 
+if TYPE_CHECKING:
+    from concord_client.refusal import Refused
+
 OUTPUT_FORSAKEN = 141  # 128 and SIGPIPE: what a shell reports of any tool whose reader left
+
+BY_FILE = "concord propose --action FILE"
+"""How to propose what no command of `concord propose` is for."""
 
 
 class CommandError(Exception):
@@ -14,6 +23,28 @@ class CommandError(Exception):
     def __init__(self, message: str, *, reason: str = "") -> None:
         """`reason` is a machine reason, where there is one."""
         super().__init__(f"{reason}: {message}" if reason else message)
+
+
+@contextmanager
+def or_propose(command: str) -> Iterator[None]:
+    """Says how to propose what was refused because it takes both parties' consent."""
+    from concord_client.refusal import Refused
+
+    try:
+        yield
+    except Refused as refused:
+        if refused.reason != "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED":
+            raise
+        raise CommandError(
+            f"{_with_item(refused)}\n  Propose it instead: {command}", reason=refused.reason
+        ) from refused
+
+
+_HINTS = {
+    "ERROR_REASON_NODE_HAS_EDGES": "They go with it: --cascade",
+    "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED": "What both must agree to: concord propose --help",
+}
+"""What to do about a refusal, where the command line knows."""
 
 
 def told() -> tuple[type[Exception], ...]:
@@ -44,7 +75,16 @@ def complaint(error: Exception) -> str:
     # The message may be the first violation in a sentence of its own.
     said = error.message.rstrip(".").replace(": ", " ", 1)
     more = [each for each in error.violations if f"{each.field} {each.description}" != said]
-    return "\n".join([str(error), *(f"  {each.field}: {each.description}" for each in more)])
+    lines = [f"{error.reason}: {_with_item(error)}"]
+    lines += [f"  {each.field}: {each.description}" for each in more]
+    lines += [f"  {_HINTS[error.reason]}"] if error.reason in _HINTS else []
+    return "\n".join(lines)
+
+
+def _with_item(refused: "Refused") -> str:
+    """The message, and which item it is about where it does not say so itself."""
+    item = refused.metadata.get("item_id", "")
+    return refused.message if item in refused.message else f"{refused.message}: {item}"
 
 
 def forsaken() -> None:

@@ -95,14 +95,14 @@ def show_results(reply: "SearchResponse", *, explain: bool = False) -> None:
 
 
 def _result(result: "SearchResult", explain: bool) -> "Text":
-    from concord_client.cli.page import lines, text, when
+    from concord_client.cli.page import lines, shortened, text, when
 
     memory = result.memory
     head = text(memory.id, "bold")
     if memory.standing.is_superseded:
         since = when(memory.standing.superseded_from)
         head.append(f"  superseded from {since}", "yellow")
-    parts = [head, text(_shortened(memory.content))]
+    parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.explanation.relevance_reason, "dim"))
     if explain:
         parts += [
@@ -118,11 +118,3 @@ def _result(result: "SearchResult", explain: bool) -> "Text":
             for each in result.explanation.dropped
         ]
     return lines(*parts)
-
-
-def _shortened(content: str) -> str:
-    """The beginning of a long text; `concord get` shows all of it."""
-    flat = content.strip()
-    if len(flat) <= SHOWN_CHARACTERS:
-        return flat
-    return f"{flat[:SHOWN_CHARACTERS].rstrip()} … ({len(flat):,} characters)"

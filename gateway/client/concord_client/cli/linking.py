@@ -8,7 +8,7 @@ import typer
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import instant
 from concord_client.cli.ends import END_HELP, edge_end, item_id
-from concord_client.cli.failing import CommandError
+from concord_client.cli.naming import absent
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -150,10 +150,7 @@ def lineage(
     if session.as_json:
         session.reply(reply)
     if reply.status != LOOKUP_STATUS_FOUND:
-        raise CommandError(
-            f"There is no item {item!r} in the space {session.space_name!r}.",
-            reason="LOOKUP_STATUS_NOT_FOUND",
-        )
+        raise absent(session, item)
     if not session.as_json:
         show(*_timeline(reply, item_id(item) or item))
 

@@ -88,6 +88,14 @@ def text(content: str, style: str = "") -> Text:
     return Text().append(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", content), style or None)
 
 
+def shortened(content: str, most: int) -> str:
+    """The beginning of a long text; `concord get` shows all of it."""
+    flat = content.strip()
+    if len(flat) <= most:
+        return flat
+    return f"{flat[:most].rstrip()} … ({len(flat):,} characters)"
+
+
 def fields(pairs: Sequence[tuple[str, str]]) -> Table:
     """Names and values, the empty ones left out."""
     made = Table.grid(padding=(0, 2))

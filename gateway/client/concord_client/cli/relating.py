@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import KnownAtOption, asked_time
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -41,18 +41,22 @@ def relations(
     *,
     limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
     page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the relations that were declared."""
+    """List the relations that were declared.
+
+    A declaration is about all valid time: --as-of changes nothing here.
+    """
     from concord.graph.v1.relation_pb2 import ListRelationsRequest
 
     from concord_client.cli.page import show, text
 
     session = Session.of(ctx, space, as_json)
     request = ListRelationsRequest(
-        page_size=limit, page_token=page_token, as_of=asked_time(None, known_at)
+        page_size=limit, page_token=page_token, as_of=asked_time(as_of, known_at)
     )
     with session.client() as client:
         reply = client.relation.ListRelations(request)

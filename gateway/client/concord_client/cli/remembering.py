@@ -7,7 +7,7 @@ import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Kind, Weight, instant
-from concord_client.cli.failing import CommandError
+from concord_client.cli.naming import absent, plain_id
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def add(
     }
     memory = type_pb2.Memory(
         id=own_id or "",
-        content=_with_links(sys.stdin.read() if text == STDIN else text, links),
+        content=with_links(sys.stdin.read() if text == STDIN else text, links),
         kind=kind.value_of() if kind else type_pb2.MEMORY_KIND_UNSPECIFIED,
         domain=domain or "",
         tags=tag or (),
         concepts=concept or (),
-        facts=[_fact(stated) for stated in fact or ()],
+        facts=[stated_fact(stated) for stated in fact or ()],
         importance=importance.value_of() if importance else type_pb2.IMPORTANCE_UNSPECIFIED,
         valid_from=instant(valid_from),
         valid_until=instant(valid_until),
@@ -101,7 +101,8 @@ def add(
         _tell_added(reply)
 
 
-def _fact(stated: str) -> "Fact":
+def stated_fact(stated: str) -> "Fact":
+    """A fact as it is written on the command line."""
     from concord.type.v1.type_pb2 import Fact
 
     parts = [part.strip() for part in stated.split("|")]
@@ -111,7 +112,7 @@ def _fact(stated: str) -> "Fact":
     return Fact(subject=subject, relation=relation, object=target)
 
 
-def _with_links(content: str, links: dict[str, list[str] | None]) -> str:
+def with_links(content: str, links: dict[str, list[str] | None]) -> str:
     """The content with its lineage as links, which the graph writes in the same transaction.
 
     They stand below it; above where a code fence or comment could hide them.
@@ -168,11 +169,7 @@ def get(
     with session.client() as client:
         near = _look_up(client, session, item, asked_time(as_of, known_at))
     if near is not None:
-        meant = f" Spelt alike: {', '.join(near)}." if near else ""
-        raise CommandError(
-            f"There is no item {item!r} in the space {session.space_name!r}.{meant}",
-            reason="LOOKUP_STATUS_NOT_FOUND",
-        )
+        raise absent(session, item, more=f" Spelt alike: {', '.join(near)}." if near else "")
 
 
 def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -> list[str] | None:
@@ -183,13 +180,14 @@ def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -
     from concord_client.cli import item_page
     from concord_client.cli.page import show
 
-    memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item, as_of=at))
+    own_id = plain_id(item)
+    memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=own_id, as_of=at))
     if memory.status in {LOOKUP_STATUS_FOUND, LOOKUP_STATUS_ERASED}:
         session.reply(memory) if session.as_json else show(*item_page.of_memory(memory.memory))
         return None
     near = list(memory.near_names)
     for named in (
-        graph_pb2.GetNodeRequest(id=item, as_of=at),
+        graph_pb2.GetNodeRequest(id=own_id, as_of=at),
         graph_pb2.GetNodeRequest(name=item, as_of=at),
     ):
         node = client.graph.GetNode(named)
@@ -197,7 +195,7 @@ def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -
         if node.status == LOOKUP_STATUS_FOUND:
             session.reply(node) if session.as_json else show(*item_page.of_node(node.node))
             return None
-    edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item, as_of=at))
+    edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=own_id, as_of=at))
     if edge.status == LOOKUP_STATUS_FOUND:
         session.reply(edge) if session.as_json else show(*item_page.of_edge(edge.edge))
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 from concord_client.credentials import DATA_VARIABLE, data_directory
@@ -66,15 +67,23 @@ def demand_embedded() -> None:
         raise CommandError("This is the client alone: install concord-embedded for this command.")
 
 
-def status(ctx: typer.Context, *, space: SpaceOption = None, as_json: JsonOption = False) -> None:
-    """Show whether Concord serves, what the space holds and how far its index is."""
+def status(
+    ctx: typer.Context,
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show whether Concord serves, what the space holds or held, and how far its index is now."""
     from concord.graph.v1.graph_pb2 import CountByTypeRequest
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     session = Session.of(ctx, space, as_json)
+    asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
         serving = {name: _serves(client, name) for name in SERVICES}
-        counts = client.graph.CountByType(CountByTypeRequest())
+        counts = client.graph.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
         if session.as_json:
             _print_json(client.url, serving, counts, index)

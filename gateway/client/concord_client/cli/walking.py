@@ -56,7 +56,7 @@ def neighbors(
         reply = client.graph.QueryNeighbors(request)
     if session.as_json:
         session.reply(reply)
-    _demand_found(reply.status, start, session)
+    _demand_found(reply.status, repr(start), session)
     if not session.as_json:
         show_neighbors(reply)
 

@@ -1,0 +1,69 @@
+"""Finding what a command names: by its id, with or without its prefix, or by a node's name."""
+
+from typing import TYPE_CHECKING
+
+from concord_client.cli.ends import item_id
+from concord_client.cli.failing import CommandError
+
+if TYPE_CHECKING:
+    from concord.type.v1.type_pb2 import Edge, Memory, Node
+
+    from concord_client.cli.session import Session
+    from concord_client.client import Client
+
+
+def plain_id(given: str) -> str:
+    """The id in `ID` or `memory:ID`."""
+    return item_id(given) or given
+
+
+def absent(session: "Session", given: str, *, what: str = "item", more: str = "") -> CommandError:
+    """Says that there is no such thing."""
+    return CommandError(
+        f"There is no {what} {given!r} in the space {session.space_name!r}.{more}",
+        reason="LOOKUP_STATUS_NOT_FOUND",
+    )
+
+
+def found_memory(client: "Client", session: "Session", given: str) -> "Memory":
+    """The memory, live or forgotten, as it is now. Raises `CommandError`."""
+    memory = _memory(client, plain_id(given))
+    if memory is None:
+        raise absent(session, given, what="memory")
+    return memory
+
+
+def found_item(client: "Client", session: "Session", given: str) -> "Memory | Node | Edge":
+    """The memory, node or edge of an id, or the node of a name. Raises `CommandError`."""
+    memory = _memory(client, plain_id(given))
+    if memory is not None:
+        return memory
+    found = _node_or_edge(client, given)
+    if found is None:
+        raise absent(session, given)
+    return found
+
+
+def _memory(client: "Client", memory_id: str) -> "Memory | None":
+    from concord.graph.v1.memory_pb2 import GetMemoryRequest
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND
+
+    reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
+    if reply.status == LOOKUP_STATUS_ERASED:
+        raise CommandError(
+            f"{memory_id} was erased already: `concord receipt {memory_id}` tells when.",
+            reason="ERROR_REASON_ITEM_ERASED",
+        )
+    return reply.memory if reply.status == LOOKUP_STATUS_FOUND else None
+
+
+def _node_or_edge(client: "Client", given: str) -> "Node | Edge | None":
+    from concord.graph.v1.graph_pb2 import GetEdgeRequest, GetNodeRequest
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    for named in (GetNodeRequest(id=plain_id(given)), GetNodeRequest(name=given)):
+        node = client.graph.GetNode(named)
+        if node.status == LOOKUP_STATUS_FOUND:
+            return node.node
+    edge = client.graph.GetEdge(GetEdgeRequest(id=plain_id(given), peek=True))
+    return edge.edge if edge.status == LOOKUP_STATUS_FOUND else None
