@@ -76,7 +76,7 @@ class Commands:
         async def transaction(tx: Writes) -> Done:
             receipt = await self._known(tx, author, request)
             if receipt is None:
-                writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time))
+                writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time + 1))
                 receipt = await self._first(writer, request, work)
             return await self._done(tx, receipt, shown)
 

@@ -135,14 +135,15 @@ async def _steps(tx: Reads) -> AsyncIterator[Sequence[Change]]:
 async def _supports(tx: Reads, made: Sequence[Change]) -> Mapping[int, Sequence[Support]]:
     """Return what memories stated anew, by the change behind which it is put down.
 
-    That is their own of that record time; else the edge's that took the place of another one.
+    That is their own of that record time, else their newest edge's, else the last one.
     """
     behind: dict[int, list[Support]] = defaultdict(list)
     if not made:
         return behind
     seqs = {(change.record_time, change.item_id): change.seq for change in made}
+    last = {change.record_time: change.seq for change in made}
     for support in await tx.supports(made[0].record_time, made[-1].record_time):
         items = (support.memory_id, *reversed(support.edges))
-        seq = next(seq for i in items if (seq := seqs.get((support.record_from, i))))
-        behind[seq].append(support)
+        own = (seqs.get((support.record_from, item_id)) for item_id in items)
+        behind[next(filter(None, own), last[support.record_from])].append(support)
     return behind
