@@ -8,52 +8,25 @@ Paths by hand are those of one or two edges, which is what there is: whoever wro
 
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from itertools import islice
 
 import grpc
 from concord.graph.v1 import graph_pb2
-from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1 import type_pb2
 from concord_graph.bootstrap import system_clock
 from google.protobuf.message import Message
 
-from tests.bench import empty_rpc, sentences, sized_graph
+from tests.bench import empty_rpc, sized_graph
+from tests.bench.asked import TIMES_BARE, TIMES_GROWN, Asked, timed
 from tests.bench.bare_neo4j import BareNeo4j
-from tests.bench.bare_sqlite import said
-from tests.bench.filling import requests
+from tests.bench.graph_writes import imports, links, writes
 from tests.bench.run import Run
-from tests.bench.servers import Served, agent, served
-from tests.bench.sized_graph import CLIQUE, HUB_EDGES, Grown, clique_name, grown, node_name
-from tests.bench.table import Bar, Row
+from tests.bench.servers import served
+from tests.bench.sized_graph import CLIQUE, HUB_EDGES, clique_name, grown, node_name
+from tests.bench.table import Row
 from tests.bench.timing import NONE, Lane, Latencies
-
-_GRAPH = "/concord.graph.v1.GraphService/"
-TIMES_BARE = Bar(3.0)
-TIMES_GROWN = Bar(2.0)
-BATCH = 200
-"""How many memories a batch has; the CLI's importers send as many."""
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What is asked of a store of one size."""
-
-    run: Run
-    live: Served
-    store: Grown
-    nodes: int
-
-    @property
-    def label(self) -> str:
-        """The size."""
-        return f"{self.nodes:,} / {self.nodes * 10:,}"
-
-    def lane(self, method: str, requests: Sequence[Message], reply: type[Message]) -> Lane:
-        """Calls of a method of graph."""
-        return self.live.lane(f"{_GRAPH}{method}", requests, reply)
 
 
 @dataclass
@@ -61,7 +34,7 @@ class _Question:
     """One question to one store: through graph, by hand, and how long each took."""
 
     what: str
-    asked: _Asked
+    asked: Asked
     lane: Lane
     by_hand: Callable[[int], Awaitable[int]]
     calls: int
@@ -89,7 +62,7 @@ class _Question:
         lanes = [self.lane, self.asked.live.empty_lane()]
         caller = self.asked.run.caller
         found = await caller.alternate(lanes, rounds=1, calls=self.calls, warm_up=1)
-        bare = await _timed(self.by_hand, range(number * self.calls, (number + 1) * self.calls))
+        bare = await timed(self.by_hand, range(number * self.calls, (number + 1) * self.calls))
         if number:  # the first only warms
             self.found, self.empty = self.found + found[0], self.empty + found[1]
             self.bare += bare
@@ -137,20 +110,21 @@ async def bench(run: Run) -> AsyncIterator[Row]:
             for asked in stores:
                 if isinstance(asked.store.bare, BareNeo4j):
                     yield await _shortest(asked.store.bare, asked.label)
-                yield await _writes(asked)
-                yield await _imports(asked)
+                yield await writes(asked)
+                yield await imports(asked)
+                yield await links(asked)
     for what, questions in measured.items():
         if len(questions) > 1:
             yield _growth(what, *(each.found for each in questions))
 
 
-async def _opened(run: Run, nodes: int, opened: AsyncExitStack) -> _Asked:
+async def _opened(run: Run, nodes: int, opened: AsyncExitStack) -> Asked:
     chosen = opened.enter_context(sized_graph.settings(run.folder / f"graph-{nodes}"))
     hub_edges = run.size(HUB_EDGES, 2_000)
     store = await opened.enter_async_context(grown(chosen, nodes, nodes * 10, hub_edges))
     registrations = [*store.app.registrations, empty_rpc.registration()]
     live = await opened.enter_async_context(served(registrations, store.app.translate))
-    return _Asked(run, live, store, nodes)
+    return Asked(run, live, store, nodes)
 
 
 async def _measured(run: Run, questions: list[_Question]) -> list[_Question]:
@@ -162,15 +136,15 @@ async def _measured(run: Run, questions: list[_Question]) -> list[_Question]:
     return questions
 
 
-def _one_hop(asked: _Asked) -> _Question:
+def _one_hop(asked: Asked) -> _Question:
     return _hops(asked, "1-hop neighbours", 1, 40)
 
 
-def _three_hops(asked: _Asked) -> _Question:
+def _three_hops(asked: Asked) -> _Question:
     return _hops(asked, "3-hop neighbours", 3, 5)
 
 
-def _hops(asked: _Asked, what: str, depth: int, calls: int) -> _Question:
+def _hops(asked: Asked, what: str, depth: int, calls: int) -> _Question:
     draw = random.Random(5)
     names = [node_name(draw.randrange(asked.nodes)) for _ in range(calls * asked.run.rounds)]
     requests = [
@@ -187,16 +161,16 @@ def _hops(asked: _Asked, what: str, depth: int, calls: int) -> _Question:
     return _Question(what, asked, lane, by_hand, calls)
 
 
-def _clique(asked: _Asked) -> _Question:
+def _clique(asked: Asked) -> _Question:
     ends = clique_name(0), clique_name(CLIQUE - 1)
     return _paths(asked, f"paths in a clique of {CLIQUE}", *ends, max_depth=5)
 
 
-def _hub(asked: _Asked) -> _Question:
+def _hub(asked: Asked) -> _Question:
     return _paths(asked, "paths through a hub", "left", "right", max_depth=5)
 
 
-def _paths(asked: _Asked, what: str, start: str, end: str, *, max_depth: int) -> _Question:
+def _paths(asked: Asked, what: str, start: str, end: str, *, max_depth: int) -> _Question:
     request = graph_pb2.FindPathRequest(
         start=type_pb2.EdgeEnd(name=start), end=type_pb2.EdgeEnd(name=end), max_depth=max_depth
     )
@@ -208,86 +182,13 @@ def _paths(asked: _Asked, what: str, start: str, end: str, *, max_depth: int) ->
     return _Question(what, asked, lane, by_hand, 10)
 
 
-async def _writes(asked: _Asked) -> Row:
-    total = 25 * (asked.run.rounds + 5) * 2
-    requests = [
-        graph_pb2.UpsertEdgeRequest(
-            request_id=f"write-{number}",
-            edge=type_pb2.Edge(
-                source=type_pb2.EdgeEnd(name=node_name(number)),
-                relation="WROTE",
-                target=type_pb2.EdgeEnd(name=node_name(number + 1)),
-            ),
-        )
-        for number in range(total)
-    ]
-    lane = asked.lane("UpsertEdge", requests, graph_pb2.UpsertEdgeResponse)
-    by_hand, calls = asked.store.bare.write, 20
-    found, bare, empty = NONE, NONE, NONE
-    for turn in range(asked.run.rounds):
-        fresh = Lane(
-            lane.address, lane.metadata, lane.method, lane.requests[turn * 25 :], lane.reply
-        )
-        some = await asked.run.caller.alternate(
-            [fresh, asked.live.empty_lane()], rounds=1, calls=calls, warm_up=2
-        )
-        found, empty = found + some[0], empty + some[1]
-        bare += await _timed(by_hand, range(turn * calls, (turn + 1) * calls))
-    seconds = sum(bare.ms) + (0 if sized_graph.is_neo4j() else sum(empty.ms))
-    figure, floor = len(found.ms) * 1000 / sum(found.ms), len(bare.ms) * 1000 / seconds
-    return Row(
-        f"edges written one by one, {asked.label}",
-        "per s",
-        (figure,),
-        floor=(floor,),
-        floor_is=f"{asked.store.bare.is_called}: edge, change and receipt in a transaction each;"
-        " ratio of times",
-        ratio=floor / figure,
-        bar=TIMES_BARE,
-    )
-
-
-async def _imports(asked: _Asked) -> Row:
-    texts = sentences.endless(seed=6)
-    channel = asked.live.serving.channel(agent(), cap=None)
-    stub = MemoryServiceStub(channel)
-    found = bare = 0.0
-    rounds = asked.run.rounds * 2
-    for turn in range(rounds + 1):
-        batch = [type_pb2.Memory(content=text) for text in islice(texts, BATCH)]
-        by_hand = list(islice(texts, BATCH))
-        began = time.perf_counter()
-        reply = await stub.BatchAddMemories(requests(f"import-{turn}", batch))
-        between = time.perf_counter()
-        if not sized_graph.is_neo4j():
-            await empty_rpc.stream(channel, by_hand)
-        await asked.store.bare.add([said(text) for text in by_hand])
-        ended = time.perf_counter()
-        if reply.errors or len(reply.results) != BATCH:
-            raise ValueError(f"{len(reply.results)} of {BATCH} memories were imported")
-        if turn:  # the first only warms
-            found, bare = found + between - began, bare + ended - between
-    total = rounds * BATCH
-    return Row(
-        f"memories imported in batches of {BATCH}, {asked.label}",
-        "per s",
-        (total / found,),
-        floor=(total / bare,),
-        floor_is=f"{asked.store.bare.is_called}: memories, changes, sketches and a receipt in a"
-        " transaction, and the same words taken from the texts; ratio of times",
-        ratio=found / bare,
-        bar=TIMES_BARE,
-        note="the index beside it is another bench: ingest",
-    )
-
-
 async def _shortest(bare: BareNeo4j, label: str) -> Row:
     ends = {
         "clique": (clique_name(0), clique_name(CLIQUE - 1)),
         "hub": ("left", "right"),
     }
     took = {
-        what: await _timed(lambda _, pair=pair: bare.shortest(*pair), range(3))  # type: ignore[misc] # the default binds the loop's value
+        what: await timed(lambda _, pair=pair: bare.shortest(*pair), range(3))  # type: ignore[misc] # the default binds the loop's value
         for what, pair in ends.items()
     }
     return Row(
@@ -296,15 +197,6 @@ async def _shortest(bare: BareNeo4j, label: str) -> Row:
         (took["clique"].at(50), took["hub"].at(50)),
         note="clique / hub; over relationships, without lineage, time or order among equals",
     )
-
-
-async def _timed(work: Callable[[int], Awaitable[object]], numbers: range) -> Latencies:
-    taken = []
-    for number in numbers:
-        began = time.perf_counter()
-        await work(number)
-        taken.append((time.perf_counter() - began) * 1000)
-    return Latencies(tuple(taken))
 
 
 def _growth(what: str, before: Latencies, after: Latencies) -> Row:
