@@ -338,6 +338,8 @@ def stated(item: Record) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, (str, int)):  # most are: the first to be asked
+        return value
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, (End, Source, Fact)):
@@ -347,6 +349,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def _digest(salt: bytes, value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(salt + text.encode()).hexdigest()
+    return hashlib.sha256(salt + _CANONICAL.encode(value).encode()).hexdigest()

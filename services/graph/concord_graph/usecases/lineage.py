@@ -73,6 +73,8 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
 
     A link without a relation word to what is no memory is text; lineage at it is refused.
     """
+    if not links and memory.revision.number == 1:
+        return
     kinds = await writer.tx.kinds([link.target_id for link in links])
     others = {target_id for target_id, kind in kinds.items() if kind != ItemKind.MEMORY}
     wanted = {

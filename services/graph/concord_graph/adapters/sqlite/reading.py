@@ -253,6 +253,8 @@ class SqliteReads(LayerReads, TransferReads):
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
         """Return what each id names."""
+        if not ids:
+            return {}
         bound = {"space": self._space, "ids": _ids(ids), "record": record}
         named = self._all(statements.kinds(record == FOREVER), bound)
         return {item_id: ItemKind(kind) for item_id, kind in named}

@@ -79,11 +79,12 @@ class SqliteWrites(SqliteReads):
         table = rows.table(item.kind)
         values = rows.values(self._space, item)
         try:
-            self._db.execute(
-                f"UPDATE {table} SET record_until = ?"
-                f" WHERE space = ? AND id = ? AND record_until = {FOREVER}",
-                (item.revision.record_from, self._space, item.id),
-            )
+            if item.revision.number > 1:
+                self._db.execute(
+                    f"UPDATE {table} SET record_until = ?"
+                    f" WHERE space = ? AND id = ? AND record_until = {FOREVER}",
+                    (item.revision.record_from, self._space, item.id),
+                )
             self._insert(table, values)
         except sqlite3.IntegrityError as error:
             if str(error) == "constitutive":
