@@ -36,7 +36,7 @@ def list_(
     label: Annotated[str | None, typer.Option(help="Nodes with this label.")] = None,
     relation: Annotated[list[str] | None, typer.Option(help="Edges of this relation.")] = None,
     importance: Annotated[
-        list[Weight] | None, typer.Option(case_sensitive=False, help="Edges so marked.")
+        list[Weight] | None, typer.Option(case_sensitive=False, help="Edges of this importance.")
     ] = None,
     prop: Annotated[
         list[str] | None,

@@ -21,78 +21,34 @@ is that of the relation word before it on its line, else RELATED_TO:
   names the newer memory), and with no subject before it only directly at its link
   ("Deprecated: [[memory:a]]" does, "Deprecated, use [[memory:b]]" does not).
 
+- A question makes no relation, nor does what may be: after "if", "whether", "might", "could",
+  "perhaps" and their like, in English and German, up to the end of the sentence or "but"; a
+  condition right after the links counts too ("supersedes [[memory:a]] if all agree").
+- A relation word that is part of a thing's name makes none: after an article or "its"
+  ("the superseded plan [[memory:a]]"), before "relation", "link" and their like.
+
 The sentence is read as this memory's own also where it names another as its subject.
 A relation at an empty or invalid id is an error; without a relation such a link is text, as is
 `[[Other note]]`. The same relation to the same target counts once.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from concord_graph.adapters.markdown import link_words as words
 from concord_graph.adapters.markdown.prose import HIDDEN, prose_lines
-from concord_graph.domain.links import (
-    AMENDS,
-    CONTRADICTS,
-    DEPRECATES,
-    RELATED_TO,
-    SUPERSEDES,
-    Link,
-    MalformedLink,
-    is_memory_id,
-)
+from concord_graph.domain.links import RELATED_TO, Link, MalformedLink, is_memory_id
 
 _MAY_HAVE_LINK = re.compile(r"\[\[[ \t]*memory", re.IGNORECASE)
 _TOKEN = re.compile(
     r"\[\[[ \t]*memory[ \t]*:(?P<target>[^\[\]\n]*)\]\]"
     r"|(?P<word>\w+(?:['’-]\w+)*)"
-    r"|(?P<stop>[.;!?:](?!\S)|[,()–—]|(?<!\S)--?(?!\S))"
+    r"|(?P<stop>[.;!:](?!\S)|\?(?!\w)|[,()–—]|(?<!\S)--?(?!\S))"
     rf"|(?P<hidden>{HIDDEN})",
     re.IGNORECASE,
 )
-_PRESENT = {
-    form: relation
-    for stem, relation in [
-        ("supersede", SUPERSEDES),
-        ("deprecate", DEPRECATES),
-        ("amend", AMENDS),
-        ("contradict", CONTRADICTS),
-    ]
-    for form in (stem, stem + "s")
-}
-_PAST = {
-    "superseded": SUPERSEDES,
-    "deprecated": DEPRECATES,
-    "amended": AMENDS,
-    "contradicted": CONTRADICTS,
-}
-_NEGATIONS = frozenset(
-    """
-    not never no neither nor none nothing nobody nowhere without cannot hardly scarcely barely
-    cant dont doesnt didnt wont wouldnt shouldnt couldnt isnt wasnt arent werent unable
-    nicht nichts kein keine keinen keinem keiner keines nie niemals weder ohne nirgends kaum
-    """.split()  # noqa: SIM905 - a word list reads as words
-)
-_NEGATING_PAIRS = frozenset(
-    [("rather", "than"), ("fail", "to"), ("fails", "to"), ("failed", "to"), ("refuses", "to")]
-)
-_NEGATES_WHAT_IT_FOLLOWS = frozenset(["nicht", "nie", "niemals"])
-_PASSIVE_AUXILIARIES = frozenset(
-    """
-    is are was were be been being get gets got getting become becomes became
-    it's that's they're we're ist sind war waren wird werden wurde wurden worden
-    """.split()  # noqa: SIM905 - a word list reads as words
-)
-_ENDS_THE_REACH = frozenset(
-    """
-    see cf by per via use using used because since unlike instead favour favor according thanks
-    and or but while whereas although though however than
-    siehe vgl durch von wegen weil statt seit laut und oder aber sondern obwohl
-    """.split()  # noqa: SIM905 - a word list reads as words
-)
-_NOT_ONLY = frozenset(["only", "just", "merely", "nur", "bloß", "lediglich"])
-_TURNS = frozenset(["but", "sondern", "aber"])
-_CARRIES_ON = frozenset(["and", "or", "nor", "und", "oder", "noch"])
-_JOINS_LINKS = frozenset(["and", "und"])
+_ENDS = frozenset(".;!?")
 _DASHES = frozenset(["–", "—", "-", "--"])
 _FURTHEST = 8  # words between a relation word and its link
 _AUXILIARY_REACH = 3  # "is", up to two words, "superseded"
@@ -115,19 +71,36 @@ def parse_links(content: str) -> tuple[Link, ...]:
 
 def _links_of(line: str) -> list[Link]:
     reader = _LineReader()
-    for token in _TOKEN.finditer(line):
-        target = token["target"]
-        if target is not None:
-            reader.read_link(target, token[0])
-        elif token["word"] is not None:
-            word = token["word"].strip("_").casefold().replace("’", "'")
-            if word:
-                reader.read_word(word)
-        elif token["stop"] is not None:
-            reader.read_stop(token["stop"])
-        else:
-            reader.read_word(HIDDEN)
+    for sentence, is_question in _sentences(line):
+        reader.begin_sentence(is_question=is_question)
+        for token in sentence:
+            _read(reader, token)
     return reader.links
+
+
+def _sentences(line: str) -> Iterator[tuple[list[re.Match[str]], bool]]:
+    """Yield the sentences of a line, as tokens, and whether each is a question."""
+    sentence: list[re.Match[str]] = []
+    for token in _TOKEN.finditer(line):
+        sentence.append(token)
+        if token["stop"] is not None and token["stop"] in _ENDS:
+            yield sentence, token["stop"] == "?"
+            sentence = []
+    yield sentence, False
+
+
+def _read(reader: "_LineReader", token: re.Match[str]) -> None:
+    target, written = token["target"], token["word"]
+    if target is not None:
+        reader.read_link(target, token[0])
+    elif written is not None:
+        word = written.strip("_")
+        if word:
+            reader.read_word(word.casefold().replace("’", "'"), word)
+    elif token["stop"] is not None:
+        reader.read_stop(token["stop"])
+    else:
+        reader.read_word(HIDDEN, HIDDEN)
 
 
 @dataclass(slots=True)
@@ -141,17 +114,24 @@ class _LineReader:
     running: str | None = None  # the relation of the last link, while the run goes on
     run: int = 0  # how many links that run has so far
     negated: bool = False
+    question: bool = False
+    doubtful: bool = False  # a condition or "might" stood before in this sentence
     previous: str = ""
+    article: bool = False  # the word before was one, or "its"
+    only_article: bool = False  # the sentence began with "A", and nothing more was read
     subject: bool = False  # a word stood before in this sentence
     since_auxiliary: int = _AUXILIARY_REACH  # words read since the last "is", "was", ...
     comma_after_link: bool = False
     after_link: bool = False
 
+    def begin_sentence(self, *, is_question: bool) -> None:
+        self.question, self.doubtful = is_question, False
+
     def read_link(self, target: str, written: str) -> None:
         relation = self.running or self.relation
         target_id = target.partition("|")[0].partition("#")[0].strip(" \t")
         self._end_reach()
-        self.after_link, self.subject = True, True
+        self.after_link, self.subject, self.article = True, True, False
         if is_memory_id(target_id):
             self.run = self.run + 1 if self.running else 1
             self.links.append(Link(relation or RELATED_TO, target_id))
@@ -159,25 +139,24 @@ class _LineReader:
         elif relation:
             raise MalformedLink(written)
 
-    def read_word(self, word: str) -> None:
-        if self.comma_after_link and word not in _CARRIES_ON:
+    def read_word(self, word: str, written: str) -> None:
+        if self.comma_after_link and word not in words.CARRIES_ON:
             self.negated = False
-        if self.after_link and self.running and word in _NEGATES_WHAT_IT_FOLLOWS:
+        if self.running and self._takes_back(word):
             self._take_back()
         self.after_link = self.comma_after_link = False
-        if word not in _JOINS_LINKS:
+        if word not in words.JOINS_LINKS:
             self.running = None
+        self._note_doubt(word, is_month=written == words.THE_MONTH)
         self._note_negation(word)
-        if word in _PRESENT:
-            self._begin(_PRESENT[word], only_directly=False)
-        elif word in _PAST:
-            self._begin(_PAST[word], only_directly=not self.subject)
-            if self.since_auxiliary < _AUXILIARY_REACH:
-                self.relation = None
+        if word in words.PRESENT or word in words.PAST:
+            self._read_relation(word)
         elif self.relation:
             self._read_between(word)
+        self.only_article = written == words.A_NAME_OR_ARTICLE and not self.subject
+        self.article = word in words.MAKES_A_NOUN and written != words.A_NAME_OR_ARTICLE
         self.subject = True
-        self.since_auxiliary = 0 if word in _PASSIVE_AUXILIARIES else self.since_auxiliary + 1
+        self.since_auxiliary = 0 if word in words.PASSIVE_AUXILIARIES else self.since_auxiliary + 1
 
     def read_stop(self, sign: str) -> None:
         if sign == ",":
@@ -194,24 +173,46 @@ class _LineReader:
                 self.relation = None
             if sign not in "()":
                 self.negated = self.subject = False
-        self.after_link = False
+        self.after_link = self.article = self.only_article = False
 
-    def _begin(self, relation: str, *, only_directly: bool) -> None:
-        self.relation = None if self.negated else relation
-        self.only_directly, self.distance = only_directly, 0
+    def _read_relation(self, word: str) -> None:
+        past = word in words.PAST
+        passive = past and self.since_auxiliary < _AUXILIARY_REACH
+        open_ = self.negated or self.doubtful or self.question
+        if open_ or passive or self.article:
+            self.relation = None
+        else:
+            self.relation = words.PAST[word] if past else words.PRESENT[word]
+        self.only_directly = past and (not self.subject or self.only_article)
+        self.distance = 0
 
     def _read_between(self, word: str) -> None:
         self.distance += 1
         too_far = self.distance > _FURTHEST or self.only_directly
-        if too_far or self.negated or word in _ENDS_THE_REACH:
+        named = self.distance == 1 and word in words.NAMED_BY_IT
+        if too_far or named or self.negated or self.doubtful or word in words.ENDS_THE_REACH:
             self.relation = None
 
     def _note_negation(self, word: str) -> None:
-        if word in _TURNS or (word in _NOT_ONLY and _is_negation(self.previous)):
+        if word in words.TURNS or (word in words.NOT_ONLY and _is_negation(self.previous)):
             self.negated = False
-        pair = (self.previous, word) in _NEGATING_PAIRS
+        pair = (self.previous, word) in words.NEGATING_PAIRS
         self.negated = self.negated or pair or _is_negation(word)
         self.previous = word
+
+    def _note_doubt(self, word: str, *, is_month: bool) -> None:
+        if word in words.TURNS:
+            self.doubtful = False
+        asks = not self.subject and word in words.ASKS
+        modal = word in words.MODALS and not is_month
+        pair = (self.previous, word) in words.DOUBTING_PAIRS
+        self.doubtful = self.doubtful or asks or modal or pair or word in words.CONDITIONS
+
+    def _takes_back(self, word: str) -> bool:
+        """Whether the word, right after links, says that what they said is not so, or not sure."""
+        if word in words.NEGATES_WHAT_IT_FOLLOWS:
+            return self.after_link
+        return (self.after_link or self.comma_after_link) and word in words.CONDITIONS
 
     def _take_back(self) -> None:
         """Relate, and no more, what the run of links just read said."""
@@ -224,4 +225,4 @@ class _LineReader:
 
 
 def _is_negation(word: str) -> bool:
-    return word in _NEGATIONS or word.endswith("n't")
+    return word in words.NEGATIONS or word.endswith("n't")

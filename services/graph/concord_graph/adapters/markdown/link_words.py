@@ -1,0 +1,80 @@
+"""The words that the link grammar knows, in lower case: English and German."""
+
+from concord_graph.domain.links import AMENDS, CONTRADICTS, DEPRECATES, SUPERSEDES
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PRESENT = {
+    form: relation
+    for stem, relation in [
+        ("supersede", SUPERSEDES),
+        ("deprecate", DEPRECATES),
+        ("amend", AMENDS),
+        ("contradict", CONTRADICTS),
+    ]
+    for form in (stem, stem + "s")
+}
+PAST = {
+    "superseded": SUPERSEDES,
+    "deprecated": DEPRECATES,
+    "amended": AMENDS,
+    "contradicted": CONTRADICTS,
+}
+NEGATIONS = _words(
+    """
+    not never no neither nor none nothing nobody nowhere without cannot hardly scarcely barely
+    cant dont doesnt didnt wont wouldnt shouldnt couldnt isnt wasnt arent werent unable
+    nicht nichts kein keine keinen keinem keiner keines nie niemals weder ohne nirgends kaum
+    """
+)
+NEGATING_PAIRS = frozenset(
+    [("rather", "than"), ("fail", "to"), ("fails", "to"), ("failed", "to"), ("refuses", "to")]
+)
+NEGATES_WHAT_IT_FOLLOWS = _words("nicht nie niemals")
+CONDITIONS = _words(
+    """
+    if whether unless suppose supposing assuming provided perhaps maybe possibly
+    ob wenn falls sofern angenommen vielleicht möglicherweise eventuell womöglich
+    """
+)
+"""Before a relation word, and right after its links, they take from it that it is so."""
+MODALS = _words(
+    """
+    might may could would should can
+    könnte könnten würde würden sollte sollten dürfte dürften kann können
+    """
+)
+DOUBTING_PAIRS = frozenset([("in", "case"), ("im", "fall")])
+THE_MONTH = "May"
+ASKS = _words("do does did is are was were ist sind war waren")
+"""As the first word of a sentence they ask, with a question mark or without."""
+PASSIVE_AUXILIARIES = _words(
+    """
+    is are was were be been being get gets got getting become becomes became
+    it's that's they're we're ist sind war waren wird werden wurde wurden worden
+    """
+)
+ENDS_THE_REACH = _words(
+    """
+    see cf by per via use using used because since unlike instead favour favor according thanks
+    and or but while whereas although though however than
+    siehe vgl durch von wegen weil statt seit laut und oder aber sondern obwohl
+    """
+)
+MAKES_A_NOUN = _words("the a an its our my your their his her ein eine einen einem einer eines")
+"""Right before a relation word: then it is part of a thing's name, and links nothing."""
+A_NAME_OR_ARTICLE = "A"
+NAMED_BY_IT = _words(
+    """
+    relation relations relationship relationships link links edge edges keyword keywords means
+    beziehung beziehungen relationen verknüpfung verknüpfungen kante kanten bedeutet heißt
+    """
+)
+"""Right after a relation word: as MAKES_A_NOUN."""
+NOT_ONLY = _words("only just merely nur bloß lediglich")
+TURNS = _words("but sondern aber")
+CARRIES_ON = _words("and or nor und oder noch")
+JOINS_LINKS = _words("and und")
