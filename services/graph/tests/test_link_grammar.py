@@ -49,6 +49,7 @@ def test_a_malformed_link_is_quoted_in_part_only() -> None:
 
 
 WORDS = ["Supersedes", "superseded by", "amends", "not", "no longer", "but", "n't", "word", "ist"]
+WORDS += ["if", "might", "does", "the", "A", "relation", "?"]
 LINKS = ["[[memory:a]]", "[[memory:]]", "[[Memory:b|x]]", "[[memory:c#h]]", "[[", "]]", "memory:"]
 MARKS = [
     "`",
@@ -106,6 +107,8 @@ HOSTILE = [
         "supersedes ",
         "not supersedes ",
         "supersedes [[memory:a]] ",
+        "if supersedes [[memory:a]]? ",
+        "a? ",
         "a-",
         "a'",
         "x: ",
@@ -133,8 +136,8 @@ HOSTILE = [
 def test_the_longest_content_costs_milliseconds(start: str, unit: str) -> None:
     """M3 Time grows with the length of the content, also for hostile runs (20,000 characters)."""
     content = start + unit * (20_000 // len(unit))
-    begin = time.perf_counter()
+    begin = time.process_time()  # whatever else the machine does
     parse_links(content)
-    taken = time.perf_counter() - begin
+    taken = time.process_time() - begin
 
     assert taken < 2, f"{taken:.2f} s"
