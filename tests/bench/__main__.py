@@ -13,6 +13,7 @@ import uvloop
 from tests.bench import (
     add,
     audit_log,
+    erasure,
     gateway_hop,
     graph_size,
     ingest,
@@ -35,6 +36,7 @@ BENCHES: Mapping[str, Bench] = {
     "graph": graph_size.bench,
     "search": searching.bench,
     "residence": residence.bench,
+    "erasure": erasure.bench,
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
     "audit": audit_log.bench,
