@@ -19,7 +19,7 @@ from concord_chassis.testing import new_issuer
 from concord_graph.usecases.writer import Rules
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
-from contract_homes import Home, Template, edge_said
+from contract_homes import Home, Template, edge_said, seen
 from contract_live import Live, ask, full_name, member
 from contract_registry import Answered, Refused
 from guard_probes import FORGERIES, PROTECTED, Probe, attempt, forged, judged
@@ -53,7 +53,12 @@ from import_probes import (
     strangers_sign_for_a_restore,
 )
 from index_probes import an_old_event_comes_late
-from safeguard_probes import TAKEN_OVER, a_principal_is_rewritten
+from safeguard_probes import (
+    OTHER_WORDS,
+    TAKEN_OVER,
+    a_principal_is_rewritten,
+    an_end_comes_between,
+)
 
 UNBOUND = Rules(breach=lambda *_: None)
 UNRESERVED = Rules(reserved=lambda *_: None)
@@ -139,7 +144,7 @@ async def a_grant_comes_again(live: Live, template: Template) -> str:
     action = governed_pb2.GovernedAction()
     action.upsert_edge.request_id = "inner"
     action.upsert_edge.edge.CopyFrom(edge_said("VALUES", "Courage", edge_type=2))
-    grant = a.parties.grant("a", action, {})
+    grant = a.parties.grant("a", action, await seen(live, a, action))
     answers = [
         await live.ask(
             member("a"),
@@ -270,6 +275,11 @@ GUARDS = {
         a_grant_meets_another_state,
         "a change was made to what nobody consented to",
         off=Setting(believe=without_etags),
+    ),
+    "words of the ends": Guard(
+        an_end_comes_between,
+        OTHER_WORDS,
+        off=Setting(rules=Rules(takes_words=lambda *_: False)),
     ),
     "restore grant": Guard(strangers_sign_for_a_restore, RESTORED, off=Setting(restore=restoring)),
     "agreement in an import: use cases": Guard(

@@ -151,6 +151,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
                 "kind": int(item.kind),
                 "etag": item.etag,
                 "needs_consent": item.needs_consent,
+                **({"statement": item.statement} if item.statement else {}),
             }
             for item in proposal.affected
         ],

@@ -265,8 +265,13 @@ class News:
 class Graph(Protocol):
     """The graph service. Raises GraphUnavailable or GraphRefused."""
 
-    async def preview(self, space: str, action: Mapping[str, Json]) -> Preview:
-        """Return what the action would touch; nothing is written."""
+    async def preview(
+        self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = ...
+    ) -> Preview:
+        """Return what the action would touch; nothing is written.
+
+        GraphRefused also when an item is not as `etags` says (by id; "" = there is none).
+        """
         ...
 
     async def perform(

@@ -55,7 +55,7 @@ class Agreed:
         action.add_lineage.request_id = self.calls.request_id()
         action.add_lineage.relation = SUPERSEDES
         action.add_lineage.newer_id, action.add_lineage.older_id = newer.id, older.id
-        self.last = action, {newer.id: newer.etag, older.id: older.etag}
+        self.last = action, await self.parties.seen(self.calls, action)
         self.last_grant = self.parties.grant(*self.last)
         await self.parties.apply(self.calls, *self.last, self.last_grant)
 

@@ -49,7 +49,7 @@ DAY = 86_400 * SECOND
 SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
-        *("governed:write", "space:write", "feed:all", "confirm:write"),
+        *("governed:read", "governed:write", "space:write", "feed:all", "confirm:write"),
     }
 )
 SECRET = "one-time-secret"
@@ -636,14 +636,23 @@ class Parties:
         etags: Mapping[str, str] | None = None,
         grant: bytes = b"",
     ) -> governed_pb2.ApplyGovernedChangeResponse:
-        """Apply an action under a grant of both parties."""
+        """Apply an action under a grant of both parties, who have seen all that it rests on.
+
+        With `etags` they have seen these items, and nothing else.
+        """
+        if not grant:
+            grant = self.grant(action, await self.seen(calls, action) if etags is None else etags)
         return await calls.governed.ApplyGovernedChange(
             governed_pb2.ApplyGovernedChangeRequest(
-                request_id=calls.request_id(),
-                action=action,
-                grant=grant or self.grant(action, etags or {}),
+                request_id=calls.request_id(), action=action, grant=grant
             )
         )
+
+    async def seen(self, calls: Calls, action: governed_pb2.GovernedAction) -> dict[str, str]:
+        """Return the etags of what an action touches and rests on, as it is now."""
+        request = governed_pb2.PreviewChangeRequest(action=action)
+        touched = (await calls.governed.PreviewChange(request)).items
+        return {item.id: item.etag for item in touched}
 
     async def constitutive_edge(
         self, calls: Calls, source: str = "Me", relation: str = "VALUES", target: str = "Honesty"

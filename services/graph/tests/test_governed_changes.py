@@ -209,7 +209,7 @@ async def test_a_change_after_the_consent_voids_the_grant(door: Door) -> None:
     changed = await door.calls.update(memory, "content")
     stale = await refused(door.parties.apply(door.calls, action, grant=grant))
     action.update_memory.memory.etag = changed.etag
-    unnamed = await refused(door.parties.apply(door.calls, action))
+    unnamed = await refused(door.parties.apply(door.calls, action, {}))
 
     assert (stale.reason, stale.metadata) == ("ERROR_REASON_GRANT_INVALID", {"check": "etags"})
     assert unnamed.metadata == {"check": "etags"}

@@ -44,8 +44,7 @@ class Agreed:
         action.add_lineage.relation = SUPERSEDES
         action.add_lineage.newer_id = newer.id
         action.add_lineage.older_id = older.id
-        etags = {newer.id: newer.etag, older.id: older.etag}
-        return (await self.parties.apply(self.calls, action, etags)).edge
+        return (await self.parties.apply(self.calls, action)).edge
 
     async def anchor(self, memory_id: str) -> type_pb2.Edge:
         """Make a constitutive edge that ends at a memory."""

@@ -97,7 +97,7 @@ async def _with_ghost_filled(own: Self) -> None:
     action.update_edge.request_id = "promote"
     action.update_edge.edge.CopyFrom(changed(link.edge, edge_type=CONSTITUTIVE))
     action.update_edge.update_mask.paths.append("edge_type")
-    await own.parties.apply(own.calls, action, {link.edge.id: link.edge.etag})
+    await own.parties.apply(own.calls, action)
     await own.calls.add("I fill the ghost", id="later")
 
 
@@ -432,8 +432,7 @@ async def _consented(
     action.add_lineage.relation = SUPERSEDES
     action.add_lineage.newer_id = newer.id
     action.add_lineage.older_id = older.id
-    etags = {newer.id: newer.etag, older.id: older.etag}
-    return (await own.parties.apply(own.calls, action, etags)).edge
+    return (await own.parties.apply(own.calls, action)).edge
 
 
 async def test_nobody_alone_moves_what_a_consented_lineage_rests_on(own: Self) -> None:

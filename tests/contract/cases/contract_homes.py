@@ -379,7 +379,7 @@ async def _with_what_defines(live: Live, home: Home) -> Home:
     creed.add_memory.request_id = "inner"
     creed.add_memory.memory.content = f"I keep promises ({home.space})"
     creed.add_memory.memory.edge_type = CONSTITUTIVE
-    done = [await apply(live, home, action, {}) for action in (edge, creed)]
+    done = [await apply(live, home, action) for action in (edge, creed)]
     return replace(
         home,
         rock_id=done[0].edge.id,
@@ -449,10 +449,16 @@ def consent_to(home: Home, proposal: Any, slot: str, nonce: bytes) -> bytes:
     )
 
 
-async def apply(
-    live: Live, home: Home, action: governed_pb2.GovernedAction, etags: Mapping[str, str]
-) -> Any:
+async def seen(live: Live, home: Home, action: governed_pb2.GovernedAction) -> dict[str, str]:
+    """Return the etags of what an action touches and rests on, as both parties see it."""
+    request = governed_pb2.PreviewChangeRequest(action=action)
+    touched = (await live.tell(member(home.space), "PreviewChange", request)).items
+    return {item.id: item.etag for item in touched}
+
+
+async def apply(live: Live, home: Home, action: governed_pb2.GovernedAction) -> Any:
     """Apply a change with both consents and return the reply."""
+    etags = await seen(live, home, action)
     request = governed_pb2.ApplyGovernedChangeRequest(
         request_id=str(uuid.uuid4()),
         action=action,

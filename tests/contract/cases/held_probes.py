@@ -30,23 +30,20 @@ def held_attempt(harm: str, method: str, ask: Ask) -> Probe:
 async def _heir(live: Live, home: Home) -> None:
     """Both agree that the heir, a descriptive memory, stands for the creed."""
     heir = await live.tell(member("a"), "GetMemory", memory_pb2.GetMemoryRequest(id="heir"))
-    await _replaced(
-        live, home, (heir.memory.id, heir.memory.etag), (home.creed_id, home.creed_etag)
-    )
+    await _replaced(live, home, heir.memory.id, home.creed_id)
 
 
 async def _heir_edge(live: Live, home: Home) -> None:
     """Both agree that an edge, a descriptive one, stands for what Ada values."""
-    newer, older = (home.edge_id, home.edge_etag), (home.rock_id, home.rock_etag)
-    await _replaced(live, home, newer, older)
+    await _replaced(live, home, home.edge_id, home.rock_id)
 
 
-async def _replaced(live: Live, home: Home, newer: tuple[str, str], older: tuple[str, str]) -> Any:
+async def _replaced(live: Live, home: Home, newer: str, older: str) -> Any:
     action = governed_pb2.GovernedAction()
     action.add_lineage.request_id = "inner"
     action.add_lineage.relation = SUPERSEDES  # type: ignore[assignment] # numbers are the contract's
-    action.add_lineage.newer_id, action.add_lineage.older_id = newer[0], older[0]
-    return await apply(live, home, action, dict((newer, older)))
+    action.add_lineage.newer_id, action.add_lineage.older_id = newer, older
+    return await apply(live, home, action)
 
 
 async def _anchored(live: Live, home: Home) -> None:
@@ -57,7 +54,7 @@ async def _anchored(live: Live, home: Home) -> None:
     edge.target.Clear()
     edge.target.id = "heir"
     action.upsert_edge.edge.CopyFrom(edge)
-    await apply(live, home, action, {})
+    await apply(live, home, action)
 
 
 async def _heir_superseded(_: Live, home: Home) -> Request:

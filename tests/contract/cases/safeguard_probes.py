@@ -3,12 +3,13 @@
 import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from contract_homes import Home, Template
+from contract_homes import CONSTITUTIVE, Home, Template, edge_said, seen
 from contract_live import Live, member
 from contract_registry import Refused
 from guard_probes import judged
 
 TAKEN_OVER = "a principal got another key without its proof"
+OTHER_WORDS = "both agreed to an edge whose end says something else"
 CODE = grpc.StatusCode
 
 
@@ -25,6 +26,22 @@ async def a_principal_is_rewritten(live: Live, template: Template) -> str:
     )
     demanded = Refused(CODE.FAILED_PRECONDITION, "SAFEGUARD_VIOLATION")
     return judged(answer, demanded, TAKEN_OVER)
+
+
+async def an_end_comes_between(live: Live, template: Template) -> str:
+    """Both agree to an edge that makes its end; then somebody makes it, saying other things."""
+    home = template.a
+    action = governed_pb2.GovernedAction()
+    action.upsert_edge.request_id = "inner"
+    action.upsert_edge.edge.CopyFrom(edge_said("VALUES", "Mercy", edge_type=CONSTITUTIVE))
+    grant = home.parties.grant("a", action, await seen(live, home, action))
+    evil = type_pb2.Node(name="Mercy", label="Evil")
+    await live.tell(
+        member("a"), "UpsertNode", graph_pb2.UpsertNodeRequest(request_id="evil", node=evil)
+    )
+    request = governed_pb2.ApplyGovernedChangeRequest(request_id="x", action=action, grant=grant)
+    answer = await live.ask(member("a"), "ApplyGovernedChange", request)
+    return judged(answer, Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID"), OTHER_WORDS)
 
 
 async def _human(live: Live) -> type_pb2.Edge:

@@ -34,15 +34,7 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "approval_level": revision.level.name,
         "action": dict(revision.action),
         "action_digest": revision.action_digest,
-        "affected": [
-            {
-                "id": item.id,
-                "kind": item.kind,
-                "etag": item.etag,
-                "needs_consent": item.needs_consent,
-            }
-            for item in revision.affected
-        ],
+        "affected": [_item(item) for item in revision.affected],
         "framing": {
             "detected": words.detected,
             "affected": words.affected,
@@ -72,7 +64,13 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         action=document.get("action", {}),
         action_digest=document["action_digest"],
         affected=tuple(
-            Affected(item["id"], item["kind"], item["etag"], item["needs_consent"])
+            Affected(
+                item["id"],
+                item["kind"],
+                item["etag"],
+                item["needs_consent"],
+                item.get("statement", ""),
+            )
             for item in document["affected"]
         ),
         framing=Framing(**document["framing"]) if "framing" in document else ERASED_FRAMING,
@@ -88,7 +86,22 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
 
 def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stays of a document when its words are erased: who, when, which, digests."""
-    return {key: value for key, value in document.items() if key not in ("action", "framing")}
+    kept = {key: value for key, value in document.items() if key not in ("action", "framing")}
+    kept["affected"] = [
+        {key: value for key, value in item.items() if key != "statement"}
+        for item in document["affected"]
+    ]
+    return kept
+
+
+def _item(item: Affected) -> dict[str, Json]:
+    said: dict[str, Json] = {
+        "id": item.id,
+        "kind": item.kind,
+        "etag": item.etag,
+        "needs_consent": item.needs_consent,
+    }
+    return said | ({"statement": item.statement} if item.statement else {})
 
 
 ERASED_FRAMING = Framing("", "", "", "", "")

@@ -75,15 +75,17 @@ class FramingCheck(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """An item that an action touches, as it was when the revision was made.
+    """An item that an action touches or rests on, as it was when the revision was made.
 
     `etag` is empty for an item that the action makes; `kind` is the contract's ItemKind.
+    `statement`: what it says, of one that needs consent.
     """
 
     id: str
     kind: int
     etag: str
     needs_consent: bool
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)

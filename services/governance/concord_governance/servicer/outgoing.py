@@ -40,6 +40,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
                 kind=item.kind,  # type: ignore[arg-type]
                 etag=item.etag,
                 needs_consent=item.needs_consent,
+                statement=item.statement,
             )
             for item in newest.affected
         ],

@@ -84,6 +84,19 @@ def changes_key(before: Item, after: Item) -> bool:
     return stated(keyed) == stated(after)
 
 
+def takes_words(before: Item | None, after: Edge) -> bool:
+    """Return whether an edge that needs consent takes its ends' words into what is agreed to.
+
+    Where both parties agreed to it between the same ends before, nobody alone has changed these.
+    """
+    if after.deleted:
+        return False
+    if not isinstance(before, Edge) or before.deleted:
+        return True
+    agreed_before = before.governed or _defines(before)
+    return not agreed_before or (before.source, before.target) != (after.source, after.target)
+
+
 def is_reserved(item: Item) -> bool:
     """Return whether an item stands for the principals, their keys or the space they share."""
     return _reserved_name(item).startswith(RESERVED_PREFIX)

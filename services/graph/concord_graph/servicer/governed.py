@@ -76,6 +76,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             who.space,
             Author(who.principal, "PreviewChange", ""),
             self._actions.governed(request.action, self._governed),
+            {each.id: each.etag for each in request.etags},
         )
         return governed_pb2.PreviewChangeResponse(
             items=[
@@ -84,6 +85,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
                     etag=item.etag,
                     needs_consent=item.needs_consent,
+                    statement=item.statement,
                 )
                 for item in touched
             ]

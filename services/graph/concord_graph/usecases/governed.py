@@ -112,7 +112,7 @@ class GovernedChanges:
             action_digest=action_digest,
             now_us=writer.now,
         )
-        await _demand_etags(tx, grant.etags)
+        await demand_etags(tx, grant.etags)
         if not await tx.burn(grant.nonces):
             raise GrantInvalid("nonce")
         await tx.open_grant(grant.action_digest)
@@ -122,7 +122,7 @@ class GovernedChanges:
         self, writer: Writer, etags: Mapping[str, str], work: Work
     ) -> tuple[Ref, ...]:
         """Do one change that needs no consent, on items that are as they were when proposed."""
-        await _demand_etags(writer.tx, etags)
+        await demand_etags(writer.tx, etags)
         return await _with_effects(writer, work)
 
     async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
@@ -224,7 +224,7 @@ async def _orphans(writer: Writer) -> list[Ref]:
     return [ref(edge, ORPHANED) for edge in left[:MOST_ORPHANS]]
 
 
-async def _demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
+async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
     """Demand that every item is as it was when both parties consented; "" = there is none."""
     for item_id, consented in etags.items():
         item: Item | None = (

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from concord_graph.domain.items import Item, ItemKind, etag
-from concord_graph.ports import Author, Clock, GraphStore, Writes
+from concord_graph.domain.items import (
+    DEFAULT_LABEL,
+    Edge,
+    End,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    etag,
+)
+from concord_graph.ports import Author, Clock, GraphStore, Ref, Writes
 from concord_graph.usecases.commands import Work
-from concord_graph.usecases.writer import Rehearsal, Rules, Writer
+from concord_graph.usecases.governed import demand_etags
+from concord_graph.usecases.writer import Effect, Rehearsal, Rules, Writer
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """An item that a change would touch; without an etag it would be made."""
+    """An item that a change would touch or that it takes its words from.
+
+    Without an etag it would be made, or must not be there. `statement`: what it says now, of one
+    that needs consent; what it would say, of one that would be made.
+    """
 
     id: str
     kind: ItemKind
     etag: str
     needs_consent: bool
+    statement: str = ""
 
 
 class _TakenBack(Exception):
@@ -36,15 +53,22 @@ class Rehearsing:
         self._clock = clock
         self._rules = rules
 
-    async def touched(self, space: str, author: Author, work: Work) -> tuple[Touched, ...]:
-        """Return what the work would touch, by id; its own refusals are raised."""
+    async def touched(
+        self, space: str, author: Author, work: Work, etags: Mapping[str, str]
+    ) -> tuple[Touched, ...]:
+        """Return what the work would touch, by id; its own refusals are raised.
+
+        Raises:
+            GrantInvalid: an item is not as `etags` says, by id; "" = there is none.
+        """
 
         async def transaction(tx: Writes) -> None:
+            await demand_etags(tx, etags)
             now = max(self._clock(), tx.last_time)
             writer = Writer(tx, author, self._rules, now, Rehearsal())
             await tx.open_grant("rehearsal")
             await work(writer)
-            raise _TakenBack(await _touched(tx, writer))
+            raise _TakenBack(await _Sight(tx, writer).touched())
 
         try:
             await self._store.write(space, transaction)
@@ -53,19 +77,68 @@ class Rehearsing:
         raise AssertionError("a rehearsal is always taken back")
 
 
-async def _touched(tx: Writes, writer: Writer) -> tuple[Touched, ...]:
-    found = {
-        effect.id: Touched(effect.id, effect.kind, effect.etag, effect.needs_consent)
-        for effect in writer.effects
-    }
-    for item_id in writer.consented:
-        if item_id in found:
-            known = found[item_id]
-            found[item_id] = Touched(known.id, known.kind, known.etag, needs_consent=True)
-            continue
-        item: Item | None = (
-            await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
-        )
-        if item is not None:
-            found[item_id] = Touched(item_id, item.kind, etag(item), needs_consent=True)
-    return tuple(found[item_id] for item_id in sorted(found))
+class _Sight:
+    """What a rehearsed change has done, beside what was there before it."""
+
+    def __init__(self, tx: Writes, writer: Writer) -> None:
+        self._tx = tx
+        self._effects = {effect.id: effect for effect in writer.effects}
+        self._consented = writer.consented
+
+    async def touched(self) -> tuple[Touched, ...]:
+        """Return what was written and what the parties would consent to, by id."""
+        ids = sorted(self._effects.keys() | self._consented)
+        return tuple([await self._one(item_id) for item_id in ids])
+
+    async def _one(self, item_id: str) -> Touched:
+        effect = self._effects.get(item_id)
+        needs_consent = item_id in self._consented or (effect is not None and effect.needs_consent)
+        if effect is None:
+            return await self._unwritten(item_id)
+        said = await self._statement(await self._before(effect)) if needs_consent else ""
+        return Touched(item_id, effect.kind, effect.etag, needs_consent, said)
+
+    async def _unwritten(self, item_id: str) -> Touched:
+        item = await self._now(item_id)
+        if item is None:  # a memory that is named before there is one
+            return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True)
+        said = await self._statement(item)
+        return Touched(item_id, item.kind, etag(item), needs_consent=True, statement=said)
+
+    async def _before(self, effect: Effect) -> Item | None:
+        """Return an item as it was before the change; one that it made, as it made it."""
+        number = effect.before or effect.after
+        found = await self._tx.revision(Ref(effect.kind, effect.id, number))
+        return found if isinstance(found, Item) else None
+
+    async def _now(self, item_id: str) -> Item | None:
+        tx = self._tx
+        return await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
+
+    async def _statement(self, item: Item | None) -> str:
+        """Return all that an item says, as far as its words go."""
+        match item:
+            case Memory():
+                return item.content
+            case Node():
+                label = f" ({item.label})" if item.label != DEFAULT_LABEL else ""
+                return f"{item.name}{label}{_properties(item)}"
+            case Edge():
+                ends = [await self._named(end) for end in (item.source, item.target)]
+                weight = f" (weight {item.weight:g})" if item.weight != 1 else ""
+                return f"{ends[0]} {item.relation} {ends[1]}{weight}{_properties(item)}"
+        return ""
+
+    async def _named(self, end: End) -> str:
+        """Return an end by its name before the change; what is no node has a line of its own."""
+        if end.kind != ItemKind.NODE:
+            return end.id
+        effect = self._effects.get(end.id)
+        node = await self._before(effect) if effect else await self._now(end.id)
+        return node.name if isinstance(node, Node) else end.id
+
+
+def _properties(item: Node | Edge) -> str:
+    if not item.properties:
+        return ""
+    return " " + json.dumps(dict(item.properties), ensure_ascii=False, sort_keys=True)

@@ -53,6 +53,7 @@ class Rules:
 
     breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
     reserved: Callable[[Item | None, Item, Sequence[Item]], str | None] = protection.reserved
+    takes_words: Callable[[Item | None, Edge], bool] = protection.takes_words
     agreed: Callable[[Item], str | None] = protection.agreed
     etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
     same_request: Callable[[str, str], bool] = str.__eq__
@@ -287,13 +288,28 @@ class Writer:
             return after, False
         if self._grant is None:
             raise ConstitutiveProtected(_protected_id(before, after, around), why)
-        touched = set(_touched(before, after, around)) - self._made
+        touched = {before.id} if before is not None else set()
+        touched |= await self._rests_on(before, after)
+        touched -= self._made
         self._consented |= touched
         if isinstance(self._grant, Grant) and not touched <= self._grant.etags.keys():
             raise GrantInvalid("etags")
         if isinstance(after, Edge) and after.relation in HIDING:
             return replace(after, governed=True), True
         return after, True
+
+    async def _rests_on(self, before: Item | None, after: Item) -> set[str]:
+        """Return the items whose words an edge takes into what the parties agree to.
+
+        They are its ends, and of an end that is an edge the ends again.
+        """
+        if not isinstance(after, Edge) or not self._rules.takes_words(before, after):
+            return set()
+        ids = {after.source.id, after.target.id}
+        for end in (after.source, after.target):
+            if end.kind == ItemKind.EDGE and (edge := await self.tx.edge(end.id)) is not None:
+                ids |= {edge.source.id, edge.target.id}
+        return ids
 
     async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
         held = await self.tx.is_held(item.id)
@@ -350,16 +366,6 @@ def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str
     if isinstance(after, Edge) and (around.target_constitutive or around.target_held):
         return after.target.id
     return after.id if isinstance(after, Memory) and after.id_stated else ""
-
-
-def _touched(before: Item | None, after: Item, around: Surroundings) -> list[str]:
-    """Return the items whose very version the parties must have consented to: what is changed, what
-    lineage hides, and what it puts in its place."""
-    touched = [before.id] if before else []
-    hides = around.target_constitutive or around.target_held
-    if isinstance(after, Edge) and hides and not after.deleted:
-        touched += [after.source.id, after.target.id]
-    return touched
 
 
 def ref(item: Record, outcome: str = "") -> Ref:

@@ -270,7 +270,9 @@ Global___Framing: _TypeAlias = Framing  # noqa: Y015
 
 @_typing.final
 class AffectedItem(_message.Message):
-    """An item that an action touches, as it is when the revision is made."""
+    """An item that an action touches or whose words it takes into what both parties agree to (the ends of
+    an edge that becomes constitutive), as it is when the revision is made.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -278,6 +280,7 @@ class AffectedItem(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     kind: _type_pb2.ItemKind.ValueType
@@ -285,7 +288,11 @@ class AffectedItem(_message.Message):
     etag: _builtins.str
     """Its etag; empty for an item that the action makes."""
     needs_consent: _builtins.bool
-    """True when both parties must agree to this change of it."""
+    """True when both parties must agree to this change of it, or to what it says."""
+    statement: _builtins.str
+    """What it says, when it needs consent; for one that the action makes, what it will say. A memory's
+    content; a node's name, label and properties; an edge's ends, relation, weight and properties.
+    """
     def __init__(
         self,
         *,
@@ -293,10 +300,11 @@ class AffectedItem(_message.Message):
         kind: _type_pb2.ItemKind.ValueType = ...,
         etag: _builtins.str = ...,
         needs_consent: _builtins.bool = ...,
+        statement: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "statement", b"statement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

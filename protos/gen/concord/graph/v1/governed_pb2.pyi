@@ -346,18 +346,24 @@ class PreviewChangeRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ACTION_FIELD_NUMBER: _builtins.int
+    ETAGS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def action(self) -> Global___GovernedAction:
         """The action."""
+
+    @_builtins.property
+    def etags(self) -> _containers.RepeatedCompositeFieldContainer[Global___ItemEtag]:
+        """How the items must be; another state is ERROR_REASON_GRANT_INVALID, as when it is applied."""
 
     def __init__(
         self,
         *,
         action: Global___GovernedAction | None = ...,
+        etags: _abc.Iterable[Global___ItemEtag] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -389,7 +395,10 @@ Global___PreviewChangeResponse: _TypeAlias = PreviewChangeResponse  # noqa: Y015
 
 @_typing.final
 class PreviewedItem(_message.Message):
-    """An item that an action would touch."""
+    """An item that an action would touch, or whose words it takes into what both parties agree to: an end
+    of an edge that is or becomes constitutive or hides something constitutive. An end that the action
+    makes is not listed twice: if somebody else makes it before, the grant no longer covers the action.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -397,6 +406,7 @@ class PreviewedItem(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id; for an item that would be made, one that stands for it in this reply alone."""
     kind: _type_pb2.ItemKind.ValueType
@@ -405,6 +415,10 @@ class PreviewedItem(_message.Message):
     """Its etag now; empty when it would be made."""
     needs_consent: _builtins.bool
     """True when this needs the consent of both parties."""
+    statement: _builtins.str
+    """What it says now, when it needs consent; what it would say, when it would be made. A memory's
+    content; a node's name, label and properties; an edge's ends, relation, weight and properties.
+    """
     def __init__(
         self,
         *,
@@ -412,10 +426,11 @@ class PreviewedItem(_message.Message):
         kind: _type_pb2.ItemKind.ValueType = ...,
         etag: _builtins.str = ...,
         needs_consent: _builtins.bool = ...,
+        statement: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "statement", b"statement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

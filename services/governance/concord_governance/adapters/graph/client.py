@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 import grpc
@@ -46,6 +47,8 @@ _PASSING = frozenset(
     }
 )
 
+_ANY: Mapping[str, str] = MappingProxyType({})
+
 T = TypeVar("T")
 
 
@@ -68,13 +71,15 @@ class GraphClient:
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
 
-    async def preview(self, space: str, action: Mapping[str, Json]) -> Preview:
+    async def preview(
+        self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _ANY
+    ) -> Preview:
         """Return what the action would touch."""
-        request = governed_pb2.PreviewChangeRequest(action=_message(action))
+        request = governed_pb2.PreviewChangeRequest(action=_message(action), etags=_etags(etags))
         found = await _asked(self._governed.PreviewChange(request, metadata=self._as(space)))
         return Preview(
             tuple(
-                Affected(item.id, int(item.kind), item.etag, item.needs_consent)
+                Affected(item.id, int(item.kind), item.etag, item.needs_consent, item.statement)
                 for item in found.items
             )
         )
@@ -86,7 +91,7 @@ class GraphClient:
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
-            etags=[governed_pb2.ItemEtag(id=i, etag=etag) for i, etag in etags.items()],
+            etags=_etags(etags),
         )
         return await self._applied(space, request)
 
@@ -176,6 +181,10 @@ class GraphClient:
 
 def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:
     return ParseDict(dict(action), governed_pb2.GovernedAction())
+
+
+def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
+    return [governed_pb2.ItemEtag(id=item_id, etag=etag) for item_id, etag in etags.items()]
 
 
 async def _asked(call: Awaitable[T]) -> T:

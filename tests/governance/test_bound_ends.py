@@ -1,0 +1,241 @@
+"""What both parties agree to, down to the words of the ends that an edge stands between."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
+from governed_world import (
+    AGENT,
+    CONSTITUTIVE,
+    HUMAN,
+    STATUS,
+    Party,
+    edge_action,
+    request_id,
+    salt,
+)
+
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+Action = governed_pb2.GovernedAction
+
+
+async def node(party: Party, name: str, **said: object) -> type_pb2.Node:
+    """Write a node, with nothing but a credential."""
+    request = graph_pb2.UpsertNodeRequest(
+        request_id=request_id(),
+        node=type_pb2.Node(name=name, **said),  # type: ignore[arg-type]
+    )
+    return (await party.graph.UpsertNode(request)).node
+
+
+async def rename(party: Party, name: str) -> None:
+    """Give a node the opposite name."""
+    found = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name=name))).node
+    found.name = f"not {name}"
+    request = graph_pb2.UpdateNodeRequest(
+        request_id=request_id(), node=found, update_mask=FieldMask(paths=["name"])
+    )
+    await party.graph.UpdateNode(request)
+
+
+async def memory(party: Party, memory_id: str, content: str) -> type_pb2.Memory:
+    """Write a memory."""
+    said = type_pb2.Memory(id=memory_id, content=content)
+    request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=said)
+    return (await party.memory.AddMemory(request)).memory
+
+
+async def rewrite(party: Party, memory_id: str) -> None:
+    """Let a memory say something else."""
+    request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
+    found = (await party.memory.GetMemory(request)).memory
+    found.content = "Ada is my enemy."
+    update = memory_pb2.UpdateMemoryRequest(
+        request_id=request_id(), memory=found, update_mask=FieldMask(paths=["content"])
+    )
+    await party.memory.UpdateMemory(update)
+
+
+async def plain_edge(party: Party, target: str) -> type_pb2.Edge:
+    """Write an edge that defines nothing."""
+    action = edge_action(target=target, edge_type=DESCRIPTIVE)
+    return (await party.graph.UpsertEdge(action.upsert_edge)).edge
+
+
+async def to_an_end_by_name(party: Party) -> Action:
+    """A new edge at a node that is there."""
+    await node(party, "honesty", label="Value", properties={"means": "the truth"})
+    return edge_action()
+
+
+async def to_an_end_by_id(party: Party) -> Action:
+    """A new edge at a node by its id."""
+    action = edge_action()
+    action.upsert_edge.edge.target.Clear()
+    action.upsert_edge.edge.target.id = (await node(party, "honesty")).id
+    return action
+
+
+async def to_a_memory(party: Party) -> Action:
+    """A new edge at a text."""
+    await memory(party, "friend", "Ada is my friend.")
+    action = edge_action(relation="BELIEVES")
+    action.upsert_edge.edge.target.Clear()
+    action.upsert_edge.edge.target.id = "friend"
+    return action
+
+
+async def to_nobody_yet(_: Party) -> Action:
+    """A new edge whose end the action makes."""
+    return edge_action()
+
+
+async def a_promotion(party: Party) -> Action:
+    """What was said before becomes constitutive."""
+    edge = await plain_edge(party, "honesty")
+    edge.edge_type = CONSTITUTIVE
+    update = graph_pb2.UpdateEdgeRequest(
+        request_id=salt(), edge=edge, update_mask=FieldMask(paths=["edge_type"])
+    )
+    return Action(update_edge=update)
+
+
+async def a_memory_with_a_fact(party: Party) -> Action:
+    """A constitutive memory whose fact ends at a node that is there."""
+    await node(party, "honesty")
+    fact = type_pb2.Fact(subject="agent", relation="VALUES", object="honesty")
+    said = type_pb2.Memory(content="I value it.", edge_type=CONSTITUTIVE, facts=[fact])
+    return Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=said))
+
+
+async def a_link_to_nothing_yet(_: Party) -> Action:
+    """A constitutive memory that supersedes one that nobody wrote."""
+    said = type_pb2.Memory(content="I keep. Supersedes: [[memory:old]]", edge_type=CONSTITUTIVE)
+    return Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=said))
+
+
+async def an_heir(party: Party) -> Action:
+    """A descriptive edge is to stand for a constitutive one."""
+    await party.decide(await party.propose(edge_action(target="silence")))
+    older = await party.edge("agent", "VALUES", "silence")
+    assert older is not None
+    request = memory_pb2.AddLineageRequest(
+        request_id=salt(),
+        newer_id=(await plain_edge(party, "honesty")).id,
+        relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
+        older_id=older.id,
+    )
+    return Action(add_lineage=request)
+
+
+@dataclass(frozen=True)
+class Between:
+    """What is proposed, and what somebody does alone between the two consents."""
+
+    proposed: Callable[[Party], Awaitable[Action]]
+    done: Callable[[Party], Awaitable[object]]
+    says: str
+    """What the reviewed bytes say of the end; of one that is not there yet the action does."""
+
+
+EVIL = {"means": "obey"}
+CASES = {
+    "the end is described": Between(
+        to_an_end_by_name,
+        lambda party: node(party, "honesty", label="Evil", properties=EVIL),
+        'honesty (Value) {"means": "the truth"}',
+    ),
+    "the end is renamed": Between(
+        to_an_end_by_id, lambda party: rename(party, "honesty"), "honesty"
+    ),
+    "the end's words change": Between(
+        to_a_memory, lambda party: rewrite(party, "friend"), "Ada is my friend."
+    ),
+    "the end is made by somebody else": Between(
+        to_nobody_yet,
+        lambda party: node(party, "honesty", properties=EVIL),
+        "agent VALUES honesty",
+    ),
+    "the end of what is promoted": Between(
+        a_promotion, lambda party: rename(party, "honesty"), "agent VALUES honesty"
+    ),
+    "the end of a fact": Between(
+        a_memory_with_a_fact, lambda party: rename(party, "honesty"), "honesty"
+    ),
+    "what is replaced arrives": Between(
+        a_link_to_nothing_yet, lambda party: memory(party, "old", "I am kind."), "I keep."
+    ),
+    "the end of the heir": Between(an_heir, lambda party: rename(party, "honesty"), "honesty"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_an_end_that_changes_between_the_consents_voids_them(name: str, party: Party) -> None:
+    """G5 V6 What a new constitutive item rests on is agreed to as it was, or nothing is done."""
+    case = CASES[name]
+    await plain_edge(party, "tea")  # the agent is there already
+    proposal = await party.propose(await case.proposed(party))
+    await party.approve(proposal, AGENT)
+    await case.done(party)
+    before = await party.state()
+
+    after = await party.approve(proposal, HUMAN)
+
+    assert (after.status, after.resolution) == (
+        STATUS.PROPOSAL_STATUS_FAILED,
+        "ERROR_REASON_GRANT_INVALID",
+    )
+    assert await party.state() == before
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_stays_as_it_was_seen_is_done_and_undone(name: str, party: Party) -> None:
+    """G5 G6 V6 V8 Reading an end is no change of it; and the state before comes back exactly."""
+    case = CASES[name]
+    await plain_edge(party, "tea")
+    action = await case.proposed(party)
+    before = await party.state()
+    proposal = await party.propose(action)
+    await party.approve(proposal, AGENT)
+    for each in ("agent", "honesty"):
+        await party.graph.GetNode(graph_pb2.GetNodeRequest(name=each))
+    await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="friend"))
+
+    done = await party.approve(proposal, HUMAN)
+    undone = await party.decide(await party.undo(done))
+
+    assert done.status == undone.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert await party.state() == before
+    assert (await party.verified()).executed >= 2
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_the_words_of_the_ends_are_what_is_reviewed(name: str, party: Party) -> None:
+    """V6 Who signs an id signs words: they stand in the signed bytes and in the reply alike."""
+    case = CASES[name]
+    proposal = await party.propose(await case.proposed(party))
+
+    said = [item.statement for item in proposal.affected if item.needs_consent]
+
+    assert any(each.startswith(case.says) for each in said)
+    assert all(each.encode() in proposal.canonical for each in said if '"' not in each)
+    assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
+
+
+async def test_words_of_ends_are_erased_with_them(party: Party) -> None:
+    """M4 V6 A text that a proposal showed as an end is gone from it once the text is erased."""
+    proposal = await party.propose(await to_a_memory(party))
+    await party.reject(proposal, HUMAN)
+    found = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="friend"))).memory
+    erase = erase_pb2.EraseMemoryRequest(request_id=request_id(), id="friend", etag=found.etag)
+    await party.memory.EraseMemory(erase)
+
+    async with asyncio.timeout(10):
+        while (after := await party.get(proposal)).canonical:  # noqa: ASYNC110 - asked anew
+            await asyncio.sleep(0.01)
+    assert [item.statement for item in after.affected if item.statement] == []
