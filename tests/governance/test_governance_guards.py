@@ -31,6 +31,7 @@ from concord_governance.usecases.deciding import Checks
 from governed_world import (
     AGENT,
     DAY,
+    HOUR,
     HUMAN,
     STATUS,
     Clock,
@@ -128,6 +129,34 @@ async def an_undo_comes_late(scene: Scene) -> str:
             await party.decide(undo)
         gone = await party.edge("agent", "VALUES", "honesty") is None
         return "something was undone when its time was over" if gone else ""
+
+
+async def an_undo_of_what_is_undone(scene: Scene) -> str:
+    """Approve the second of two undos of one change."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        done = await party.decide(await party.propose(edge_action()))
+        first, second = await party.undo(done), await party.undo(done)
+        await party.decide(first)
+        with suppress(grpc.aio.AioRpcError):
+            await party.approve(second, AGENT)
+            return "a consent was taken to undo what was undone"
+    return ""
+
+
+async def silence_before_the_sweep(scene: Scene) -> str:
+    """Approve what nobody answered in time, before anything has written that down."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
+        scene.clock.pass_(49 * HOUR)
+        with pytest.MonkeyPatch.context() as patch, suppress(grpc.aio.AioRpcError):
+            patch.setattr(desk.Desk, "expire", _unswept)
+            await party.approve(proposal, AGENT)
+            return "silence was taken for an open question"
+    return ""
 
 
 async def urgent_words(scene: Scene) -> str:
@@ -344,6 +373,10 @@ async def _preview_blind(self: GraphClient, *args: Any) -> Preview:
     return Preview(tuple(replace(item, needs_consent=False) for item in found.affected))
 
 
+async def _unswept(*_: object) -> None:
+    """Sweep nothing."""
+
+
 async def _unrecorded(_self: desk.Desk, _asker: object, error: Exception, *_: object) -> None:
     raise error
 
@@ -408,6 +441,16 @@ GUARDS = {
         an_undo_comes_late,
         "something was undone when its time was over",
         checks={"undo_has_time": False},
+    ),
+    "undo of what stands": Guard(
+        an_undo_of_what_is_undone,
+        "a consent was taken to undo what was undone",
+        checks={"undo_is_of_executed": False},
+    ),
+    "silence": Guard(
+        silence_before_the_sweep,
+        "silence was taken for an open question",
+        checks={"silence_rejects": False},
     ),
     "neutral words": Guard(
         urgent_words, "a proposal urged", off=_without(framing, "demand_neutral", lambda _: None)

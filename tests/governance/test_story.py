@@ -2,7 +2,9 @@
 
 import json
 import uuid
+from collections.abc import Awaitable, Callable
 
+import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
@@ -404,6 +406,71 @@ async def test_bulk_is_for_the_agents_level_alone(party: Party) -> None:
 
     assert [each.status for each in outcomes] == [STATUS.PROPOSAL_STATUS_EXECUTED] * 3 + [0]
     assert (await party.get(big)).status == STATUS.PROPOSAL_STATUS_PENDING
+
+
+async def bulk(
+    party: Party, proposal: proposal_pb2.Proposal, consent: bytes, *, dry_run: bool
+) -> tuple[int, str]:
+    """Approve one proposal through the bulk door, or ask what would become of it."""
+    request = proposal_pb2.BulkApproveRequest(
+        request_id=request_id(),
+        items=[proposal_pb2.ApproveItem(proposal_id=proposal.id, consent=consent)],
+        dry_run=dry_run,
+    )
+    (outcome,) = (await party.proposals.BulkApprove(request)).outcomes
+    return outcome.status, outcome.reason
+
+
+async def _weighed(party: Party) -> None:
+    action = edge_action(target="tea", weight=0.7, edge_type=DESCRIPTIVE)
+    await party.graph.UpsertEdge(action.upsert_edge)
+
+
+async def _promoted(party: Party) -> None:
+    await party.decide(await party.propose(edge_action(target="tea")))
+
+
+async def _nothing(_: Party) -> None:
+    """Leave everything as it is."""
+
+
+@pytest.mark.parametrize("meanwhile", [_nothing, _weighed, _promoted])
+@pytest.mark.parametrize("paper", ["the agent's", "the human's", "garbage", "for another"])
+async def test_a_dry_run_says_what_the_real_one_does(
+    meanwhile: Callable[[Party], Awaitable[None]], paper: str, party: Party
+) -> None:
+    """V7 Consents that were sent are verified and versions compared, as when it is done."""
+    await party.graph.UpsertEdge(edge_action(target="tea", edge_type=DESCRIPTIVE).upsert_edge)
+    proposal = await party.propose(edge_action(target="tea", weight=0.5, edge_type=DESCRIPTIVE))
+    other = await party.propose(edge_action(target="milk", edge_type=DESCRIPTIVE))
+    await meanwhile(party)
+    consent = {
+        "the agent's": party.consent(proposal, AGENT),
+        "the human's": party.consent(proposal, HUMAN),
+        "garbage": b"garbage",
+        "for another": party.consent(other, AGENT),
+    }[paper]
+
+    told = await bulk(party, proposal, consent, dry_run=True)
+    became = await bulk(party, proposal, consent, dry_run=False)
+
+    assert told == became
+    done = (STATUS.PROPOSAL_STATUS_EXECUTED, "")
+    assert (told == done) == (paper == "the agent's" and meanwhile is _nothing)
+
+
+async def test_a_dry_run_sees_that_an_undo_has_no_object(party: Party) -> None:
+    """V7 V8 What was undone already is not undone again: told, and then done so."""
+    done = await party.decide(await party.propose(edge_action(target="tea", edge_type=DESCRIPTIVE)))
+    first, second = await party.undo(done), await party.undo(done)
+    await party.decide(first)
+
+    told = [
+        await bulk(party, second, party.consent(second, AGENT), dry_run=dry)
+        for dry in (True, False)
+    ]
+
+    assert told == [(0, "ERROR_REASON_UNDO_IMPOSSIBLE")] * 2
 
 
 async def test_the_briefing_lists_what_waits(live: World, party: Party) -> None:

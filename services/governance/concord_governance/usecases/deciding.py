@@ -26,6 +26,7 @@ from concord_governance.domain.exceptions import (
     BulkForbidden,
     GenesisMissing,
     GovernanceError,
+    GraphRefused,
     ProposalState,
     RetentionExpired,
     SlotNotRequired,
@@ -56,6 +57,8 @@ class Checks:
     slot_is_required: bool = True
     nonce_is_fresh: bool = True
     every_slot_answers: bool = True
+    silence_rejects: bool = True
+    undo_is_of_executed: bool = True
     undo_has_time: bool = True
 
 
@@ -98,7 +101,7 @@ class Deciding:
         genesis = await self._genesis(asker.space)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await _open(tx, proposal_id, now)
+            stored = await self._open(tx, proposal_id, now)
             await self._demand_undoable(tx, stored, now)
             consent = await self._verified(tx, stored, genesis, envelope, now)
             after = _with_consent(stored, consent, envelope, now)
@@ -152,7 +155,7 @@ class Deciding:
         genesis = await self._genesis(asker.space)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await _open(tx, proposal_id, now)
+            stored = await self._open(tx, proposal_id, now)
             answer = self._answered(stored, genesis, envelope, REJECTION_TYPE)
             self._demand_required(stored, answer.slot)
             if not answer.reason.strip():
@@ -196,12 +199,29 @@ class Deciding:
         stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
         if stored.newest.level != Level.AGENT:
             raise BulkForbidden("what is constitutive is approved one by one")
-        if not dry_run:
-            return (await self.approve(asker, request, proposal_id, envelope))[0].status
-        if stored.status not in OPEN:
-            raise ProposalState(stored.status.name)
-        await self._graph.preview(asker.space, stored.newest.action)
-        return Status.EXECUTED
+        if dry_run:
+            return await self._would_become(asker.space, proposal_id, envelope)
+        return (await self.approve(asker, request, proposal_id, envelope))[0].status
+
+    async def _would_become(self, space: str, proposal_id: str, envelope: bytes) -> Status:
+        """Check all that an approval checks, a consent too when there is one, and write nothing."""
+        genesis = await self._genesis(space)
+
+        async def look(tx: LedgerReads) -> Proposal:
+            now = self._desk.clock()
+            stored = await self._open(tx, proposal_id, now)
+            await self._demand_undoable(tx, stored, now)
+            if envelope:
+                await self._verified(tx, stored, genesis, envelope, now)
+            return stored
+
+        newest = (await self._desk.ledger.read(space, look)).newest
+        try:
+            found = await self._graph.preview(space, newest.action, newest.etags)
+        except GraphRefused:  # as it would when it is asked to do it
+            return Status.FAILED
+        alone = not any(item.needs_consent for item in found.affected)
+        return Status.EXECUTED if alone else Status.FAILED
 
     async def _genesis(self, space: str) -> GenesisRecord:
         found = await self._graph.standing(space)
@@ -209,14 +229,23 @@ class Deciding:
             raise GenesisMissing("the space has no genesis")
         return found.genesis
 
+    async def _open(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
+        """Return a proposal that waits for answers, whatever a sweep has done (V4)."""
+        stored = await existing(tx, proposal_id)
+        if self._checks.silence_rejects and stored.is_expired(now):
+            raise ProposalState(Status.EXPIRED.name)
+        if stored.status != Status.PENDING:
+            raise ProposalState(stored.status.name)
+        return stored
+
     async def _demand_undoable(self, tx: LedgerReads, stored: Proposal, now: int) -> None:
         """Refuse an undo whose time is over, or that another one came before (V8)."""
-        if not stored.newest.undo_of or not self._checks.undo_has_time:
+        if not stored.newest.undo_of:
             return
         original = await existing(tx, stored.newest.undo_of)
-        if original.status != Status.EXECUTED:
+        if self._checks.undo_is_of_executed and original.status != Status.EXECUTED:
             raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
-        if now >= (original.undo_until or 0):
+        if self._checks.undo_has_time and now >= (original.undo_until or 0):
             raise RetentionExpired("the time to undo it is over")
 
     async def _verified(
@@ -263,15 +292,6 @@ class Deciding:
             grant = self._granter.grant(decision.id, proposal.newest, papers, until)
             decision = replace(decision, grant=grant)
         return replace(proposal, status=Status.APPROVED, decision=decision)
-
-
-async def _open(tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
-    stored = await existing(tx, proposal_id)
-    if stored.is_expired(now):
-        raise ProposalState(Status.EXPIRED.name)
-    if stored.status != Status.PENDING:
-        raise ProposalState(stored.status.name)
-    return stored
 
 
 def terms_of(proposal: Proposal) -> Terms:

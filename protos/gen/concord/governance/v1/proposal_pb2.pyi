@@ -982,7 +982,9 @@ class BulkApproveRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     dry_run: _builtins.bool
-    """True to say what would become of each, and do nothing. Consents may be left out then."""
+    """True to say what would become of each if it came alone, and do nothing: all is checked that an
+    approval checks. Consents may be left out then; those that are sent are verified.
+    """
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApproveItem]:
         """One consent envelope for each proposal."""
