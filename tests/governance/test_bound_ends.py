@@ -8,6 +8,7 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord_client import reviewing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
@@ -218,12 +219,15 @@ async def test_what_stays_as_it_was_seen_is_done_and_undone(name: str, party: Pa
 async def test_the_words_of_the_ends_are_what_is_reviewed(name: str, party: Party) -> None:
     """V6 Who signs an id signs words: they stand in the signed bytes and in the reply alike."""
     case = CASES[name]
+    await plain_edge(party, "tea")
     proposal = await party.propose(await case.proposed(party))
+    assert reviewing.review(proposal).canonical == proposal.canonical
 
     said = [item.statement for item in proposal.affected if item.needs_consent]
 
     assert any(each.startswith(case.says) for each in said)
     assert all(each.encode() in proposal.canonical for each in said if '"' not in each)
+    assert any(item.rests_on for item in proposal.affected)  # of them all, the agent at least
     assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
 
 

@@ -152,6 +152,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
                 "etag": item.etag,
                 "needs_consent": item.needs_consent,
                 **({"statement": item.statement} if item.statement else {}),
+                **({"rests_on": True} if item.rests_on else {}),
             }
             for item in proposal.affected
         ],

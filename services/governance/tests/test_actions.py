@@ -129,7 +129,10 @@ def test_a_revision_is_its_document() -> None:
         level=Level.BILATERAL,
         action=action("upsert_edge"),
         action_digest="0" * 64,
-        affected=(Affected("i", 2, "e", needs_consent=True),),
+        affected=(
+            Affected("i", 2, "e", needs_consent=True, statement="a VALUES b"),
+            Affected("j", 1, "f", needs_consent=True, statement="b", rests_on=True),
+        ),
         framing=Framing("a", "b", "c", "d", "e"),
         framing_check=FramingCheck.TEMPLATE,
         policy_digest="1" * 64,
@@ -144,3 +147,4 @@ def test_a_revision_is_its_document() -> None:
     assert from_json(document, b"{}", "2" * 64) == revision
     erased = from_json(without_words(document), b"", "2" * 64)
     assert (erased.action, erased.framing, erased.number) == ({}, ERASED_FRAMING, 3)
+    assert [item.statement for item in erased.affected] == ["", ""]

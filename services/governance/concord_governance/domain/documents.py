@@ -70,6 +70,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
                 item["etag"],
                 item["needs_consent"],
                 item.get("statement", ""),
+                item.get("rests_on", False),
             )
             for item in document["affected"]
         ),
@@ -101,7 +102,11 @@ def _item(item: Affected) -> dict[str, Json]:
         "etag": item.etag,
         "needs_consent": item.needs_consent,
     }
-    return said | ({"statement": item.statement} if item.statement else {})
+    if item.statement:
+        said["statement"] = item.statement
+    if item.rests_on:
+        said["rests_on"] = True
+    return said
 
 
 ERASED_FRAMING = Framing("", "", "", "", "")

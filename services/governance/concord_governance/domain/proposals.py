@@ -78,7 +78,8 @@ class Affected:
     """An item that an action touches or rests on, as it was when the revision was made.
 
     `etag` is empty for an item that the action makes; `kind` is the contract's ItemKind.
-    `statement`: what it says, of one that needs consent.
+    `statement`: what it says, of one that needs consent. `rests_on`: it is not written, but its
+    words are taken into what is agreed to.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Affected:
     etag: str
     needs_consent: bool
     statement: str = ""
+    rests_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

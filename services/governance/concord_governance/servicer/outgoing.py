@@ -41,6 +41,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
                 etag=item.etag,
                 needs_consent=item.needs_consent,
                 statement=item.statement,
+                rests_on=item.rests_on,
             )
             for item in newest.affected
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -171,13 +171,14 @@ def entry_on(
     proposal: Proposal, action: Action, actor: Actor, principal: str = "", **properties: object
 ) -> Entry:
     """Return an entry about a proposal's newest revision."""
-    affected: Sequence[str] = [item.id for item in proposal.newest.affected if item.etag]
+    written = (item for item in proposal.newest.affected if item.etag and not item.rests_on)
+    item = next(written, None)
     return Entry(
         action=action,
         actor=actor,
         principal=principal,
-        item_id=affected[0] if affected else "",
-        item_kind=proposal.newest.affected[0].kind if affected else 0,
+        item_id=item.id if item else "",
+        item_kind=item.kind if item else 0,
         proposal_id=proposal.id,
         revision=proposal.newest.revision,
         properties={"digest": proposal.newest.digest, **properties},  # type: ignore[dict-item] # JSON by every caller

@@ -258,7 +258,7 @@ class Proposing:
             kind,
             draft.trigger,
             asker.principal,
-            affected,
+            tuple(item for item in affected if not item.rests_on),
             days=self._settings.undo_retention_days,
             hours=self._settings.approval_timeout_hours,
         )

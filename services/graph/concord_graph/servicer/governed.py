@@ -86,6 +86,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     etag=item.etag,
                     needs_consent=item.needs_consent,
                     statement=item.statement,
+                    rests_on=item.rests_on,
                 )
                 for item in touched
             ]

@@ -28,6 +28,7 @@ class Touched:
 
     Without an etag it would be made, or must not be there. `statement`: what it says now, of one
     that needs consent; what it would say, of one that would be made.
+    `rests_on`: it is not written.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Touched:
     etag: str
     needs_consent: bool
     statement: str = ""
+    rests_on: bool = False
 
 
 class _TakenBack(Exception):
@@ -101,9 +103,9 @@ class _Sight:
     async def _unwritten(self, item_id: str) -> Touched:
         item = await self._now(item_id)
         if item is None:  # a memory that is named before there is one
-            return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True)
+            return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, rests_on=True)
         said = await self._statement(item)
-        return Touched(item_id, item.kind, etag(item), needs_consent=True, statement=said)
+        return Touched(item_id, item.kind, etag(item), True, said, rests_on=True)
 
     async def _before(self, effect: Effect) -> Item | None:
         """Return an item as it was before the change; one that it made, as it made it."""

@@ -407,6 +407,7 @@ class PreviewedItem(_message.Message):
     ETAG_FIELD_NUMBER: _builtins.int
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
+    RESTS_ON_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id; for an item that would be made, one that stands for it in this reply alone."""
     kind: _type_pb2.ItemKind.ValueType
@@ -419,6 +420,8 @@ class PreviewedItem(_message.Message):
     """What it says now, when it needs consent; what it would say, when it would be made. A memory's
     content; a node's name, label and properties; an edge's ends, relation, weight and properties.
     """
+    rests_on: _builtins.bool
+    """True when the action does not write it, but takes its words."""
     def __init__(
         self,
         *,
@@ -427,10 +430,11 @@ class PreviewedItem(_message.Message):
         etag: _builtins.str = ...,
         needs_consent: _builtins.bool = ...,
         statement: _builtins.str = ...,
+        rests_on: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -79,7 +79,14 @@ class GraphClient:
         found = await _asked(self._governed.PreviewChange(request, metadata=self._as(space)))
         return Preview(
             tuple(
-                Affected(item.id, int(item.kind), item.etag, item.needs_consent, item.statement)
+                Affected(
+                    item.id,
+                    int(item.kind),
+                    item.etag,
+                    item.needs_consent,
+                    item.statement,
+                    item.rests_on,
+                )
                 for item in found.items
             )
         )
