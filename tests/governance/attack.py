@@ -11,13 +11,13 @@ import base64
 import contextlib
 import json
 import random
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 import rfc8785
-from concord.governance.v1 import proposal_pb2
+from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client import signing
@@ -25,6 +25,7 @@ from concord_client.audit.log import Pinned, read_log
 from concord_client.audit.replay import Replay
 from concord_governance.domain.exceptions import GraphUnavailable
 from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.json_format import MessageToDict
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -93,6 +94,10 @@ class Attack:
     signed: dict[tuple[str, int], set[bytes]] = field(default_factory=dict)
     """Revision to the consents of the human's that were not taken back."""
     settled: set[tuple[str, int]] = field(default_factory=set)
+    seen: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
+    """Revision to what it showed of nodes, by name: whoever signs it agrees to these words."""
+    stolen: list[signing.Signer] = field(default_factory=list)
+    """Former keys of the human's: changed because the attacker has them."""
     checkpoint: str = ""
     genesis: str = ""
 
@@ -106,6 +111,18 @@ class Attack:
         """Send a stream of requests; None for whatever refusal."""
         self.asked.add(requests[0].DESCRIPTOR.full_name)
         return await quiet(method(iter(requests)))
+
+    def note(self, proposal: proposal_pb2.Proposal, meaning: Meaning) -> None:
+        """Remember what a revision means, and what it shows."""
+        if proposal.id not in self.proposals:
+            self.proposals.append(proposal.id)
+        self.meanings[proposal.id, proposal.revision] = meaning
+        shown = [
+            item.statement
+            for item in proposal.affected
+            if item.kind == type_pb2.ITEM_KIND_NODE and item.statement
+        ]
+        self.seen[proposal.id, proposal.revision] = {_name(each): each for each in shown}
 
     async def pick(self) -> proposal_pb2.Proposal | None:
         """Return a proposal as it stands."""
@@ -141,9 +158,13 @@ class Attack:
             found[CREED_STANDS] = 1.0 if whole and kept == [(CONSTITUTIVE, 1.0)] else -1.0
         return found
 
-    async def expected(self) -> Edges:
-        """Fold what was carried out, in graph's order; fail for what the human did not sign."""
+    async def expected(self) -> tuple[Edges, dict[str, str]]:
+        """Fold what was carried out, in graph's order; fail for what the human did not sign.
+
+        With it, what each end of it must say: what was shown when it became one.
+        """
         state: Edges = {}
+        ends: dict[str, str] = {}
         before: dict[str, Edges] = {}
         for key in await self.carried_out():
             said = self.meanings[key]
@@ -160,7 +181,22 @@ class Attack:
                     state = {k: v for k, v in state.items() if k != said.target}
                     if said.target in old:
                         state[said.target] = old[said.target]
-        return state
+            held = {"agent", *state} if state else set()
+            shown = self.seen[key]
+            ends = {name: ends.get(name) or shown.get(name, name) for name in held}
+        return state, ends
+
+    async def words(self, names: Sequence[str]) -> dict[str, str]:
+        """Return what nodes say now, as a proposal would show it."""
+        found = {}
+        for name in names:
+            request = graph_pb2.GetNodeRequest(name=name)
+            node = (await self.party.graph.GetNode(request)).node
+            label = f" ({node.label})" if node.label != "Entity" else ""
+            properties = MessageToDict(node.properties)
+            said = f" {json.dumps(properties, sort_keys=True)}" if properties else ""
+            found[name] = f"{node.name}{label}{said}"
+        return found
 
     async def carried_out(self) -> list[tuple[str, int]]:
         """Return the revisions that the log says had a constitutive effect, as graph did them."""
@@ -190,8 +226,16 @@ class Attack:
 
     async def judge(self) -> None:
         """Compare what is visible with what was signed for."""
-        assert await self.expected() == await self.visible(self.party)
+        expected, ends = await self.expected()
+        assert expected == await self.visible(self.party)
+        assert ends == await self.words(list(ends))
         assert await self.visible(self.other) == {}
+        for party in (self.party, self.other):
+            known = await party.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
+            keys = {each.slot: each.public_key for each in known.slots}
+            assert keys == {
+                slot: signing.public_bytes(party.signer(slot).key) for slot in (AGENT, HUMAN)
+            }
 
     async def judge_log(self) -> None:
         """Verify the log offline, against the genesis and the checkpoint kept before."""
@@ -206,6 +250,11 @@ class Attack:
     def genesis_of(self, party: Party) -> str | None:
         """Return the pinned genesis of the attacked space."""
         return self.genesis if party is self.party else None
+
+
+def _name(statement: str) -> str:
+    """Return the name in what is shown of a node; the names here have no brackets."""
+    return statement.split(" (", maxsplit=1)[0].split(" {", maxsplit=1)[0]
 
 
 def _strength(edge: type_pb2.Edge) -> float:
@@ -260,8 +309,7 @@ async def proposes(it: Attack) -> None:
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:
-        it.proposals.append(reply.proposal.id)
-        it.meanings[reply.proposal.id, 1] = meaning
+        it.note(reply.proposal, meaning)
 
 
 async def edits(it: Attack) -> None:
@@ -278,7 +326,7 @@ async def edits(it: Attack) -> None:
     )
     reply = await it.ask(it.party.proposals.ReviseProposal, request)
     if reply is not None:
-        it.meanings[proposal.id, proposal.revision + 1] = meaning
+        it.note(reply.proposal, meaning)
 
 
 async def agent_signs(it: Attack) -> None:
@@ -374,19 +422,32 @@ async def agrees_on_a_creed(it: Attack) -> None:
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:
-        it.proposals.append(reply.proposal.id)
-        it.meanings[reply.proposal.id, 1] = Meaning("put", CREED_STANDS)
+        it.note(reply.proposal, Meaning("put", CREED_STANDS))
         await _take_its_course(it)
 
 
+@contextlib.contextmanager
+def latest_alone(it: Attack) -> Iterator[None]:
+    """Let everybody look at the newest proposal."""
+    rest, it.proposals = it.proposals[:-1], it.proposals[-1:]
+    yield
+    it.proposals = rest + it.proposals
+
+
+async def delivers_last(it: Attack, paper: Paper | None = None) -> None:
+    """Bring the newest paper, or this one, to where it belongs."""
+    if it.papers:
+        paper = paper or it.papers[-1]
+        await it.ask(*_deliver(it, paper, paper.proposal.id, paper.kind))
+
+
 async def _take_its_course(it: Attack) -> None:
-    for course in (agent_signs, human_looks):
-        place, it_was = len(it.papers), it.proposals[-1:]
-        it.proposals, rest = it_was, it.proposals[:-1]
-        await course(it)
-        it.proposals = rest + it_was
-        for paper in it.papers[place:]:
-            await it.ask(*_deliver(it, paper, paper.proposal.id, paper.kind))
+    with latest_alone(it):
+        for course in (agent_signs, human_looks):
+            place = len(it.papers)
+            await course(it)
+            for paper in it.papers[place:]:
+                await delivers_last(it, paper)
 
 
 async def swaps(it: Attack) -> None:
@@ -456,6 +517,7 @@ async def forges(it: Attack) -> None:
             signing.Signer("ada", it.keys.grant),
             signing.Signer("ada", it.keys.log),
             signing.Signer("ada", signing.generate_key()),
+            *it.stolen,
         ]
     )
     paper = Paper(
@@ -646,8 +708,7 @@ async def takes_the_slot(it: Attack) -> None:
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:
-        it.proposals.append(reply.proposal.id)
-        it.meanings[reply.proposal.id, 1] = Meaning("key", EVIL)
+        it.note(reply.proposal, Meaning("key", EVIL))
 
 
 async def undoes(it: Attack) -> None:
@@ -659,8 +720,7 @@ async def undoes(it: Attack) -> None:
     reply = await it.ask(it.party.proposals.UndoModification, request)
     if reply is not None:
         was = it.meaning(proposal)
-        it.proposals.append(reply.proposal.id)
-        it.meanings[reply.proposal.id, 1] = Meaning("undo", was.target, undo_of=proposal.id)
+        it.note(reply.proposal, Meaning("undo", was.target, undo_of=proposal.id))
 
 
 async def withdraws(it: Attack) -> None:
@@ -689,8 +749,7 @@ async def proposes_something_descriptive(it: Attack) -> None:
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:
-        it.proposals.append(reply.proposal.id)
-        it.meanings[reply.proposal.id, 1] = Meaning("descriptive", EVIL)
+        it.note(reply.proposal, Meaning("descriptive", EVIL))
 
 
 async def loses_the_next_answer(it: Attack) -> None:

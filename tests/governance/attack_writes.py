@@ -254,8 +254,8 @@ async def keeps_layers(it: Attack) -> None:
 
 async def revokes_at_graph(it: Attack) -> None:
     """RevokeConsent at graph itself, of the human's consents, with the agent's key."""
-    given = [paper for paper in it.papers if paper.kind == "consent"]
-    if given:
+    given = [paper for paper in it.papers if paper.kind == "consent" and paper.is_genuine]
+    if given:  # a bent one has no nonce that could be read
         paper = it.chance.choice(given)
         revocation = signing.sign_revocation(
             slot=paper.slot,

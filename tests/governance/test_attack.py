@@ -12,6 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from attack import CREED_STANDS, STEPS, Attack, Step, completes
+from attack_turns import TURNS
 from attack_writes import WRITES
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from governed_world import Keys, World, world
@@ -114,7 +115,7 @@ def _rule_for(step: Step) -> Callable[..., None]:
     return taken
 
 
-EVERY = STEPS | WRITES
+EVERY = STEPS | WRITES | TURNS
 for _place, _name in enumerate([*EVERY, *OFTEN]):
     _made = _rule_for(EVERY[_name])
     _made.__name__ = f"{_name}_{_place}"

@@ -194,6 +194,15 @@ async def test_an_end_that_changes_between_the_consents_voids_them(name: str, pa
     assert await party.state() == before
 
 
+async def test_two_proposals_may_name_the_same_new_end(party: Party) -> None:
+    """G5 V6 The second finds what it would have made: a node of that name which says no more."""
+    proposals = [await party.propose(edge_action(target=value)) for value in ("a", "b")]
+
+    done = [await party.decide(each) for each in proposals]
+
+    assert [each.status for each in done] == [STATUS.PROPOSAL_STATUS_EXECUTED] * 2
+
+
 @pytest.mark.parametrize("name", CASES)
 async def test_what_stays_as_it_was_seen_is_done_and_undone(name: str, party: Party) -> None:
     """G5 G6 V6 V8 Reading an end is no change of it; and the state before comes back exactly."""

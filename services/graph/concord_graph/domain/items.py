@@ -129,6 +129,11 @@ class Node:
 
     kind = ItemKind.NODE
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it says nothing but its name."""
+        return self.label == DEFAULT_LABEL and not self.properties and not self.vector_id
+
 
 @dataclass(frozen=True, slots=True)
 class End:

@@ -213,6 +213,7 @@ async def end_of(writer: Writer, end: EndRef, field: str, *, of_facts: bool = Fa
     node = await writer.tx.live_node_named(end.name)
     if node is None:
         node = await create_node(writer, NodeDraft(end.name), of_facts=of_facts)
+    writer.named(node)
     return End(node.id, ItemKind.NODE)
 
 

@@ -96,6 +96,7 @@ class Writer:
         self._grant = grant
         self._owed: dict[str, ItemKind] | None = None
         self._made: set[str] = set()  # what this grant made itself: its digest covers the words
+        self._worded: set[str] = set()  # of which the action itself says all that there is
         self._consented: set[str] = set()  # what protection had a say in, without being written
         self._effects: dict[str, Effect] = {}
 
@@ -123,6 +124,14 @@ class Writer:
         item_id = new_id(self.now)
         self.tx.fresh(item_id)
         return item_id
+
+    def named(self, node: Node) -> None:
+        """Note that an action names this node: of one that says no more, it says all.
+
+        Where two actions would have made the same node, the second finds what it would have made.
+        """
+        if node.is_bare:
+            self._worded.add(node.id)
 
     def demand_etag(self, item: Record, given: str) -> None:
         """Refuse a write against another version than the current one."""
@@ -292,7 +301,10 @@ class Writer:
         touched |= await self._rests_on(before, after)
         touched -= self._made
         self._consented |= touched
-        if isinstance(self._grant, Grant) and not touched <= self._grant.etags.keys():
+        if (
+            isinstance(self._grant, Grant)
+            and not touched - self._worded <= self._grant.etags.keys()
+        ):
             raise GrantInvalid("etags")
         if isinstance(after, Edge) and after.relation in HIDING:
             return replace(after, governed=True), True

@@ -396,8 +396,8 @@ Global___PreviewChangeResponse: _TypeAlias = PreviewChangeResponse  # noqa: Y015
 @_typing.final
 class PreviewedItem(_message.Message):
     """An item that an action would touch, or whose words it takes into what both parties agree to: an end
-    of an edge that is or becomes constitutive or hides something constitutive. An end that the action
-    makes is not listed twice: if somebody else makes it before, the grant no longer covers the action.
+    of an edge that is or becomes constitutive or hides something constitutive. If somebody else makes an
+    end before the action does, the grant no longer covers it, unless the node says no more than its name.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
