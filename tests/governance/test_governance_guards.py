@@ -325,14 +325,14 @@ async def a_forged_consent(scene: Scene) -> str:
 async def a_push_without_a_loaded_word(scene: Scene) -> str:
     """Propose with words that only a model finds."""
     words = proposal_pb2.Framing(
-        detected="Everyone has agreed so far.",
+        detected="Few would stand in the way of this.",
         affected="One edge.",
         if_approved="It is there.",
         if_rejected="It is not there.",
         neutral_summary="One edge.",
     )
     async with (
-        serving_chat(lambda _: verdict("Everyone has agreed")) as endpoint,
+        serving_chat(lambda _: verdict("Few would stand in the way")) as endpoint,
         scene.world(llm={"llm_url": endpoint.url, "llm_model": "m"}) as live,
     ):
         with suppress(grpc.aio.AioRpcError):
