@@ -300,6 +300,12 @@ GUARDS = {
         off=Setting(rules=UNRESERVED, without_triggers=True),
         on=Setting(without_triggers=True),
     ),
+    "principals under a grant: store": Guard(
+        a_principal_is_rewritten,
+        TAKEN_OVER,
+        off=Setting(rules=UNRESERVED, without_triggers=True),
+        on=Setting(rules=UNRESERVED),
+    ),
     "page token": Guard(
         a_page_of_another_query,
         "a query went on where another one stopped",
@@ -394,6 +400,7 @@ def _next_revision(table: str, where: str, changed: str) -> tuple[str, ...]:
     )
 
 
+OPENED = "INSERT INTO open_grant (space, digest) SELECT id, 'any' FROM space"
 DEFINING = "id IN (SELECT source_id FROM edge WHERE edge_type = 2)"
 
 # What each trigger alone refuses: statements past all code of ours, of which the last must fail.
@@ -406,6 +413,18 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "edge_protected_close": ("UPDATE edge SET record_until = 1 WHERE edge_type = 2",),
     "memory_protected_close": ("UPDATE memory SET record_until = 1 WHERE edge_type = 2",),
     "node_protected_close": (f"UPDATE node SET record_until = 1 WHERE {DEFINING}",),
+    "edge_reserved_insert": (
+        OPENED,
+        *_copied(
+            "edge",
+            "relation = 'concord:principal'",
+            "id = 'new', effective_from = effective_from + 1",
+        ),
+    ),
+    "node_reserved_insert": (
+        OPENED,
+        *_copied("node", "name = 'concord:space'", "id = 'new', name = 'concord:another'"),
+    ),
     "node_written_once": ("UPDATE node SET label = 'x'",),
     "edge_written_once": ("UPDATE edge SET weight = 0",),
     "memory_written_once": ("UPDATE memory SET content = 'x'",),
@@ -434,7 +453,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
         )
     },
 }
-REFUSED = re.compile("constitutive|append-only")
+REFUSED = re.compile("constitutive|append-only|reserved")
 
 
 def test_every_trigger_is_in_the_list(template: Template) -> None:

@@ -24,6 +24,7 @@ LANDED = {
     12: "b2c1b47b8759540b3c4fae24b09239a477982bfedbba90eb8df89b205ada6cd9",
     13: "0474d4424dee2fd2cd4e49db1cfe01a09c5b804bf687d214dd7428cc6b323179",
     14: "7c6ef9e048697e38418451987d40adafddcd7536b9dec0268121f4aac671d5ca",
+    15: "9ee9809e658dd8da2f8418186e692a36d729653565e0e60b877d06500d72f693",
 }
 """SHA-256 of every step that stores in the world have run."""
 

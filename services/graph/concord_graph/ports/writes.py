@@ -110,6 +110,10 @@ class Writes(Reads, Protocol):
         """Let this transaction through the store's own protection; `digest` says for what."""
         ...
 
+    async def open_principals(self) -> None:
+        """Let a transaction with an open grant write what stands for the principals, too."""
+        ...
+
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
         """Keep the space's genesis."""
         ...

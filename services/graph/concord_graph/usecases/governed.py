@@ -96,6 +96,7 @@ class GovernedChanges:
         self._demand_secret(writer.tx.space, secret)
         record = self._verify_genesis(envelope, writer.tx.space)
         await writer.tx.open_grant(record.digest)
+        await writer.tx.open_principals()
         await writer.tx.put_genesis(record, envelope)
         return await _write_principals(writer.with_grant(record), record)
 
@@ -139,6 +140,7 @@ class GovernedChanges:
         for edge in await _principal_edges(tx):
             if edge.properties.get("slot") == slot:
                 properties = {**edge.properties, "key": _text(holder.public_key)}
+                await tx.open_principals()
                 return (ref(await writer.put_key(edge, replace(edge, properties=properties))),)
         raise GenesisDamaged
 
@@ -165,6 +167,7 @@ class GovernedChanges:
         if not await tx.burn([RESTORED + grant.nonce]):
             raise RestoreInvalid("nonce")
         await tx.open_grant(export_digest)
+        await tx.open_principals()
         await tx.put_genesis(genesis, envelope)
         return writer.with_grant(grant)
 

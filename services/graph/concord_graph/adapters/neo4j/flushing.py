@@ -12,7 +12,7 @@ from typing import Final
 
 from concord_graph.adapters.neo4j.patterns import exists
 from concord_graph.adapters.neo4j.sketches import KEEP
-from concord_graph.domain.items import ItemKind
+from concord_graph.domain.items import RESERVED_PREFIX, ItemKind
 
 _GHOST: Final = int(ItemKind.GHOST)
 _EDGE: Final = int(ItemKind.EDGE)
@@ -31,8 +31,21 @@ _TWIN: Final = (
     " AND old.target_id = row.fields.target_id"
     " AND old.effective_from = row.fields.effective_from, false)"
 )
+
+
+def _reserved(name: str) -> str:
+    return f"coalesce({name} STARTS WITH '{RESERVED_PREFIX}', false)"
+
+
+# what stands for the principals, or did, or what would end at it
+_RESERVED: Final = (
+    f"any(name IN [row.fields.name, row.fields.relation, old.name, old.relation]"
+    f" WHERE {_reserved('name')})"
+    " OR EXISTS { MATCH (x:Item) WHERE x.id IN [row.fields.source_id, row.fields.target_id]"
+    f" AND ({_reserved('x.name')} OR {_reserved('x.relation')}) }}"
+)
 _REFUSED: Final = (
-    "NOT $granted AND ("
+    f"($granted AND NOT $principals AND ({_RESERVED})) OR NOT $granted AND ("
     "row.defines"
     " OR coalesce(i:Constitutive OR i:Governed OR i:Held, false)"
     f" OR (row.hides AND {_bears('source_id', 'x:Constitutive')})"

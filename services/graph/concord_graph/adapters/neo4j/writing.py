@@ -32,7 +32,7 @@ from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain import sketch as sketching
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
+from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
@@ -96,6 +96,7 @@ class Neo4jWrites(Neo4jReads):
         self._sketch_key = b""
         self._last_turns: dict[str, int] = {}
         self._granted = False
+        self._principals = False
         self._counted = 0
         self._rows: list[Fields] = []
         self._marked: set[str] = set()
@@ -271,6 +272,11 @@ class Neo4jWrites(Neo4jReads):
         await self.flush()
         self._granted = True
 
+    async def open_principals(self) -> None:
+        """Let what this transaction writes from here on be the principals', too."""
+        await self.flush()
+        self._principals = True
+
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
         """Keep the space's genesis."""
         await self.ask(
@@ -300,6 +306,8 @@ class Neo4jWrites(Neo4jReads):
                 changes=changes if last else [],
                 requests=requests if last else [],
             )
+            if refused and self._granted:
+                raise SafeguardViolation(refused[0], "the store keeps the principals")
             if refused:
                 raise ConstitutiveProtected(refused[0], "the store keeps what defines the agent")
             if sealed:
@@ -316,6 +324,7 @@ class Neo4jWrites(Neo4jReads):
                 flushing.FLUSH,
                 **what,
                 granted=self._granted,
+                principals=self._principals,
                 seq=self._seq,
                 last_time=self._last_time,
                 forget_before=self._clock() - _REQUEST_KEPT_MICROSECONDS,

@@ -12,7 +12,7 @@ from concord_attestation.consent import GenesisRecord
 from concord_graph.adapters.sqlite import erasing, rows, sketches
 from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
 from concord_graph.domain.erasure import Erasure
-from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash
+from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
@@ -87,6 +87,8 @@ class SqliteWrites(SqliteReads):
                 )
             self._insert(table, values)
         except sqlite3.IntegrityError as error:
+            if str(error) == "reserved":
+                raise SafeguardViolation(item.id, "the store keeps the principals") from error
             if str(error) == "constitutive":
                 self._reopen(table, item)
                 raise ConstitutiveProtected(
@@ -232,6 +234,10 @@ class SqliteWrites(SqliteReads):
     async def open_grant(self, digest: str) -> None:
         """Let this transaction through the store's own protection."""
         self._insert("open_grant", {"space": self._space, "digest": digest})
+
+    async def open_principals(self) -> None:
+        """Let this transaction write what stands for the principals, too."""
+        self._db.execute("UPDATE open_grant SET principals = 1 WHERE space = ?", (self._space,))
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
         """Keep the space's genesis."""
