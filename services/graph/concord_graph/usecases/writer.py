@@ -158,7 +158,8 @@ class Writer:
         """
         if not protection.changes_key(before, after):
             raise SafeguardViolation(before.id, "this is no change of a principal's key")
-        after, needs_consent = await self._consented_to(before, after)
+        why = await self._why_not_alone(before, after)
+        after, needs_consent = await self._consented_to(before, after, why)
         edge = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, edge, needs_consent=needs_consent)
         return edge
@@ -271,12 +272,20 @@ class Writer:
         )
 
     async def _protected(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
-        after, needs_consent = await self._consented_to(before, after)
+        why = await self._why_not_alone(before, after)
         if not isinstance(self._grant, GenesisRecord):
-            why = self._rules.reserved(before, after, await self._hung_on(after))
-            if why is not None:
-                raise SafeguardViolation(before.id if before else "", why)
-        return after, needs_consent
+            never = self._rules.reserved(before, after, await self._hung_on(after))
+            if never is not None:
+                raise SafeguardViolation(before.id if before else "", never)
+        return await self._consented_to(before, after, why)
+
+    async def _why_not_alone(self, before: Item | None, after: Item) -> str | None:
+        """Return why a change needs consent, or None; without a grant that is refused."""
+        around = await self._surroundings(before, after)
+        why = self._rules.breach(before, after, around)
+        if why is not None and self._grant is None:
+            raise ConstitutiveProtected(_protected_id(before, after, around), why)
+        return why
 
     async def _hung_on(self, item: Item) -> Sequence[Item]:
         """Return the ends of an edge, as far as a caller may have named a reserved one by id."""
@@ -290,13 +299,11 @@ class Writer:
                 found.append(await self.tx.node(end.id))
         return [end for end in found if end is not None]
 
-    async def _consented_to(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
-        around = await self._surroundings(before, after)
-        why = self._rules.breach(before, after, around)
+    async def _consented_to(
+        self, before: ItemT | None, after: ItemT, why: str | None
+    ) -> tuple[ItemT, bool]:
         if why is None:
             return after, False
-        if self._grant is None:
-            raise ConstitutiveProtected(_protected_id(before, after, around), why)
         touched = {before.id} if before is not None else set()
         touched |= await self._rests_on(before, after)
         touched -= self._made
