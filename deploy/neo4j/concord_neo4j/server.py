@@ -31,16 +31,21 @@ dbms.usage_report.enabled=false
 server.memory.pagecache.size=256m
 """
 _LAUNCHER = Path(__file__).with_name("Launcher.java")
+_UNTIL_INPUT_ENDS = "until-input-ends"
 _JAVA_OPTIONS = ("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", "-XX:+ExitOnOutOfMemoryError")
 
 
 class LocalNeo4j:
     """A server whose data, password, settings, log and process id are under one folder.
 
-    `java_options` are added to Java's command line.
+    `java_options` are added to Java's command line. With `dies_with_us` it ends with this process,
+    however that ends; else it outlives it.
     """
 
-    def __init__(self, folder: Path, *, java_options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, folder: Path, *, java_options: Sequence[str] = (), dies_with_us: bool = False
+    ) -> None:
+        self._dies_with_us = dies_with_us
         self._java_options = (*_JAVA_OPTIONS, *java_options)
         self._folder = folder.resolve()
         self._home = self._folder / "home"
@@ -80,10 +85,13 @@ class LocalNeo4j:
         self._port.write_text(str(port))
         self._keep_password()
         command = [java, *self._java_options, "-cp", jars, str(_LAUNCHER)]
+        command += [str(self._home), str(self._settings), str(self.password_file)]
+        if self._dies_with_us:
+            command.append(_UNTIL_INPUT_ENDS)  # the pipe closes when this process is no more
         with self.log.open("w") as log:
             self._child = subprocess.Popen(
-                [*command, str(self._home), str(self._settings), str(self.password_file)],
-                stdin=subprocess.DEVNULL,
+                command,
+                stdin=subprocess.PIPE if self._dies_with_us else subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C in the terminal is not for the server
@@ -157,6 +165,8 @@ class LocalNeo4j:
                 time.sleep(0.02)
         if self._child is not None:
             self._child.wait()
+            if self._child.stdin is not None:
+                self._child.stdin.close()
         self._pid.unlink(missing_ok=True)
 
 

@@ -33,7 +33,8 @@ def running(folder: Path, environ: Mapping[str, str]) -> Iterator[Address]:
     """Yield a server that answers.
 
     With NEO4J_URI set it is that one (NEO4J_USER, NEO4J_PASSWORD), and stays. Else one is started
-    in `folder` on a free port, and removed afterwards.
+    in `folder` on a free port, and removed afterwards; it ends with this process, too, when that is
+    killed and removes nothing.
 
     Raises:
         CannotStart: it cannot be started. Tests that need it must fail then, not be skipped.
@@ -42,7 +43,7 @@ def running(folder: Path, environ: Mapping[str, str]) -> Iterator[Address]:
         user, password = environ.get("NEO4J_USER", USER), environ.get("NEO4J_PASSWORD", "")
         yield Address(uri, user, password)
         return
-    server = LocalNeo4j(folder, java_options=SHORT_LIVED)
+    server = LocalNeo4j(folder, java_options=SHORT_LIVED, dies_with_us=True)
     try:
         server.start()
         yield Address(server.uri, USER, server.password)

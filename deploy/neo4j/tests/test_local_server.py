@@ -5,6 +5,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +21,7 @@ from neo4j.exceptions import AuthError
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
     """A started server."""
-    own = LocalNeo4j(tmp_path_factory.mktemp("neo4j"))
+    own = LocalNeo4j(tmp_path_factory.mktemp("neo4j"), dies_with_us=True)
     own.start()
     yield own
     own.remove()
@@ -99,6 +100,38 @@ def test_up_twice_is_one_server_and_down_twice_is_none(tmp_path: Path) -> None:
     assert (down.returncode, down_again.returncode) == (0, 0)
     assert LocalNeo4j(tmp_path).process_id() is None
     assert not (tmp_path / "home").exists()
+
+
+TEST_RUN = """
+import sys, time
+from pathlib import Path
+from concord_neo4j.testing import running
+with running(Path(sys.argv[1]), {}):
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.neo4j
+@pytest.mark.timeout(200)
+def test_a_tests_server_dies_with_a_run_that_is_ended(tmp_path: Path) -> None:
+    """Must hold: `timeout` ends a test run by SIGTERM, which cleans nothing up; no Java stays."""
+    server = LocalNeo4j(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", TEST_RUN, str(tmp_path)], stdout=subprocess.PIPE
+    ) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"ready\n"
+        before = server.process_id()
+        run.terminate()
+    until = time.monotonic() + 20
+    while server.process_id() is not None and time.monotonic() < until:
+        time.sleep(0.05)
+    after = server.process_id()
+    server.remove()
+
+    assert before is not None
+    assert after is None
 
 
 @pytest.mark.parametrize(("program", "package"), [("java", "openjdk-17"), ("mvn", "maven")])

@@ -31,7 +31,7 @@ ACKNOWLEDGED = "OK"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
     """A server of its own, which may be killed."""
-    own = LocalNeo4j(tmp_path_factory.mktemp("killed"), java_options=SHORT_LIVED)
+    own = LocalNeo4j(tmp_path_factory.mktemp("killed"), java_options=SHORT_LIVED, dies_with_us=True)
     own.start()
     yield own
     own.remove()
