@@ -26,6 +26,7 @@ from concord_client.audit.replay import Replay
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json
+from concord_governance.domain.safeguards import Settings, policy
 from concord_governance.ports import LedgerWrites
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -36,6 +37,8 @@ VERIFY_BAR = Bar(1.5)
 APPEND_BAR = Bar(500, at_most=False)
 BATCH = 50
 START = 1_800_000_000_000_000
+HOUR = 3_600_000_000
+POLICY = sha256(rfc8785.dumps(policy(Settings()))).hexdigest()
 ORIGIN = "concord.local/bench"
 PER_PROPOSAL = 6
 """Entries of a proposal that both sign: made, two consents, decided, written, executed."""
@@ -121,10 +124,11 @@ class _Writer:
         digest = sha256(b"%d" % number).hexdigest()
         item, decision = f"item-{number}", f"decision-{number}"
         etags = {item: "", f"{item}-source": "e" * 32, f"{item}-target": ""}
-        terms: dict[str, Any] = {"action_digest": digest, "etags": etags, "policy_digest": digest}
+        terms: dict[str, Any] = {"action_digest": digest, "etags": etags, "policy_digest": POLICY}
         signed = {"proposal_digest": digest, **terms}
-        until = format_time(START + 10**12)
+        until = format_time(START + 48 * HOUR)
         told: dict[str, Any] = {
+            "policy": policy(Settings()),
             "kind": "ADD",
             "level": "BILATERAL",
             "undo_of": "",
@@ -146,9 +150,10 @@ class _Writer:
         made = {"decision_id": decision}
         decided = {"decide_time": format_time(START), **made}
         self._add(number, Action.SMF_DECIDE, Actor.SYSTEM, "", **decided)
-        written = {"request_id": decision, "digest": digest, "before_digest": ""}
+        written: dict[str, Any] = {"request_id": decision, "digest": digest, "before_digest": ""}
+        written |= {"graph_seq": number + 1, "revision": 1}
         self._add(number, Action.WRITE_SUCCESS, Actor.SYSTEM, "", item=item, **written)
-        effects = [{"id": item, "kind": 2, "before": 0, "after": 1}]
+        effects = [{"id": item, "kind": 2, "before": 0, "after": 1, "governed": [1]}]
         executed: dict[str, Any] = {"effects": effects, "undo_until": until, **made}
         self._add(number, Action.SMF_EXECUTE, Actor.SYSTEM, "", **executed)
 

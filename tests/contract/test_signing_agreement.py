@@ -9,7 +9,8 @@ from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import digest
 from concord_attestation.consent import ConsentInvalid, GenesisInvalid, SlotKey
-from concord_attestation.verify import verify_genesis, verify_grant
+from concord_attestation.parties import verify_genesis
+from concord_attestation.verify import verify_grant
 from concord_client import signing
 from google.protobuf import struct_pb2
 from hypothesis import given

@@ -426,7 +426,7 @@ GUARDS = {
     ),
     "slots with a say": Guard(
         a_slot_without_a_say,
-        "the log has a consent of no use: slot",
+        "the log has a consent of no use: approve_slot",
         checks={"slot_is_required": False},
     ),
     "every required slot": Guard(

@@ -27,7 +27,8 @@ from concord_attestation.consent import (
     GrantInvalid,
     SlotKey,
 )
-from concord_attestation.verify import verify_genesis, verify_grant
+from concord_attestation.parties import verify_genesis
+from concord_attestation.verify import verify_grant
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st

@@ -14,7 +14,7 @@ from concord_attestation.consent import (
     GenesisRecord,
     SlotKey,
 )
-from concord_attestation.verify import verify_genesis
+from concord_attestation.parties import verify_genesis
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 Payload = dict[str, object]

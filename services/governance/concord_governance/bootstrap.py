@@ -69,8 +69,8 @@ class GovernanceApp:
         self._judge = judge
         desk = Desk(ledger, clock)
         proposing = Proposing(desk, graph, settings, normal_form, judge)
-        self._executing = Executing(desk, graph, settings)
         self._following = Following(ledger, graph)
+        self._executing = Executing(desk, graph, self._following, settings, proposing.policy_digest)
         deciding = Deciding(
             desk,
             graph,

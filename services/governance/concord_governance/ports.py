@@ -214,10 +214,12 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an action did. `token`: freshness token of the write."""
+    """What an action did. `token`: freshness token of the write, change `seq` of `epoch`."""
 
     effects: tuple[Effect, ...]
     token: str
+    epoch: str
+    seq: int
     orphaned: tuple[str, ...] = ()
     """Ids of the lineage and resolutions that lost an end by it."""
 
@@ -239,6 +241,7 @@ class Noted:
     item_id: str
     item_kind: int
     change_type: int
+    revision: int
     principal: str
     method: str
     request_id: str
@@ -260,6 +263,14 @@ class News:
     erased: tuple[tuple[str, bool], ...] = ()
     """Items whose words are to be removed everywhere, and whether graph waits to be told so: it
     does for a memory, not for what goes with one."""
+
+
+class Feed(Protocol):
+    """How far graph's changes are in the ledger."""
+
+    async def reached(self, space: str, epoch: str, seq: int) -> bool:
+        """Wait, for seconds at most, for a change of graph in the ledger; say whether it is."""
+        ...
 
 
 class Graph(Protocol):

@@ -20,13 +20,9 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
+from concord_attestation.parties import verify_genesis, verify_new_key
 from concord_attestation.restore import verify_restore
-from concord_attestation.verify import (
-    verify_genesis,
-    verify_grant,
-    verify_new_key,
-    verify_revocation,
-)
+from concord_attestation.verify import verify_grant, verify_revocation
 from concord_chassis.failure import Translate
 from concord_chassis.neo4j_server import Neo4jConfig
 from concord_chassis.server import Registration

@@ -53,6 +53,7 @@ SCOPES = frozenset(
     }
 )
 SECRET = "one-time-secret"
+MADE = 8
 POLICY = "0" * 64
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
@@ -596,7 +597,11 @@ class Parties:
         consented: governed_pb2.GovernedAction | None = None,
         governance: Ed25519PrivateKey | None = None,
     ) -> bytes:
-        """Return a grant for an action, with the consents of `slots`; all else can be bent."""
+        """Return a grant for an action, with the consents of `slots`; all else can be bent.
+
+        It leaves room for `MADE` new items, as a proposal does for those that its preview makes.
+        """
+        etags = {f"made-{number}": "" for number in range(MADE)} | dict(etags)
         digest = signing.action_digest(action)
         proposal = f"p-{next(self._numbers)}"
         signers = {signing.AGENT: self.agent, signing.HUMAN: self.human}

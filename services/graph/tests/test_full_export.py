@@ -254,7 +254,9 @@ async def test_an_unused_space_moves_too(home: Calls, live: World) -> None:
 
 async def test_only_who_may_write_spaces_imports(live: World) -> None:
     """W6 A scope of its own: an agent's other scopes do not suffice."""
-    scopes = frozenset({"graph:read", "graph:write", "memory:write", "governed:write"})
+    scopes = frozenset(
+        {"graph:read", "graph:write", "memory:write", "governed:read", "governed:write"}
+    )
     calls = live.calls("other", scopes=scopes)
     lines = await export_of(calls)
 

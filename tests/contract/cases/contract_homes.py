@@ -29,6 +29,7 @@ from google.protobuf.message import Message
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 EXPIRE_TIME = datetime.fromtimestamp(NOW // 1_000_000, UTC) + timedelta(days=1)
+MADE = 3
 POLICY = sha256(b"policy").hexdigest()
 
 
@@ -56,14 +57,14 @@ class Parties:
         etags: Mapping[str, str],
         **other: Any,  # what a forger signs instead, by the names of `sign_consent`
     ) -> bytes:
-        """Return a grant with both consents to an action."""
+        """Return a grant with both consents to an action that may make some items."""
         agreed: dict[str, Any] = {
             "space": space,
             "proposal_id": "p-1",
             "revision": 1,
             "proposal_digest": POLICY,
             "action_digest": signing.action_digest(action),
-            "etags": etags,
+            "etags": {f"made-{number}": "" for number in range(MADE)} | dict(etags),
             "policy_digest": POLICY,
             "expire_time": EXPIRE_TIME,
         } | other

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
+import rfc8785
 from concord_attestation.consent import REJECTION_TYPE, REVOCATION_TYPE, Answer, Terms
 from concord_attestation.instants import parse_time
 from concord_attestation.verify import verify_answer, verify_consent
 
 from concord_client.audit.course import DECIDED, ENDED, FAILED, OPEN, REQUIRED, Course, Told
+
+HOUR = 3_600_000_000
+DAY = 24 * HOUR
 
 
 class ConsentRules:
@@ -17,20 +22,20 @@ class ConsentRules:
 
     def __init__(self, course: Course) -> None:
         self._course = course
+        self._policies: dict[str, dict[str, Any]] = {}
 
     def on_propose(self, leaf: dict[str, Any]) -> None:
         """Take a new proposal."""
         proposal_id = leaf["proposal"]["id"]
-        if proposal_id in self._course.proposals or leaf["proposal"]["revision"] != 1:
-            raise self._course.breach("proposal")
+        self._course.demand("proposed_again", proposal_id not in self._course.proposals)
+        self._course.demand("first_revision", leaf["proposal"]["revision"] == 1)
         self._course.proposals[proposal_id] = self._told(leaf)
 
     def on_revise(self, leaf: dict[str, Any]) -> None:
         """Take the next revision; earlier consents are gone with it."""
         before = self._course.known(leaf, OPEN)
         after = self._told(leaf)
-        if after.terms.revision != before.terms.revision + 1:
-            raise self._course.breach("revision")
+        self._course.demand("next_revision", after.terms.revision == before.terms.revision + 1)
         self._course.proposals[leaf["proposal"]["id"]] = after
 
     def _told(self, leaf: dict[str, Any]) -> Told:
@@ -44,43 +49,61 @@ class ConsentRules:
             etags=told["etags"],
             policy_digest=told["policy_digest"],
         )
+        policy = self._policy(told)
+        expire_time = parse_time(told["expire_time"])
+        clock = parse_time(leaf["time"]) + policy["approval_timeout_hours"] * HOUR
+        self._course.demand("expire_time", expire_time == clock)
+        self._course.demand("level", told["level"] in REQUIRED)
         alone = told["kind"] == "CHANGE_KEY" and told["level"] != "BILATERAL"
-        if told["level"] not in REQUIRED or alone:
-            raise self._course.breach("level")
+        self._course.demand("key_level", not alone)
         return Told(
-            terms, told["level"], told["kind"], told["undo_of"], parse_time(told["expire_time"])
+            terms=terms,
+            level=told["level"],
+            kind=told["kind"],
+            undo_of=told["undo_of"],
+            expire_time=expire_time,
+            retention=policy["undo_retention_days"] * DAY,
         )
+
+    def _policy(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Return the policy that the papers name by its digest."""
+        policy: dict[str, Any] = told["policy"]
+        digest = told["policy_digest"]
+        if self._policies.get(digest) != policy:
+            named = sha256(rfc8785.dumps(policy)).hexdigest() == digest
+            self._course.demand("policy", named)
+            self._policies[digest] = policy
+        slots = {level: list(slots) for level, slots in REQUIRED.items()}
+        self._course.demand("policy_slots", policy["required_slots"] == slots)
+        return policy
 
     def on_approve(self, leaf: dict[str, Any]) -> None:
         """Demand a valid consent of a slot with a say, in time, with a fresh nonce."""
-        told = self._course.known(leaf, OPEN)
+        course = self._course
+        told = course.known(leaf, OPEN)
         paper = json.dumps(leaf["properties"]["consent"]).encode()
         now = parse_time(leaf["time"])
-        given = verify_consent(paper, genesis=self._course.keys(), terms=told.terms, now_us=now)
-        if now >= told.expire_time:
-            raise self._course.breach("expiry")
-        if (given.slot, given.principal) != (leaf["actor"], leaf["principal"]):
-            raise self._course.breach("principal")
-        if given.slot not in REQUIRED[told.level]:
-            raise self._course.breach("slot")
-        self._course.spend(given.nonce)
+        given = verify_consent(paper, genesis=course.keys(), terms=told.terms, now_us=now)
+        course.demand("approved_late", now < told.expire_time)
+        named = (given.slot, given.principal) == (leaf["actor"], leaf["principal"])
+        course.demand("approve_principal", named)
+        course.demand("approve_slot", given.slot in REQUIRED[told.level])
+        course.demand("approve_nonce", course.spend(given.nonce))
         told.consents[given.slot] = (given.expire_time, given.nonce)
 
     def on_revoke(self, leaf: dict[str, Any]) -> None:
         """Demand that the consent that is taken back was given."""
         told = self._course.known(leaf, OPEN, DECIDED, FAILED)
         answer = self._answer(leaf, told, REVOCATION_TYPE)
-        if told.consents.get(answer.slot, (0, ""))[1] != answer.nonce:
-            raise self._course.breach("nonce")
-        del told.consents[answer.slot]
+        given = told.consents.pop(answer.slot, (0, ""))
+        self._course.demand("revoked", given[1] == answer.nonce)
 
     def on_reject(self, leaf: dict[str, Any]) -> None:
         """Demand a valid rejection by a slot with a say."""
         told = self._course.known(leaf, OPEN)
         answer = self._answer(leaf, told, REJECTION_TYPE)
-        if answer.slot not in REQUIRED[told.level]:
-            raise self._course.breach("slot")
-        self._course.spend(answer.nonce)
+        self._course.demand("reject_slot", answer.slot in REQUIRED[told.level])
+        self._course.demand("reject_nonce", self._course.spend(answer.nonce))
         told.state = ENDED
 
     def _answer(self, leaf: dict[str, Any], told: Told, payload_type: str) -> Answer:
@@ -92,8 +115,8 @@ class ConsentRules:
             proposal_id=told.terms.proposal_id,
             revision=told.terms.revision,
         )
-        if (answer.slot, answer.principal) != (leaf["actor"], leaf["principal"]):
-            raise self._course.breach("principal")
+        named = (answer.slot, answer.principal) == (leaf["actor"], leaf["principal"])
+        self._course.demand("answer_principal", named)
         return answer
 
     def on_end(self, leaf: dict[str, Any]) -> None:
@@ -103,6 +126,5 @@ class ConsentRules:
     def on_expire(self, leaf: dict[str, Any]) -> None:
         """Demand that nobody answered in time."""
         told = self._course.known(leaf, OPEN)
-        if parse_time(leaf["time"]) < told.expire_time:
-            raise self._course.breach("expiry")
+        self._course.demand("expired_early", parse_time(leaf["time"]) >= told.expire_time)
         told.state = ENDED

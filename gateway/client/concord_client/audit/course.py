@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import rfc8785
 from concord_attestation.consent import GenesisRecord, Terms
-from concord_attestation.verify import verify_genesis
+from concord_attestation.parties import verify_genesis
 
+from concord_client.audit.items import Items
 from concord_client.audit.log import Log, LogInvalid, Pinned
 
-REQUIRED = {"AGENT": ("AGENT",), "BILATERAL": ("AGENT", "HUMAN")}
+REQUIRED: Mapping[str, tuple[str, ...]] = {"AGENT": ("AGENT",), "BILATERAL": ("AGENT", "HUMAN")}
 
 OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
     *("open", "decided", "executed", "failed", "undone", "ended"),
@@ -20,58 +22,75 @@ OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
 
 @dataclass(slots=True)
 class Told:
-    """A proposal as the log tells it."""
+    """A proposal as the log tells it. Times and `retention` are microseconds."""
 
     terms: Terms
     level: str
     kind: str
     undo_of: str
     expire_time: int
+    retention: int
+    """For how long the policy that is signed lets its effect be undone."""
     state: str = OPEN
     consents: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Slot to the consent's expiry and nonce."""
     decision_id: str = ""
+    decided_at: int = 0
+    """The entry that decided it."""
     undo_until: int = 0
     effects: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Item to its revisions before and after."""
+    writes: dict[str, list[int]] = field(default_factory=dict)
+    """Item to the revisions that graph told of."""
+    began: dict[str, int] = field(default_factory=dict)
+    """What was written to the newest revision of it that was told before."""
+    stood: dict[str, str] = field(default_factory=dict)
+    """What was written to the digest under which it was constitutive before; empty: it was not."""
 
 
 class Course:
     """Where a replay stands. `index` is the entry that is judged now."""
 
-    def __init__(self, log: Log, pinned: Pinned) -> None:
+    def __init__(self, log: Log, pinned: Pinned, skipped: frozenset[str]) -> None:
         self.log = log
         self.pinned = pinned
         self.genesis: GenesisRecord | None = None
         self.proposals: dict[str, Told] = {}
         self.decisions: dict[str, Told] = {}
-        self.nonces: set[str] = set()
+        self.items = Items()
         self.index = 0
+        self._skipped = skipped
+        self._nonces: set[str] = set()
 
     def known(self, leaf: dict[str, Any], *states: str) -> Told:
         """Return the entry's proposal; LogInvalid unless it is in one of these states."""
-        told = self.proposals.get(leaf["proposal"]["id"])
-        if told is None or told.state not in states:
-            raise self.breach("state")
-        if leaf["action"] != "SMF_REVISE" and leaf["proposal"]["revision"] != told.terms.revision:
-            raise self.breach("revision")
+        told = self.proposals[leaf["proposal"]["id"]]
+        self.demand("state", told.state in states)
+        newest = leaf["proposal"]["revision"] == told.terms.revision
+        self.demand("revision", leaf["action"] == "SMF_REVISE" or newest)
         return told
 
     def keys(self) -> GenesisRecord:
         """Return the keys as they stand at this entry."""
         if self.genesis is None:
             if self.log.genesis is None:
-                raise self.breach("genesis")
+                raise LogInvalid("genesis", self.index)
             self.genesis = verify_genesis(rfc8785.dumps(self.log.genesis), self.log.space)
-            if self.pinned.genesis_digest not in (None, self.genesis.digest):
-                raise self.breach("genesis_digest")
+            pinned = self.pinned.genesis_digest in (None, self.genesis.digest)
+            self.demand("genesis_digest", pinned)
         return self.genesis
 
-    def spend(self, nonce: str) -> None:
-        """Demand that a nonce was not used before."""
-        if nonce in self.nonces:
-            raise self.breach("nonce")
-        self.nonces.add(nonce)
+    def spend(self, nonce: str) -> bool:
+        """Take a nonce; return whether it was not used before."""
+        fresh = nonce not in self._nonces
+        self._nonces.add(nonce)
+        return fresh
 
-    def breach(self, rule: str) -> LogInvalid:
-        """Return the refusal of the entry that is judged now."""
-        return LogInvalid(rule, self.index)
+    def demand(self, rule: str, holds: bool, of: str = "") -> None:
+        """Refuse the entry that is judged now unless a rule holds of it.
+
+        Raises:
+            LogInvalid: names the rule, and `of` what it does not hold.
+        """
+        if not holds and rule not in self._skipped:
+            raise LogInvalid(f"{rule} of {of}" if of else rule, self.index)

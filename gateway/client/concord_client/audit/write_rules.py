@@ -1,15 +1,15 @@
-"""The rules of writes: by a genesis or a bilateral decision, and as told before (V2, V5)."""
+"""The rules of writes: by a genesis or a bilateral decision, each told once (V2, V5, V6)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from concord_client.audit.course import FAILED, Course
-from concord_client.audit.log import LogInvalid
+from concord_client.audit.course import DECIDED, Course, Told
+from concord_client.audit.effects import within_signed
 
 GENESIS_EDGES = 3
 """What a genesis writes: an edge for each slot's key and one for governance's."""
+CHANGE_KEY = "CHANGE_KEY"
 
 
 class WriteRules:
@@ -17,64 +17,72 @@ class WriteRules:
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._written: list[tuple[int, str, str]] = []
-        self._standing: dict[str, list[str]] = {}
-        """What is constitutive, with the ids of its ends."""
-        self._digests: dict[str, str] = {}
-        self._written_last: dict[str, str] = {}
-        """Item to the digest that its newest entry gave it."""
         self._enrolled: set[str] = set()
         self._enrolments: set[str] = set()
+        self._seq = 0
         self.refused = 0
-
-    def constitutive(self) -> Mapping[str, str]:
-        """Return everything both parties agreed to as it stands, to its last digest."""
-        return {
-            item_id: self._digests[item_id]
-            for standing, ends in self._standing.items()
-            for item_id in (standing, *ends)
-        }
 
     def on_genesis(self, leaf: dict[str, Any]) -> None:
         """Take the edges that one enrolment wrote: no later write passes for a genesis."""
-        self._course.keys()
-        self._enrolled.add(leaf["item"]["id"])
+        course, item_id = self._course, leaf["item"]["id"]
+        course.keys()
+        self._in_order(leaf)
+        course.demand("enrolled_again", course.items.first(item_id) is None)
+        self._enrolled.add(item_id)
         self._enrolments.add(leaf["properties"]["request_id"])
-        again = leaf["item"]["id"] in self._written_last
-        if again or len(self._enrolments) > 1 or len(self._enrolled) > GENESIS_EDGES:
-            raise self._course.breach("genesis")
-        self._note_item(leaf)
+        course.demand("one_genesis", len(self._enrolments) == 1)
+        course.demand("genesis_edges", len(self._enrolled) <= GENESIS_EDGES)
+        self._take(leaf)
 
     def on_write(self, leaf: dict[str, Any]) -> None:
-        """Note a governed write; its decision may be told later."""
-        if leaf["blocked"]:
-            raise self._course.breach("blocked")
-        item_id, told = leaf["item"]["id"], leaf["properties"]
-        if told["before_digest"] != self._written_last.get(item_id, told["before_digest"]):
-            raise self._course.breach("before_digest")
-        self._written.append((self._course.index, told["request_id"], item_id))
-        self._note_item(leaf)
+        """Demand that an open decision of both parties covers a write, and that it follows on what
+        was there."""
+        course, told = self._course, leaf["properties"]
+        course.demand("blocked_write", not leaf["blocked"])
+        self._in_order(leaf)
+        decision = course.decisions.get(told["request_id"])
+        agreed = decision is not None and decision.level == "BILATERAL"
+        course.demand("undecided_write", agreed)
+        if decision is not None:
+            self._by_decision(leaf, decision)
+        self._follows(leaf)
+        self._take(leaf)
 
     def on_refusal(self, leaf: dict[str, Any]) -> None:
         """Count a refusal; it says that it blocked."""
-        if not leaf["blocked"]:
-            raise self._course.breach("blocked")
+        self._course.demand("blocked_refusal", leaf["blocked"])
+        if leaf["action"] in ("WRITE_ATTEMPT", "DELETE_ATTEMPT"):
+            self._in_order(leaf)
         self.refused += 1
 
-    def demand_written_as_decided(self) -> None:
-        """Demand a bilateral decision behind every governed write: it may be told later."""
-        for index, request_id, item_id in self._written:
-            told = self._course.decisions.get(request_id)
-            if told is None or told.level != "BILATERAL":
-                raise LogInvalid("undecided_write", index)
-            if told.state == FAILED or (told.effects and item_id not in told.effects):
-                raise LogInvalid("undecided_write", index)
+    def _by_decision(self, leaf: dict[str, Any], decision: Told) -> None:
+        course, item_id = self._course, leaf["item"]["id"]
+        course.demand("finished_write", decision.state == DECIDED)
+        key_change = decision.kind == CHANGE_KEY
+        course.demand("principal_write", key_change == (item_id in self._enrolled))
+        decision.began.setdefault(item_id, course.items.revision(item_id))
+        decision.stood.setdefault(item_id, course.items.stands(item_id))
+        decision.writes.setdefault(item_id, []).append(leaf["properties"]["revision"])
+        signed = within_signed(decision, course.items, decision.writes)
+        course.demand("unsigned_write", signed)
 
-    def _note_item(self, leaf: dict[str, Any]) -> None:
+    def _follows(self, leaf: dict[str, Any]) -> None:
+        """Demand that a write begins where the last entry about its item, or its end, stopped."""
+        course, item_id, told = self._course, leaf["item"]["id"], leaf["properties"]
+        revision, before = told["revision"], told["before_digest"]
+        course.demand("write_revision", revision > course.items.revision(item_id))
+        course.demand("first_write", (revision == 1) == (before == ""))
+        course.demand("before_digest", course.items.fixed(item_id) in (None, before))
+        course.demand("ends", not course.items.moved(told.get("ends", {})))
+
+    def _in_order(self, leaf: dict[str, Any]) -> None:
+        """Demand graph's own order: nothing is told twice, late or in between."""
+        seq = leaf["properties"]["graph_seq"]
+        self._course.demand("graph_seq", seq > self._seq)
+        self._seq = seq
+
+    def _take(self, leaf: dict[str, Any]) -> None:
         item_id, told = leaf["item"]["id"], leaf["properties"]
         removed = leaf["action"] == "DELETE_SUCCESS"
-        self._written_last[item_id] = "" if removed else told["digest"]
-        self._digests |= {item_id: told["digest"], **told.get("ends", {})}
-        self._standing.pop(item_id, None)
-        if "ends" in told:
-            self._standing[item_id] = list(told["ends"])
+        self._course.demand("removed", not (removed and "ends" in told))
+        self._course.items.write(item_id, told, self._course.index, removed=removed)

@@ -6,9 +6,9 @@ Times are integer microseconds since 1970 UTC.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -134,12 +134,21 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a decision did to one item: from which revision (0 = it was not there) to which."""
+    """What a decision did to one item: from which revision (0 = it was not there) to which.
+
+    `governed`: those of the revisions that needed consent, each of them an entry of the audit log.
+    """
 
     item_id: str
     item_kind: int
     before: int
     after: int
+    governed: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> Effect:
+        """Return the effect that a ledger kept as its fields in order; older ones lack the last."""
+        return cls(*parts[:4], *(tuple(each) for each in parts[4:]))
 
 
 @dataclass(frozen=True, slots=True)

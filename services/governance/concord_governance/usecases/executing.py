@@ -27,7 +27,7 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports import Done, Graph, LedgerWrites
+from concord_governance.ports import Done, Feed, Graph, LedgerWrites
 from concord_governance.usecases.desk import Desk, ended_as, entry_on, existing
 
 DAY = 86_400_000_000
@@ -36,17 +36,22 @@ DAY = 86_400_000_000
 class Executing:
     """Brings decisions to their end."""
 
-    def __init__(self, desk: Desk, graph: Graph, settings: Settings) -> None:
+    def __init__(
+        self, desk: Desk, graph: Graph, feed: Feed, settings: Settings, policy_digest: str
+    ) -> None:
         self._desk = desk
         self._graph = graph
+        self._feed = feed
         self._settings = settings
+        self._policy_digest = policy_digest
         self._running: dict[str, asyncio.Lock] = {}
 
     async def execute(self, space: str, proposal_id: str) -> tuple[Proposal, str]:
         """Do what was decided, unless that is done.
 
-        Returns the proposal and the freshness token of the effect, "" when graph did not answer
-        (the proposal stays APPROVED, and `complete` goes on with it) or refused (FAILED).
+        Returns the proposal and the freshness token of the effect, "" when graph did not answer or
+        its own entries have not come (the proposal stays APPROVED, and `complete` goes on with it)
+        or it refused (FAILED).
         """
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
         async with lock:
@@ -61,6 +66,8 @@ class Executing:
                 return await self._failed(space, proposal_id, refusal.reason), ""
             finally:
                 self._running.pop(proposal_id, None)
+            if not await self._is_told(space, done):
+                return proposal, ""
             return await self._executed(space, proposal_id, done), done.token
 
     async def complete(self) -> int:
@@ -80,6 +87,19 @@ class Executing:
             return await self._graph.apply(space, newest.action, decision.id, decision.grant)
         return await self._graph.perform(space, newest.action, decision.id, newest.etags)
 
+    async def _is_told(self, space: str, done: Done) -> bool:
+        """Return whether the log tells of every governed write, so that EXECUTED comes after them:
+        whoever reads it then takes no write for one of a decision that has come to its end."""
+        governed = any(effect.governed for effect in done.effects)
+        return not governed or await self._feed.reached(space, done.epoch, done.seq)
+
+    def _undo_until(self, proposal: Proposal, now: int) -> int:
+        """Return how long it can be undone: as the policy says that was signed, and not at all when
+        the settings were changed between the decision and its effect."""
+        if proposal.newest.policy_digest != self._policy_digest:
+            return now
+        return now + self._settings.undo_retention_days * DAY
+
     async def _executed(self, space: str, proposal_id: str, done: Done) -> Proposal:
         async def work(tx: LedgerWrites) -> Proposal:
             stored = await existing(tx, proposal_id)
@@ -89,7 +109,7 @@ class Executing:
             after = replace(
                 ended_as(stored, Status.EXECUTED, now, _who(stored)),
                 decision=replace(stored.decision, effects=done.effects),
-                undo_until=now + self._settings.undo_retention_days * DAY,
+                undo_until=self._undo_until(stored, now),
                 orphaned=done.orphaned if stored.newest.kind == Kind.UNDO else (),
             )
             await tx.put(stored, after)
@@ -157,6 +177,7 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
             "kind": effect.item_kind,
             "before": effect.before,
             "after": effect.after,
+            "governed": list(effect.governed),
         }
         for effect in done.effects
     ]

@@ -14,6 +14,7 @@ DELETED = 3
 REFUSED = 7
 _ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
+_REACH_SECONDS = 5.0
 
 
 class Following:
@@ -23,6 +24,24 @@ class Following:
         self._ledger = ledger
         self._graph = graph
         self.is_following = False
+        self._moved = asyncio.Condition()
+
+    async def reached(self, space: str, epoch: str, seq: int) -> bool:
+        """Wait, for seconds at most, until a change of graph's is in the ledger; say whether it is.
+
+        Another process may be the one that follows, so the ledger is asked now and then anyway.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_REACH_SECONDS), self._moved:
+                while not await self._has(space, epoch, seq):
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._moved.wait(), _RETRY_SECONDS)
+                return True
+        return False
+
+    async def _has(self, space: str, epoch: str, seq: int) -> bool:
+        followed, applied = await self._ledger.read(space, lambda tx: tx.feed_cursor())
+        return followed == epoch and applied >= seq
 
     async def run(self) -> None:
         """Follow graph for ever; begin again where the ledger stopped when it fell silent."""
@@ -58,6 +77,8 @@ class Following:
             await tx.move_cursor(news.epoch, news.seq)
 
         await self._ledger.write(news.space, work)
+        async with self._moved:
+            self._moved.notify_all()
         if news.erased:
             await self._confirm(news.space)
 
@@ -84,6 +105,7 @@ def entry_of(noted: Noted) -> Entry:
         action = Action.DELETE_SUCCESS if deletes else Action.WRITE_SUCCESS
     evidence: dict[str, Json] = {
         "graph_seq": noted.seq,
+        "revision": noted.revision,
         "method": noted.method,
         "request_id": noted.request_id,
         "digest": noted.digest,

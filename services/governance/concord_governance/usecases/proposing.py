@@ -83,7 +83,8 @@ class Proposing:
         self._graph = graph
         self._normal = normal
         self._settings = settings
-        self.policy_digest = sha256(rfc8785.dumps(policy(settings))).hexdigest()
+        self._policy = policy(settings)
+        self.policy_digest = sha256(rfc8785.dumps(self._policy)).hexdigest()
 
     async def create(self, asker: Asker, request: Request, draft: Draft) -> Proposal:
         """Propose an action."""
@@ -103,7 +104,7 @@ class Proposing:
             )
             proposal = Proposal(revision, Status.PENDING, create_time=now)
             await tx.put(None, proposal)
-            await tx.append([_made(proposal, Action.SMF_PROPOSE, asker)])
+            await tx.append([_made(proposal, Action.SMF_PROPOSE, asker, self._policy)])
             return proposal
 
         return await self._desk.run(asker, request, work)
@@ -138,7 +139,7 @@ class Proposing:
             )
             after = replace(stored, newest=revision, consents=())
             await tx.put(stored, after)
-            await tx.append([_made(after, Action.SMF_REVISE, asker)])
+            await tx.append([_made(after, Action.SMF_REVISE, asker, self._policy)])
             return after
 
         return await self._desk.run(asker, request, work, proposal_id=proposal_id)
@@ -304,7 +305,7 @@ def _demand_own(proposal: Proposal, asker: Asker) -> None:
         raise NotProposer("only its proposer may do this")
 
 
-def _made(proposal: Proposal, action: Action, asker: Asker) -> Entry:
+def _made(proposal: Proposal, action: Action, asker: Asker, policy: Mapping[str, Json]) -> Entry:
     newest = proposal.newest
     return entry_on(
         proposal,
@@ -318,6 +319,7 @@ def _made(proposal: Proposal, action: Action, asker: Asker) -> Entry:
         framing_check=newest.framing_check.name,
         action_digest=newest.action_digest,
         etags=newest.etags,
+        policy=dict(policy),
         policy_digest=newest.policy_digest,
         expire_time=format_time(newest.expire_time),
         undo_of=newest.undo_of,

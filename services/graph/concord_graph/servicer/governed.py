@@ -189,9 +189,11 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
 
 
 def _effect(ref: Ref) -> governed_pb2.Effect:
+    before, *governed = map(int, ref.outcome.removeprefix(EFFECT).split())
     return governed_pb2.Effect(
         id=ref.id,
         kind=int(ref.kind),  # type: ignore[arg-type] # numbers are the contract's
-        before_revision=int(ref.outcome.removeprefix(EFFECT)),
+        before_revision=before,
         after_revision=ref.revision,
+        governed_revisions=governed,
     )

@@ -43,13 +43,13 @@ from concord_graph.ports import (
     RevocationVerifier,
 )
 from concord_graph.usecases.commands import Work
-from concord_graph.usecases.writer import Writer, ref
+from concord_graph.usecases.writer import Effect, Writer, ref
 
 SPACE_NODE = "concord:space"
 GOVERNANCE_NODE = "concord:governance"
 GOVERNANCE_RELATION = "concord:governance_key"
 EFFECT = "from "
-"""Begins the outcome of a reference to an effect; the revision before follows."""
+"""Begins the outcome of a reference to an effect: the revision before and the governed follow."""
 ORPHANED = "orphaned"
 """The outcome of a reference to lineage that lost an end (V8)."""
 MOST_ORPHANS = 1_000
@@ -117,14 +117,21 @@ class GovernedChanges:
         if not await tx.burn(grant.nonces):
             raise GrantInvalid("nonce")
         await tx.open_grant(grant.action_digest)
-        return await _with_effects(writer.with_grant(grant), work)
+        granted = writer.with_grant(grant)
+        refs = await _with_effects(granted, work)
+        _demand_consented(grant.etags, granted.effects)
+        if not any(effect.governed for effect in granted.effects):
+            raise GrantInvalid("etags")  # what was consented to is there already
+        return refs
 
     async def apply_ungranted(
         self, writer: Writer, etags: Mapping[str, str], work: Work
     ) -> tuple[Ref, ...]:
         """Do one change that needs no consent, on items that are as they were when proposed."""
         await demand_etags(writer.tx, etags)
-        return await _with_effects(writer, work)
+        refs = await _with_effects(writer, work)
+        _demand_consented(etags, writer.effects)
+        return refs
 
     async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
         """Burn a consent's nonce, on its principal's signature alone."""
@@ -210,8 +217,9 @@ async def _with_effects(writer: Writer, work: Work) -> tuple[Ref, ...]:
     """Do the work; the references of its reply, then one for each effect."""
     refs = await work(writer)
     effects = [
-        Ref(effect.kind, effect.id, effect.after, f"{EFFECT}{effect.before}")
+        Ref(effect.kind, effect.id, effect.after, EFFECT + " ".join(map(str, numbers)))
         for effect in writer.effects
+        for numbers in [(effect.before, *effect.governed)]
     ]
     return (*refs[:1], *effects, *await _orphans(writer))
 
@@ -235,6 +243,18 @@ async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
         )
         if (etag(item) if item else "") != consented:
             raise GrantInvalid("etags")
+
+
+def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> None:
+    """Demand that a change touched and made no more than what was seen when it was proposed.
+
+    What is made has another id each time it is tried, so it is only counted.
+    """
+    made = sum(not effect.before for effect in effects)
+    if made > sum(not consented for consented in etags.values()):
+        raise GrantInvalid("etags")
+    if any(effect.before and effect.id not in etags for effect in effects):
+        raise GrantInvalid("etags")
 
 
 async def _write_principals(writer: Writer, record: GenesisRecord) -> tuple[Ref, ...]:

@@ -63,7 +63,7 @@ class Rules:
 class Effect:
     """What was done to an item: from which revision (0 = it was not there) to which.
 
-    `etag` is that of the revision before; `needs_consent` says that protection had a say.
+    `etag` is that of the revision before; `governed`: the revisions that protection had a say in.
     """
 
     kind: ItemKind
@@ -71,7 +71,12 @@ class Effect:
     before: int
     after: int
     etag: str
-    needs_consent: bool
+    governed: tuple[int, ...] = ()
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether protection had a say."""
+        return bool(self.governed)
 
 
 class Rehearsal:
@@ -262,13 +267,14 @@ class Writer:
 
     def _note(self, before: Record | None, after: Record, *, needs_consent: bool) -> None:
         first = self._effects.get(after.id)
+        number = after.revision.number
         self._effects[after.id] = Effect(
             kind=after.kind,
             id=after.id,
             before=first.before if first else before.revision.number if before else 0,
-            after=after.revision.number,
+            after=number,
             etag=first.etag if first else etag(before) if before else "",
-            needs_consent=needs_consent or (first is not None and first.needs_consent),
+            governed=(*(first.governed if first else ()), *((number,) if needs_consent else ())),
         )
 
     async def _protected(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:

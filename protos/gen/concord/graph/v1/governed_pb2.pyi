@@ -751,6 +751,7 @@ class Effect(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     BEFORE_REVISION_FIELD_NUMBER: _builtins.int
     AFTER_REVISION_FIELD_NUMBER: _builtins.int
+    GOVERNED_REVISIONS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The item."""
     kind: _type_pb2.ItemKind.ValueType
@@ -759,6 +760,12 @@ class Effect(_message.Message):
     """Its revision before; 0 = it was not there."""
     after_revision: _builtins.int
     """Its revision now."""
+    @_builtins.property
+    def governed_revisions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Those of its revisions made by this that protection let through by consent, rising; each is an
+        event for the audit log.
+        """
+
     def __init__(
         self,
         *,
@@ -766,10 +773,11 @@ class Effect(_message.Message):
         kind: _type_pb2.ItemKind.ValueType = ...,
         before_revision: _builtins.int = ...,
         after_revision: _builtins.int = ...,
+        governed_revisions: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "id", b"id", "kind", b"kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "governed_revisions", b"governed_revisions", "id", b"id", "kind", b"kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

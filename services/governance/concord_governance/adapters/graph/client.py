@@ -23,6 +23,7 @@ from concord_attestation.consent import GenesisRecord, SlotKey
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import effects, news
@@ -172,7 +173,9 @@ class GraphClient:
 
     async def _applied(self, space: str, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
         done = await _asked(self._governed.ApplyGovernedChange(request, metadata=self._as(space)))
-        return Done(effects(done), done.token, tuple(done.orphaned_ids))
+        fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
+        orphaned = tuple(done.orphaned_ids)
+        return Done(effects(done), done.token, fresh.epoch, fresh.seq, orphaned)
 
     def _as(self, space: str) -> tuple[tuple[str, str]]:
         """Return the metadata under which a space is written to."""

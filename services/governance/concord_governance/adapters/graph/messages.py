@@ -34,7 +34,13 @@ def written(action: governed_pb2.GovernedAction) -> tuple[Mapping[str, Json], st
 def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...]:
     """Return what was done to each item."""
     return tuple(
-        Effect(each.id, int(each.kind), each.before_revision, each.after_revision)
+        Effect(
+            each.id,
+            int(each.kind),
+            each.before_revision,
+            each.after_revision,
+            tuple(each.governed_revisions),
+        )
         for each in done.effects
     )
 
@@ -63,6 +69,7 @@ def _noted(change: feed_pb2.Change) -> Noted:
         item_id=change.item_id,
         item_kind=int(change.item_kind),
         change_type=int(change.type),
+        revision=change.revision,
         principal=told.principal,
         method=told.method,
         request_id=told.request_id,

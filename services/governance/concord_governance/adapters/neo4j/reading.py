@@ -142,7 +142,7 @@ def _leaves(rows: list[Row]) -> list[Leaf]:
 def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal:
     decision = None
     if row["decision_id"]:
-        effects = tuple(Effect(*effect) for effect in json.loads(row["effects"]))
+        effects = tuple(map(Effect.of, json.loads(row["effects"])))
         grant = bytes(row["decision_grant"])
         decision = Decision(row["decision_id"], row["decision_time"], grant, effects)
     return Proposal(

@@ -150,7 +150,7 @@ class SqliteLedgerReads:
     def _proposal(self, row: Row) -> Proposal:
         decision = None
         if row[10]:
-            effects = tuple(Effect(*parts) for parts in json.loads(row[13]))
+            effects = tuple(map(Effect.of, json.loads(row[13])))
             decision = Decision(row[10], row[11], row[12], effects)
         return Proposal(
             newest=self._revision(row[0], row[1]),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
-from concord_attestation.verify import verify_genesis
+from concord_attestation.parties import verify_genesis
 
 from concord_graph.adapters.neo4j import (
     erasing,

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
-from concord_attestation.verify import verify_genesis
+from concord_attestation.parties import verify_genesis
 
 from concord_graph.adapters.sqlite import (
     erasing,

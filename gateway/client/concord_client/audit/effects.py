@@ -1,0 +1,71 @@
+"""What a decision did, held against what was signed and what graph told of it (V6, V8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from concord_client.audit.course import Course, Told
+from concord_client.audit.items import Items, etag_of
+
+
+def within_signed(decision: Told, items: Items, touched: Iterable[str]) -> bool:
+    """Return whether consents name each touched item that was there, and as many others as are new.
+
+    What is made gets its id when it is made, so the papers name it by an empty etag and another id.
+    """
+    etags = decision.terms.etags
+    new = [name for name in touched if not etags.get(name)]
+    room = sum(not etag for etag in etags.values())
+    firsts = (items.first(name) for name in new)
+    known = any(first is not None and first < decision.decided_at for first in firsts)
+    return len(new) <= room and not known
+
+
+class EffectRules:
+    """What an EXECUTE may say that was done."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+
+    def on_execute(self, told: Told, effects: list[dict[str, Any]]) -> None:
+        """Demand that exactly what was signed for was done, as graph told before."""
+        self._demand_signed(told, effects)
+        self._demand_told(told, effects)
+        told.effects = {each["id"]: (each["before"], each["after"]) for each in effects}
+        if told.kind == "UNDO":
+            self._demand_as_before(told, self._course.proposals[told.undo_of])
+        for each in effects:
+            self._course.items.saw(each["id"], self._course.index)
+
+    def _demand_signed(self, told: Told, effects: list[dict[str, Any]]) -> None:
+        course, etags = self._course, told.terms.etags
+        names = [each["id"] for each in effects]
+        forward = all(
+            told.began.get(each["id"], 0) <= each["before"] < each["after"] for each in effects
+        )
+        course.demand("effect_revisions", forward and len(set(names)) == len(names))
+        for each in effects:
+            signed = etags.get(each["id"], "") if each["before"] else ""
+            version = etag_of(each["id"], each["before"]) if each["before"] else ""
+            course.demand("unsigned_effect", signed == version)
+        made = [each["id"] for each in effects if not each["before"]]
+        course.demand("made", within_signed(told, course.items, made))
+
+    def _demand_told(self, told: Told, effects: list[dict[str, Any]]) -> None:
+        """Demand each governed revision's own entry, and no entry but these."""
+        course = self._course
+        governed = {each["id"]: each["governed"] for each in effects if each["governed"]}
+        course.demand("effects_told", governed == told.writes)
+        course.demand("no_effect", bool(governed) == (told.level == "BILATERAL"))
+        for each in effects:
+            inside = all(each["before"] < number <= each["after"] for number in each["governed"])
+            course.demand("governed_revisions", inside)
+
+    def _demand_as_before(self, undo: Told, original: Told) -> None:
+        """Demand that an undo began where its original ended, and ended where that began."""
+        course = self._course
+        for name, (_, after) in original.effects.items():
+            course.demand("undone_effects", undo.effects.get(name, (0,))[0] == after)
+        for name, digest in original.stood.items():
+            course.demand("undone_state", course.items.stands(name) == digest)

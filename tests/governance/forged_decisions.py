@@ -1,0 +1,127 @@
+"""Forgeries of decisions, of their ends and of undoing them, each with the rule that refuses it."""
+
+from __future__ import annotations
+
+import copy
+
+from forged_papers import Forgery
+from forger import DAYS, Forger, own_key
+from governed_world import AGENT, HUMAN
+
+
+def _decided_on(it: Forger, approved: float, decided: float, **told: str) -> None:
+    """Decide what the agent decides alone, some hours later."""
+    made = it.of("small", "SMF_PROPOSE")
+    it.approve(made, AGENT, hours=approved, valid=100)
+    it.decide(made, hours=decided, **told)
+
+
+def _decided_late(it: Forger) -> None:
+    _decided_on(it, 1, 49)
+
+
+def _decided_earlier(it: Forger) -> None:
+    """Say that a late decision was made in time."""
+    _decided_on(it, 1, 49, decide_time=it.time(1))
+
+
+def _decided_too_late(it: Forger) -> None:
+    """Let the decision wait until the consents have run out."""
+    made = it.of("small", "SMF_PROPOSE")
+    it.approve(made, AGENT)
+    it.decide(made, hours=2)
+
+
+def _agent_alone(it: Forger) -> None:
+    """Leave out the human's consent."""
+    it.drop(it.of("made", "SMF_APPROVE", 1))
+
+
+def _one_decision_twice(it: Forger) -> None:
+    same = it.of("alone", "SMF_DECIDE")["properties"]["decision_id"]
+    _decided_on(it, 0, 0, decision_id=same)
+
+
+def _undo_decided(it: Forger, original: str, hours: float = 0) -> None:
+    """Let both decide to undo what cannot be undone."""
+    undo = it.propose("unmade", "new", hours, undo_of=it.names[original])
+    it.approve(undo, AGENT, hours)
+    it.approve(undo, HUMAN, hours)
+    it.decide(undo, hours)
+
+
+def _undone_after_its_window(it: Forger) -> None:
+    _undo_decided(it, "added", 31 * DAYS)
+
+
+def _undone_when_it_was_undone(it: Forger) -> None:
+    _undo_decided(it, "made")
+
+
+def _key_undone(it: Forger) -> None:
+    _undo_decided(it, "key")
+
+
+def _undone_twice(it: Forger) -> None:
+    it.add(it.of("made", "SMF_UNDO"))
+
+
+def _undone_by_nothing(it: Forger) -> None:
+    it.of("made", "SMF_UNDO")["properties"]["undone_by"] = it.names["made"]
+
+
+def _undo_not_told(it: Forger) -> None:
+    it.drop(it.of("made", "SMF_UNDO"))
+
+
+def _executed_twice(it: Forger) -> None:
+    it.add(it.of("alone", "SMF_EXECUTE"))
+
+
+def _another_decision(it: Forger) -> None:
+    it.of("alone", "SMF_EXECUTE")["properties"]["decision_id"] = "another"
+
+
+def _window_for_ever(it: Forger) -> None:
+    it.of("alone", "SMF_EXECUTE")["properties"]["undo_until"] = "9999-12-31T23:59:59.999999Z"
+
+
+def _key_of_another_action(it: Forger) -> None:
+    it.of("key", "SMF_EXECUTE")["properties"]["key_action"] = own_key()
+
+
+def _failed_quietly(it: Forger) -> None:
+    it.of("failed", "SMF_FAIL")["blocked"] = False
+
+
+def _another_failed(it: Forger) -> None:
+    it.of("failed", "SMF_FAIL")["properties"]["decision_id"] = "another"
+
+
+def _failed_when_it_was_done(it: Forger) -> None:
+    """Say of what was written that nothing was done."""
+    executed = it.of("back", "SMF_EXECUTE")
+    it.cut(executed)
+    it.leaves[-1] = copy.deepcopy(executed) | {"action": "SMF_FAIL", "blocked": True}
+
+
+DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
+    "a decision after its time": (_decided_late, "decided_late"),
+    "a late decision dated back": (_decided_earlier, "decide_time"),
+    "decided when consents had run out": (_decided_too_late, "consent"),
+    "the human's consent is left out": (_agent_alone, "consent"),
+    "one decision for two proposals": (_one_decision_twice, "decision_again"),
+    "an undo after its window": (_undone_after_its_window, "retention"),
+    "an undo of what is undone": (_undone_when_it_was_undone, "undo_state"),
+    "an undo of a key's change": (_key_undone, "undo_of_key"),
+    "undone twice": (_undone_twice, "state"),
+    "undone by something else": (_undone_by_nothing, "undone_by"),
+    "an undo that is not told": (_undo_not_told, "undo_untold"),
+    "executed twice": (_executed_twice, "state"),
+    "executed for another decision": (_another_decision, "execute_decision"),
+    "a window to undo for ever": (_window_for_ever, "undo_window"),
+    "a key of another action": (_key_of_another_action, "key_action"),
+    "a failure that is not blocked": (_failed_quietly, "fail_unblocked"),
+    "another decision's failure": (_another_failed, "fail_decision"),
+    "a failure of what was done": (_failed_when_it_was_done, "fail_written"),
+}

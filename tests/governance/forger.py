@@ -1,0 +1,256 @@
+"""An honest log with something of everything, in the hands of whoever owns every key of its space.
+
+Every hash and every checkpoint of what the forger makes is right. It signs with the agent's key,
+and with the human's only where a rule would otherwise not be the one that refuses.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import rfc8785
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.type.v1 import type_pb2
+from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
+from concord_attestation.tree import Frontier, leaf_hash
+from concord_client import signing
+from concord_client.audit.log import Pinned, read_log
+from concord_client.audit.replay import Replay
+from google.protobuf.field_mask_pb2 import FieldMask
+from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused, salt
+from test_papers import revoke
+
+Leaf = dict[str, Any]
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+DAYS = 24.0
+"""In hours."""
+
+
+def etag(item_id: str, revision: int) -> str:
+    """Return an item's version, written again here so that a mistake does not agree with itself."""
+    return sha256(f"etag {revision} {item_id}".encode()).hexdigest()[:24]
+
+
+@dataclass
+class Forger:
+    """`names`: what each proposal of the story is called, to its id."""
+
+    header: Leaf
+    leaves: list[Leaf]
+    keys: Keys
+    party: Party
+    names: Mapping[str, str]
+    human: signing.Signer
+    """With the key that the genesis names."""
+    pinned: Pinned
+
+    def copy(self) -> Forger:
+        """Return a forger of the same honest log."""
+        honest = copy.deepcopy((self.header, self.leaves))
+        return replace(self, header=honest[0], leaves=honest[1])
+
+    def of(self, name: str, action: str, place: int = 0) -> Leaf:
+        """Return an entry about a proposal of the story."""
+        return [leaf for leaf in self._about(name) if leaf["action"] == action][place]
+
+    def write(self, name: str) -> Leaf:
+        """Return graph's own entry about what a proposal's decision did."""
+        decision = self.of(name, "SMF_DECIDE")["properties"]["decision_id"]
+        return next(
+            leaf for leaf in self.leaves if leaf["properties"].get("request_id") == decision
+        )
+
+    def genesis(self, place: int = 0) -> Leaf:
+        """Return an entry of the genesis."""
+        return [leaf for leaf in self.leaves if leaf["action"] == "GENESIS"][place]
+
+    def cut(self, leaf: Leaf) -> None:
+        """Let the log end with an entry."""
+        del self.leaves[self._place(leaf) + 1 :]
+
+    def drop(self, leaf: Leaf) -> None:
+        """Leave an entry out."""
+        del self.leaves[self._place(leaf)]
+
+    def add(self, like: Leaf, told: Mapping[str, Any] | None = None, **changed: Any) -> Leaf:
+        """Append a copy of an entry with other content; `told` changes its properties."""
+        leaf = copy.deepcopy(like) | {"time": self.leaves[-1]["time"]} | changed
+        leaf["properties"] |= told or {}
+        self.leaves.append(leaf)
+        return leaf
+
+    def add_write(self, like: Leaf, item_id: str, **told: Any) -> Leaf:
+        """Append an entry of graph's that comes after all others."""
+        newest = max(leaf["properties"].get("graph_seq", 0) for leaf in self.leaves)
+        item = {"id": item_id, "kind": 2}
+        return self.add(like, {"graph_seq": newest + 1, **told}, item=item)
+
+    def propose(self, like: str, name: str, hours: float = 0, **told: Any) -> Leaf:
+        """Append a proposal like one of the story, some hours later."""
+        made = self.of(like, "SMF_PROPOSE")
+        expire_time = self.time(hours + 48)
+        return self.add(
+            made,
+            {"expire_time": expire_time, **told},
+            proposal={"id": name, "revision": 1},
+            time=self.time(hours),
+        )
+
+    def approve(self, proposal: Leaf, slot: str, hours: float = 0, valid: float = 1) -> Leaf:
+        """Append a slot's consent, which holds for some hours."""
+        signer = self.party.signer(slot)
+        leaf = self.add(
+            self.of("made", "SMF_APPROVE"),
+            proposal=proposal["proposal"],
+            actor=slot,
+            principal=signer.principal,
+            time=self.time(hours),
+        )
+        self.sign(leaf, proposal, slot, signer, hours=hours + valid)
+        return leaf
+
+    def sign(
+        self, leaf: Leaf, proposal: Leaf, slot: str, signer: signing.Signer, *, hours: float = 1
+    ) -> None:
+        """Put a new consent to a proposal into an entry."""
+        told = proposal["properties"]
+        terms = ("action_digest", "etags", "policy_digest")
+        paper = signing.sign_consent(
+            slot=slot,
+            signer=signer,
+            space="one",
+            proposal_id=proposal["proposal"]["id"],
+            revision=proposal["proposal"]["revision"],
+            proposal_digest=told["digest"],
+            expire_time=self.party.time(hours),
+            **{name: told[name] for name in terms},
+        )
+        leaf["properties"]["consent"] = json.loads(paper)
+
+    def sign_again(self, name: str) -> None:
+        """Let both consent to a proposal of the story as it says now."""
+        proposal = self.of(name, "SMF_PROPOSE")
+        signers = ((AGENT, self.party.agent), (HUMAN, self.human))
+        for place, (slot, signer) in enumerate(signers):
+            self.sign(self.of(name, "SMF_APPROVE", place), proposal, slot, signer)
+
+    def decide(self, proposal: Leaf, hours: float = 0, **told: Any) -> Leaf:
+        """Append a decision."""
+        made = {"decide_time": self.time(hours), "decision_id": f"for {proposal['proposal']['id']}"}
+        return self.add(
+            self.of("made", "SMF_DECIDE"),
+            made | told,
+            proposal=proposal["proposal"],
+            time=self.time(hours),
+        )
+
+    def time(self, hours: float) -> str:
+        """Return the story's time and some hours, as entries write it."""
+        return signing.format_time(self.party.time(hours))
+
+    def lines(self) -> list[bytes]:
+        """Return the log with its places counted anew, under a new signed checkpoint."""
+        frontier, lines = Frontier(), []
+        for index, leaf in enumerate(self.leaves):
+            data = rfc8785.dumps(leaf | {"index": index})
+            frontier.append(leaf_hash(data))
+            lines.append(data + b"\n")
+        origin = self.header["log_origin"]
+        checkpoint = Checkpoint(origin, frontier.size, frontier.root())
+        header = self.header | {"checkpoint": sign_checkpoint(checkpoint, self.keys.log)}
+        return [rfc8785.dumps(header) + b"\n", *lines]
+
+    def verify(self, *skipped: str) -> None:
+        """Check the log as a stranger does who pinned the genesis, without some of the rules."""
+        log = read_log(self.lines(), self.pinned)
+        Replay(log, self.pinned, skipped=frozenset(skipped)).run()
+
+    def _about(self, name: str) -> list[Leaf]:
+        return [leaf for leaf in self.leaves if leaf["proposal"]["id"] == self.names[name]]
+
+    def _place(self, leaf: Leaf) -> int:
+        return next(place for place, each in enumerate(self.leaves) if each is leaf)
+
+
+async def told_by(party: Party, keys: Keys) -> Forger:
+    """Let two parties live through the story, and return its log."""
+    human = party.human
+    names = {name: proposal.id for name, proposal in (await _story(party)).items()}
+    while True:  # until graph's own entries are there
+        header, *leaves = (json.loads(line) for line in await party.export_log())
+        if "DELETE_ATTEMPT" in {leaf["action"] for leaf in leaves}:
+            break
+    pinned = Pinned(genesis_digest=signing.genesis_digest(rfc8785.dumps(header["genesis"])))
+    return Forger(header, leaves, keys, party, names, human, pinned)
+
+
+async def _story(party: Party) -> dict[str, proposal_pb2.Proposal]:
+    told = {"made": await party.decide(await party.propose(edge_action()))}
+    told["unmade"] = await party.decide(await party.undo(told["made"]))
+    told["alone"] = await party.decide(await party.propose(edge_action(edge_type=DESCRIPTIVE)))
+    told["rejected"] = await party.reject(await party.propose(edge_action(target="tea")), HUMAN)
+    taken = told["revoked"] = await party.propose(edge_action(target="coffee"))
+    consent = party.consent(taken, AGENT)
+    await party.approve(taken, AGENT, consent)
+    await revoke(party, taken, AGENT, consent)
+    told |= {"failed": await _failing(party)}
+    told |= await _changes(party)
+    told["open"] = await party.propose(edge_action(target="wine"))
+    await party.approve(told["open"], AGENT)
+    told["key"] = await _other_key(party)
+    told["small"] = await party.propose(edge_action(target="beer", edge_type=DESCRIPTIVE))
+    return told
+
+
+async def _failing(party: Party) -> proposal_pb2.Proposal:
+    """Let both consent to what is there when it is decided."""
+    twice = [await party.propose(edge_action(target="kindness")) for _ in range(2)]
+    await party.decide(twice[0])
+    failed = await party.decide(twice[1])
+    assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
+    return failed
+
+
+async def _changes(party: Party) -> dict[str, proposal_pb2.Proposal]:
+    told = {"added": await party.decide(await party.propose(edge_action(target="candour")))}
+    for weight, name in ((0.5, "changed"), (0.25, "again")):
+        edge = await party.edge("agent", "VALUES", "candour")
+        assert edge is not None
+        edge.weight = weight
+        update = graph_pb2.UpdateEdgeRequest(
+            request_id=salt(), edge=edge, update_mask=FieldMask(paths=["weight"])
+        )
+        action = governed_pb2.GovernedAction(update_edge=update)
+        told[name] = await party.decide(await party.propose(action))
+    told["back"] = await party.decide(await party.undo(told["again"]))
+    edge = await party.edge("agent", "VALUES", "candour")
+    assert edge is not None
+    assert edge.weight == 0.5
+    delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
+    await refused(party.graph.DeleteEdge(delete))
+    return told
+
+
+async def _other_key(party: Party) -> proposal_pb2.Proposal:
+    """Change the human's key."""
+    key = signing.generate_key()
+    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
+    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+    action = governed_pb2.GovernedAction(change_key=change)
+    done = await party.decide(await party.propose(action))
+    party.human = signing.Signer("ada", key)
+    return done
+
+
+def own_key() -> Leaf:
+    """Return the action that gives the human a key of the forger's."""
+    key = signing.generate_key()
+    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
+    return {"change_key": {"request_id": salt(), "proof": b64encode(proof).decode()}}

@@ -1,0 +1,123 @@
+"""What makes an export a log at all: form, order, one spelling, and what a reader pinned (A2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from concord_client.audit.log import LogInvalid, Pinned, read_log
+from forged_papers import Forgery
+from forger import Forger, told_by
+from governed_world import Keys, world
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def forger(tmp_path: Path) -> AsyncIterator[Forger]:
+    """An honest log with something of everything."""
+    keys = Keys()
+    async with world(tmp_path, keys=keys) as live:
+        party = live.party()
+        await party.enrol()
+        yield await told_by(party, keys)
+
+
+def _time_back(it: Forger) -> None:
+    it.leaves[-1]["time"] = it.time(-1)
+
+
+def _no_time(it: Forger) -> None:
+    it.leaves[-1]["time"] = "yesterday"
+
+
+def _more_said(it: Forger) -> None:
+    it.leaves[-1]["note"] = "more"
+
+
+def _another_space(it: Forger) -> None:
+    it.leaves[-1]["space"] = "two"
+
+
+LOG_FORGERIES: dict[str, tuple[Forgery, str]] = {
+    "time goes back": (_time_back, "time"),
+    "no time": (_no_time, "time"),
+    "a field too many": (_more_said, "form"),
+    "another space": (_another_space, "sequence"),
+}
+
+
+async def test_every_rule_of_the_log_itself_refuses_its_forgery(forger: Forger) -> None:
+    """A2 Form, order, time and space of entries, whatever their hashes say."""
+    for name, (forge, check) in LOG_FORGERIES.items():
+        forged = forger.copy()
+        forge(forged)
+
+        with pytest.raises(LogInvalid) as caught:
+            forged.verify()
+
+        assert (name, caught.value.check) == (name, check)
+
+
+def _spaced(lines: list[bytes]) -> list[bytes]:
+    return [lines[0], lines[1].replace(b'":', b'": ', 1), *lines[2:]]
+
+
+def _unterminated(lines: list[bytes]) -> list[bytes]:
+    return [*lines[:-1], lines[-1].removesuffix(b"\n")]
+
+
+def _doubled_key(lines: list[bytes]) -> list[bytes]:
+    return [lines[0], lines[1].replace(b'{"action"', b'{"action":"X","action"', 1), *lines[2:]]
+
+
+def _respelled_key(lines: list[bytes]) -> list[bytes]:
+    """Spell the log's key otherwise: 43 letters hold two bits more than it has."""
+    key = json.loads(lines[0])["log_key"].encode()
+    letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    other = letters[letters.index(key[-2]) + 1 :][:1]
+    return [lines[0].replace(key, key[:-2] + other + b"="), *lines[1:]]
+
+
+LINE_FORGERIES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
+    "another spelling of the same JSON": (_spaced, "canonical"),
+    "another spelling of the log's key": (_respelled_key, "form"),
+    "a key twice": (_doubled_key, "canonical"),
+    "no line break at the end": (_unterminated, "truncated"),
+    "no JSON": (lambda lines: [lines[0], b"{\n"], "form"),
+    "too long a line": (lambda lines: [lines[0], b'"' + b"x" * (1 << 20) + b'"\n'], "form"),
+    "nothing at all": (lambda _: [], "form"),
+    "an entry left out": (lambda lines: [lines[0], *lines[2:]], "sequence"),
+    "the end left out": (lambda lines: lines[:-1], "root"),
+}
+
+
+async def test_every_rule_of_the_lines_refuses_its_forgery(forger: Forger) -> None:
+    """A2 One spelling of every byte, and no line too many or too few."""
+    lines = forger.lines()
+    for name, (forge, check) in LINE_FORGERIES.items():
+        with pytest.raises(LogInvalid) as caught:
+            read_log(forge(lines), Pinned())
+
+        assert (name, caught.value.check) == (name, check)
+
+
+async def test_what_a_reader_pinned_is_compared(forger: Forger) -> None:
+    """A2 Another key, a shorter log and another history are refused against what was kept."""
+    whole = forger.lines()
+    kept = json.loads(whole[0])["checkpoint"]
+    last = forger.leaves.pop()
+    shorter = forger.lines()
+    forger.leaves.append(last | {"reason": "rewritten"})
+    rewritten = forger.lines()
+
+    for lines, pinned, check in (
+        (whole, Pinned(log_key=bytes(32)), "log_key"),
+        (shorter, Pinned(checkpoint=kept), "shorter_than_witnessed"),
+        (rewritten, Pinned(checkpoint=kept), "not_an_extension"),
+        (whole, Pinned(checkpoint=kept.replace("one", "two")), "witnessed_checkpoint"),
+    ):
+        with pytest.raises(LogInvalid) as caught:
+            read_log(lines, pinned)
+        assert check == caught.value.check

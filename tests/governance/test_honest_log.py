@@ -1,0 +1,255 @@
+"""Whatever two parties honestly do, their log verifies and the store is as it says (A2, V8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_client.audit.store import differences
+from concord_governance.adapters.graph.client import GraphClient
+from concord_governance.usecases.following import Following
+from google.protobuf.field_mask_pb2 import FieldMask
+from governed_world import (
+    AGENT,
+    CONSTITUTIVE,
+    HUMAN,
+    STATUS,
+    Keys,
+    Party,
+    edge_action,
+    refused,
+    request_id,
+    salt,
+    world,
+)
+from test_execution import ended, never
+
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+EXECUTED = STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+async def does(party: Party, action: governed_pb2.GovernedAction) -> proposal_pb2.Proposal:
+    """Propose, decide and demand that it was done."""
+    done = await party.decide(await party.propose(action))
+    assert done.status == EXECUTED
+    return done
+
+
+async def undoes(party: Party, done: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
+    """Undo, and demand that it was done."""
+    undo = await party.decide(await party.undo(done))
+    assert undo.status == EXECUTED
+    return undo
+
+
+async def value(party: Party) -> type_pb2.Edge:
+    """Return the edge that the flows are about."""
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    return edge
+
+
+async def retyped(party: Party, edge_type: type_pb2.EdgeType.ValueType) -> proposal_pb2.Proposal:
+    """Promote or demote the edge."""
+    edge = await value(party)
+    edge.edge_type = edge_type
+    update = graph_pb2.UpdateEdgeRequest(
+        request_id=salt(), edge=edge, update_mask=FieldMask(paths=["edge_type"])
+    )
+    return await does(party, governed_pb2.GovernedAction(update_edge=update))
+
+
+async def an_undo_undone(party: Party) -> None:
+    """What was made, unmade, and made again."""
+    await undoes(party, await undoes(party, await does(party, edge_action())))
+    assert (await value(party)).edge_type == CONSTITUTIVE
+
+
+async def a_delete_undone(party: Party) -> None:
+    """What was deleted comes back, goes again, and comes back."""
+    await does(party, edge_action())
+    edge = await value(party)
+    delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
+    deleted = await does(party, governed_pb2.GovernedAction(delete_edge=delete))
+    await undoes(party, await undoes(party, await undoes(party, deleted)))
+
+
+def creed() -> governed_pb2.GovernedAction:
+    """Return the action that adds a constitutive memory."""
+    memory = type_pb2.Memory(
+        id="creed",
+        content="I never lie to Ada.",
+        kind=type_pb2.MEMORY_KIND_FACT,
+        edge_type=CONSTITUTIVE,
+        facts=[type_pb2.Fact(subject="agent", relation="TELLS", object="the truth")],
+    )
+    return governed_pb2.GovernedAction(
+        add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
+    )
+
+
+async def a_forgetting_undone(party: Party) -> None:
+    """A constitutive memory with a fact is forgotten, and comes back twice."""
+    await does(party, creed())
+    memory = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))).memory
+    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="creed", etag=memory.etag)
+    forgotten = await does(party, governed_pb2.GovernedAction(forget_memory=forget))
+    await undoes(party, await undoes(party, await undoes(party, forgotten)))
+
+
+async def a_change_alone_between(party: Party) -> None:
+    """Demoted, changed by one alone, promoted again: what was changed alone is no entry."""
+    await does(party, edge_action())
+    await retyped(party, DESCRIPTIVE)
+    edge = await value(party)
+    edge.weight = 0.3
+    await party.graph.UpdateEdge(
+        graph_pb2.UpdateEdgeRequest(
+            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=["weight"])
+        )
+    )
+    await undoes(party, await retyped(party, CONSTITUTIVE))
+
+
+async def an_end_renamed(party: Party) -> None:
+    """A node that something constitutive ends at is renamed, and the renaming undone twice."""
+    await does(party, edge_action())
+    node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="honesty"))).node
+    node.name = "candour"
+    update = graph_pb2.UpdateNodeRequest(
+        request_id=salt(), node=node, update_mask=FieldMask(paths=["name"])
+    )
+    renamed = await does(party, governed_pb2.GovernedAction(update_node=update))
+    await undoes(party, await undoes(party, renamed))
+
+
+async def an_end_freed(party: Party) -> None:
+    """What something constitutive ended at changes alone once that is gone, and ends it again."""
+    done = await does(party, edge_action())
+    undone = await undoes(party, done)
+    node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="honesty"))).node
+    if node.id:
+        node.name = "candour"
+        await party.graph.UpdateNode(
+            graph_pb2.UpdateNodeRequest(
+                request_id=request_id(), node=node, update_mask=FieldMask(paths=["name"])
+            )
+        )
+    assert undone.status == EXECUTED
+    await does(party, edge_action(target="candour"))
+
+
+FLOWS: list[Callable[[Party], Awaitable[None]]] = [
+    *(an_undo_undone, a_delete_undone, a_forgetting_undone, a_change_alone_between),
+    *(an_end_renamed, an_end_freed),
+]
+
+
+async def demand_honest(party: Party) -> None:
+    """Verify the log offline, and hold the store against it."""
+    found = await party.verified()
+    stored = await party.governed.GetConstitutiveDigests(
+        governed_pb2.GetConstitutiveDigestsRequest()
+    )
+    assert differences(found.constitutive, stored.items) == []
+
+
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)
+async def test_the_log_of_what_was_honestly_done_verifies(
+    flow: Callable[[Party], Awaitable[None]], party: Party
+) -> None:
+    """A2 V8 No honest course makes a log that its own verifier refuses, or a store that differs."""
+    await flow(party)
+
+    await demand_honest(party)
+
+
+async def test_what_came_in_between_fails_the_decision(party: Party) -> None:
+    """V6 A2 A change touches no more than was seen when it was proposed: no entry tells of an item
+    that nobody was shown."""
+    node = type_pb2.Node(name="desk")
+    upsert = graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node)
+    made = (await party.graph.UpsertNode(upsert)).node
+    delete = graph_pb2.DeleteNodeRequest(
+        request_id=salt(), id=made.id, etag=made.etag, cascade=True
+    )
+    proposal = await party.propose(governed_pb2.GovernedAction(delete_node=delete))
+    await party.graph.UpsertEdge(
+        graph_pb2.UpsertEdgeRequest(
+            request_id=request_id(),
+            edge=edge_action("desk", "STANDS_IN", "room", edge_type=DESCRIPTIVE).upsert_edge.edge,
+        )
+    )
+
+    done = await party.decide(proposal)
+
+    assert done.status == STATUS.PROPOSAL_STATUS_FAILED
+    assert await party.edge("desk", "STANDS_IN", "room") is not None
+    await demand_honest(party)
+
+
+async def test_what_is_there_already_is_not_done_again(party: Party) -> None:
+    """V6 A2 A grant that nothing needs any more fails: EXECUTED always has a governed write."""
+    first, second = await party.propose(edge_action()), await party.propose(edge_action())
+    await party.decide(first)
+
+    done = await party.decide(second)
+
+    assert done.status == STATUS.PROPOSAL_STATUS_FAILED
+    await demand_honest(party)
+
+
+async def test_executed_waits_for_what_graph_tells(
+    party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 A2 Nothing is EXECUTED before graph's own entries of it are in the log."""
+    real = Following.apply
+    told = asyncio.Event()
+
+    async def held(self: Following, news: object) -> None:
+        await told.wait()
+        await real(self, news)  # type: ignore[arg-type] # as it came
+
+    monkeypatch.setattr(Following, "apply", held)
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+    deciding = asyncio.create_task(party.approve(proposal, HUMAN))
+    await asyncio.sleep(0.3)
+    before = await party.actions()
+    told.set()
+    done = await deciding
+
+    assert "SMF_DECIDE" in before
+    assert "SMF_EXECUTE" not in before
+    assert done.status == EXECUTED
+    steps = [name for name in await party.actions() if name in ("WRITE_SUCCESS", "SMF_EXECUTE")]
+    assert steps == ["WRITE_SUCCESS", "SMF_EXECUTE"]
+
+
+async def test_other_settings_between_decision_and_effect_leave_no_undo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V4 V8 A2 How long an undo is possible is what the policy says that was signed, or not at all:
+    settings that were changed between a decision and its effect do not stretch it."""
+    keys, real = Keys(), GraphClient.apply
+    async with world(tmp_path, keys=keys) as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        monkeypatch.setattr(GraphClient, "apply", never)
+        await party.approve(proposal, HUMAN)
+    monkeypatch.setattr(GraphClient, "apply", real)
+    async with world(tmp_path, keys=keys, settings={"undo_retention_days": 3000}) as live:
+        party = live.party()
+
+        done = await ended(party, proposal)
+
+        assert done.status == EXECUTED
+        assert (await refused(party.undo(done))).reason == "ERROR_REASON_RETENTION_EXPIRED"
+        await demand_honest(party)
