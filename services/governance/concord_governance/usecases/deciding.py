@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -98,7 +99,7 @@ class Deciding:
 
         Returns the proposal and the freshness token of its effect, "" when there was none.
         """
-        genesis = await self._genesis(asker.space)
+        genesis = await self._genesis(asker, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await self._open(tx, proposal_id, now)
@@ -126,12 +127,13 @@ class Deciding:
         before = await self._desk.answered(asker, request)
         if before is not None:
             return before
-        genesis = await self._genesis(asker.space)
-        stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
-        answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
-        _given(stored, answer)
-        if stored.status not in _UNAPPLIED:
-            raise ProposalState(stored.status.name)
+        genesis = await self._genesis(asker, request, proposal_id)
+        async with self._desk.on_record(asker, request.method, proposal_id):
+            stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+            answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
+            _given(stored, answer)
+            if stored.status not in _UNAPPLIED:
+                raise ProposalState(stored.status.name)
         await self._graph.revoke(asker.space, envelope, f"revoke {answer.nonce}")
 
         async def work(tx: LedgerWrites, _now: int) -> Proposal:
@@ -152,7 +154,7 @@ class Deciding:
         self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
         """End a proposal by one required slot; items stay as they are."""
-        genesis = await self._genesis(asker.space)
+        genesis = await self._genesis(asker, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await self._open(tx, proposal_id, now)
@@ -196,16 +198,18 @@ class Deciding:
         self, asker: Asker, request: Request, proposal_id: str, envelope: bytes, *, dry_run: bool
     ) -> Status:
         await self._desk.expire(asker.space)
-        stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
-        if stored.newest.level != Level.AGENT:
-            raise BulkForbidden("what is constitutive is approved one by one")
+        trying = self._desk.on_record(asker, request.method, proposal_id)
+        async with nullcontext() if dry_run else trying:
+            stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+            if stored.newest.level != Level.AGENT:
+                raise BulkForbidden("what is constitutive is approved one by one")
         if dry_run:
             return await self._would_become(asker.space, proposal_id, envelope)
         return (await self.approve(asker, request, proposal_id, envelope))[0].status
 
     async def _would_become(self, space: str, proposal_id: str, envelope: bytes) -> Status:
         """Check all that an approval checks, a consent too when there is one, and write nothing."""
-        genesis = await self._genesis(space)
+        genesis = await self._standing(space)
 
         async def look(tx: LedgerReads) -> Proposal:
             now = self._desk.clock()
@@ -223,7 +227,11 @@ class Deciding:
         alone = not any(item.needs_consent for item in found.affected)
         return Status.EXECUTED if alone else Status.FAILED
 
-    async def _genesis(self, space: str) -> GenesisRecord:
+    async def _genesis(self, asker: Asker, request: Request, proposal_id: str) -> GenesisRecord:
+        async with self._desk.on_record(asker, request.method, proposal_id):
+            return await self._standing(asker.space)
+
+    async def _standing(self, space: str) -> GenesisRecord:
         found = await self._graph.standing(space)
         if found is None:
             raise GenesisMissing("the space has no genesis")

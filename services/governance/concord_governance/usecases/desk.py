@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -10,10 +11,19 @@ from concord_attestation.consent import ConsentError
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import (
+    BulkForbidden,
     FramingViolation,
+    GenesisMissing,
+    NotProposer,
     ProposalNotFound,
+    ProposalState,
     RequestReused,
+    RetentionExpired,
+    RevisionStale,
     SafeguardViolation,
+    SlotNotRequired,
+    UndoConflict,
+    UndoImpossible,
 )
 from concord_governance.domain.proposals import Proposal, Status
 from concord_governance.ports import Clock, Ledger, LedgerReads, LedgerWrites, Receipt
@@ -40,7 +50,18 @@ class Request:
 Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
 """(transaction, now in µs) -> the proposal that the reply shows."""
 
-Refused = FramingViolation | SafeguardViolation | ConsentError
+_OF_STEPS = (
+    *(ProposalNotFound, ProposalState, RevisionStale, NotProposer, SlotNotRequired, BulkForbidden),
+    *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing),
+)
+_ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, *_OF_STEPS)
+"""Refusals of a step of governance (A1). What only asks to come again is none of them: a lost race,
+a busy store, a request id that came with other content."""
+
+_WITH_PAPERS = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
+"""The steps that bring a signed paper: what refuses one refuses the paper."""
+
+Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 
 
 class Desk:
@@ -65,23 +86,32 @@ class Desk:
             await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
             return await existing(tx, done.id)
 
-        try:
+        async with self.on_record(asker, request.method, proposal_id):
             return await self.ledger.write(asker.space, transaction)
-        except (FramingViolation, SafeguardViolation, ConsentError) as error:
-            await self._record(asker, error, proposal_id)
-            raise
 
-    async def check(self, asker: Asker, rule: Callable[[], None], proposal_id: str = "") -> None:
+    async def check(
+        self, asker: Asker, request: Request, rule: Callable[[], None], proposal_id: str = ""
+    ) -> None:
         """Apply a rule that needs no ledger, with its refusal on record."""
-        try:
+        async with self.on_record(asker, request.method, proposal_id):
             rule()
-        except (FramingViolation, SafeguardViolation, ConsentError) as error:
-            await self._record(asker, error, proposal_id)
+
+    @asynccontextmanager
+    async def on_record(
+        self, asker: Asker, method: str, proposal_id: str = ""
+    ) -> AsyncIterator[None]:
+        """Write down what is refused within, once: what `run` and `check` do is recorded there."""
+        try:
+            yield
+        except _ON_RECORD as error:
+            await self._record(asker, error, method, proposal_id)
             raise
 
-    async def refuse(self, asker: Asker, error: Refused, proposal_id: str = "") -> NoReturn:
+    async def refuse(
+        self, asker: Asker, request: Request, error: Refused, proposal_id: str = ""
+    ) -> NoReturn:
         """Refuse, on record, what somebody else found to be so."""
-        await self._record(asker, error, proposal_id)
+        await self._record(asker, error, request.method, proposal_id)
         raise error
 
     async def answered(self, asker: Asker, request: Request) -> Proposal | None:
@@ -120,14 +150,16 @@ class Desk:
 
         await self.ledger.write(space, transaction)
 
-    async def _record(self, asker: Asker, error: Refused, proposal_id: str) -> None:
+    async def _record(self, asker: Asker, error: Exception, method: str, proposal_id: str) -> None:
         match error:
             case FramingViolation():
                 action = Action.FRAMING_VIOLATION
-            case SafeguardViolation():
-                action = Action.SAFEGUARD_VIOLATION
-            case _:
+            case ConsentError():
                 action = Action.CONSENT_REFUSED
+            case _ if method in _WITH_PAPERS and not isinstance(error, SafeguardViolation):
+                action = Action.CONSENT_REFUSED
+            case _:
+                action = Action.SAFEGUARD_VIOLATION
         entry = Entry(
             action=action,
             actor=asker.actor,

@@ -119,8 +119,9 @@ class Proposing:
         before = await self._desk.answered(asker, request)
         if before is not None:
             return before
-        asked = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
-        draft = _still_undoing(asked, draft)
+        async with self._desk.on_record(asker, request.method, proposal_id):
+            asked = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+            draft = _still_undoing(asked, draft)
         prepared = await self._prepared(asker, draft, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
@@ -167,14 +168,17 @@ class Proposing:
         before = await self._desk.answered(asker, request)
         if before is not None:
             return before
-        original = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
-        draft = self._undoing(original)
+        ledger = self._desk.ledger
+        async with self._desk.on_record(asker, request.method, proposal_id):
+            original = await ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+            draft = self._undoing(original)
         try:
             return await self.create(asker, request, draft)
         except GraphRefused as refusal:
             if refusal.reason != _UNDO_CONFLICT:
                 raise
-            raise UndoConflict(refusal.metadata.get("item_ids", "").split(",")) from refusal
+            conflict = UndoConflict(refusal.metadata.get("item_ids", "").split(","))
+            return await self._desk.refuse(asker, request, conflict, proposal_id)
 
     def _undoing(self, original: Proposal) -> Draft:
         if original.status != Status.EXECUTED or original.decision is None:
@@ -199,25 +203,28 @@ class Proposing:
         self, asker: Asker, draft: Draft, request: Request, proposal_id: str = ""
     ) -> _Prepared:
         """Have the words judged and ask graph what the draft touches, once for a request."""
-        await self._desk.check(asker, lambda: self._demand_allowed(draft), proposal_id)
+        await self._desk.check(asker, request, lambda: self._demand_allowed(draft), proposal_id)
         if await self._desk.answered(asker, request) is not None:
             return _Prepared()
-        checked = await self._judged(asker, draft, proposal_id)
-        affected = await self._previewed(asker, draft, proposal_id)
+        checked = await self._judged(asker, request, draft, proposal_id)
+        affected = await self._previewed(asker, request, draft, proposal_id)
         return _Prepared(tuple(sorted(affected, key=lambda item: item.id)), checked)
 
     async def _previewed(
-        self, asker: Asker, draft: Draft, proposal_id: str
+        self, asker: Asker, request: Request, draft: Draft, proposal_id: str
     ) -> tuple[Affected, ...]:
         """Ask graph what the draft touches; its ids may stand for what no proposal may touch."""
         try:
             return (await self._graph.preview(asker.space, draft.action)).affected
         except GraphRefused as refusal:
             if refusal.reason == _SAFEGUARD:
-                await self._desk.refuse(asker, SafeguardViolation(actions.PRINCIPALS), proposal_id)
+                error = SafeguardViolation(actions.PRINCIPALS)
+                await self._desk.refuse(asker, request, error, proposal_id)
             raise
 
-    async def _judged(self, asker: Asker, draft: Draft, proposal_id: str) -> FramingCheck:
+    async def _judged(
+        self, asker: Asker, request: Request, draft: Draft, proposal_id: str
+    ) -> FramingCheck:
         """Ask the judge about words that the lexicon let pass, and say who checked them.
 
         Its silence refuses nothing and hides nothing: what both parties sign says that the lexicon
@@ -231,7 +238,7 @@ class Proposing:
             words = await self._judge.violations(draft.framing)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
-        await self._desk.check(asker, lambda: framing.demand_none(words), proposal_id)
+        await self._desk.check(asker, request, lambda: framing.demand_none(words), proposal_id)
         return FramingCheck.MODEL
 
     def _demand_allowed(self, draft: Draft) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import category, is_normalized, normalize
 
-from concord_graph.domain.exceptions import FieldInvalid, ReservedName
+from concord_graph.domain.exceptions import FieldInvalid, PrincipalsReserved, ReservedName
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
@@ -146,7 +146,7 @@ def check_name(name: str, field_: str) -> None:
     if not name:
         raise FieldInvalid(field_, "is required")
     if _plain(name).casefold().startswith(RESERVED_PREFIX):
-        raise ReservedName(field_, f"names starting with {RESERVED_PREFIX!r} are reserved")
+        raise PrincipalsReserved(field_, f"names starting with {RESERVED_PREFIX!r} are reserved")
 
 
 def check_relation(relation: str, field_: str) -> None:
@@ -160,7 +160,8 @@ def check_relation(relation: str, field_: str) -> None:
     if word in LINEAGE_WORDS:
         raise ReservedName(field_, f"{word} is made with AddLineage or a link")
     if _plain(relation).casefold().startswith(RESERVED_PREFIX):
-        raise ReservedName(field_, f"relations starting with {RESERVED_PREFIX!r} are reserved")
+        why = f"relations starting with {RESERVED_PREFIX!r} are reserved"
+        raise PrincipalsReserved(field_, why)
     if not is_normalized("NFKC", normalize("NFC", relation)):
         raise FieldInvalid(field_, "must be in plain letters (Unicode NFKC), not full-width or so")
 

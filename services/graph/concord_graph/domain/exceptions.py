@@ -3,6 +3,7 @@
 GraphError
 ├── FieldInvalid             a value that the contract's rules cannot judge alone
 ├── ReservedName             a name or relation that is Concord's own
+│   └── PrincipalsReserved   one that stands for principals: the attempt goes on record
 ├── MaskInvalid              an update mask that names what cannot be changed
 ├── ItemNotFound             no such item in this space
 ├── ItemExists               one with this id or key and other content
@@ -56,6 +57,10 @@ class FieldInvalid(GraphError):
 
 class ReservedName(FieldInvalid):
     """The name or relation is Concord's own."""
+
+
+class PrincipalsReserved(ReservedName):
+    """The name, relation or id would be one of those that stand for principals and keys."""
 
 
 class MaskInvalid(FieldInvalid):

@@ -12,7 +12,9 @@ from concord_attestation.consent import ConsentError
 from concord_graph.domain.exceptions import (
     ConstitutiveProtected,
     EnrolmentSecretInvalid,
+    GenesisExists,
     GraphError,
+    PrincipalsReserved,
     RequestIdReused,
     SafeguardViolation,
 )
@@ -34,7 +36,10 @@ from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.suggesting import Suggestion, suggestions_of
 from concord_graph.usecases.writer import Rules, Writer
 
-_ON_RECORD = (ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid)
+_ON_RECORD = (
+    *(ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid),
+    *(GenesisExists, PrincipalsReserved),
+)
 
 IMPORT = "ImportSpace"
 """The method whose refusals do not begin a space's record: only an unused one is imported into."""

@@ -64,9 +64,9 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
         if etag:
             raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
         return (ref(await _create(writer, draft, source, target), "created"),)
-    if etag:
-        writer.demand_etag(stored, etag)
     edge = replace(stored, **_merged(stored, draft))
+    if etag:
+        await writer.demand_etag(stored, etag, edge)
     check_interval(edge, "edge.valid_until")
     if not await writer.tx.is_held(stored.id):
         edge = _the_callers(edge)
@@ -76,11 +76,11 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
 async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[Ref, ...]:
     """Change the named fields of an edge; one that a content makes keeps its ends."""
     stored = await _live(writer, patch.item_id)
-    writer.demand_etag(stored, patch.etag)
     unknown = set(patch.values) - (_ANNOTATIONS if stored.is_lineage else _CHANGEABLE)
     if unknown:
         raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
     edge = replace(stored, **await _patched(writer, stored, patch))
+    await writer.demand_etag(stored, patch.etag, edge)
     if edge != stored:
         edge = _the_callers(edge)
     _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
@@ -98,7 +98,7 @@ async def delete_edge(
 ) -> tuple[Ref, ...]:
     """Delete an edge, a lineage edge or a resolution record, but none that a content makes."""
     stored = await _live(writer, edge_id)
-    writer.demand_etag(stored, etag)
+    await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # written before it is judged: an attempt on what defines the agent is refused, and recorded, so
     gone = await writer.put(stored, replace(stored, deleted=True))
     await refuse_said(writer, stored, links)

@@ -35,10 +35,10 @@ class Erasing:
         stored = await writer.tx.memory(memory_id)
         if stored is None:
             raise ItemNotFound(memory_id)
-        writer.demand_etag(stored, etag)
+        time = max(writer.now, 1)
+        await writer.demand_etag(stored, etag, erased_memory(stored, time))
         if stored.erase_time:
             raise ItemErased(memory_id)
-        time = max(writer.now, 1)
         words = await words_of(writer.tx, stored)
         written = await writer.put(stored, erased_memory(stored, time))
         edges, ghosts = await goes_with(writer.tx, stored)

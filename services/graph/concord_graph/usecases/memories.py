@@ -15,7 +15,7 @@ from concord_graph.domain.exceptions import (
     ItemNotFound,
     ItemState,
     MaskInvalid,
-    ReservedName,
+    PrincipalsReserved,
 )
 from concord_graph.domain.items import (
     RESERVED_PREFIX,
@@ -88,14 +88,14 @@ class Memories:
     async def update(self, writer: Writer, patch: Patch) -> tuple[Ref, ...]:
         """Change the named fields of a live memory; the former version is kept (M4)."""
         stored = await _existing(writer, patch.item_id)
-        writer.demand_etag(stored, patch.etag)
-        _demand_unerased(stored)
-        if stored.deleted:
-            raise ItemState("this memory is forgotten: restore it first")
         unknown = set(patch.values) - _CHANGEABLE
         if unknown:
             raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
         memory = self._patched(stored, patch.values)
+        await writer.demand_etag(stored, patch.etag, memory)
+        _demand_unerased(stored)
+        if stored.deleted:
+            raise ItemState("this memory is forgotten: restore it first")
         if memory.external_id and memory.external_id != stored.external_id:
             other = await writer.tx.memory_by_external_id(memory.external_id)
             if other is not None:
@@ -105,7 +105,7 @@ class Memories:
     async def forget(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
         """Forget a memory softly."""
         stored = await _existing(writer, memory_id)
-        writer.demand_etag(stored, etag)
+        await writer.demand_etag(stored, etag, replace(stored, deleted=True))
         _demand_unerased(stored)
         if stored.deleted:
             raise ItemState("this memory is forgotten already")
@@ -118,7 +118,7 @@ class Memories:
     async def restore(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
         """Bring a forgotten memory back."""
         stored = await _existing(writer, memory_id)
-        writer.demand_etag(stored, etag)
+        await writer.demand_etag(stored, etag, replace(stored, deleted=False))
         _demand_unerased(stored)
         if not stored.deleted:
             raise ItemState("this memory is not forgotten")
@@ -251,7 +251,9 @@ class Memories:
         if not draft.content:
             raise FieldInvalid("memory.content", "is required")
         if draft.id.casefold().startswith(RESERVED_PREFIX):
-            raise ReservedName("memory.id", f"ids starting with {RESERVED_PREFIX!r} are reserved")
+            raise PrincipalsReserved(
+                "memory.id", f"ids starting with {RESERVED_PREFIX!r} are reserved"
+            )
         if draft.edge_type == EdgeType.RESOLUTION:
             raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
 

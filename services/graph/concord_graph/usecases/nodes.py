@@ -28,9 +28,9 @@ async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> tuple
         if etag:
             raise EtagMismatch(draft.name)
         return (ref(await create_node(writer, draft), "created"),)
-    if etag:
-        writer.demand_etag(stored, etag)
     node = replace(stored, **merged_node(stored, draft))
+    if etag:
+        await writer.demand_etag(stored, etag, node)
     if not await writer.tx.is_held(stored.id):
         node = replace(node, of_facts=False)
     return (ref(stored if node == stored else await writer.put(stored, node)),)
@@ -46,12 +46,12 @@ async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = Fals
 async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
     """Change the named fields of a node."""
     stored = await _live(writer, patch.item_id)
-    writer.demand_etag(stored, patch.etag)
     unknown = set(patch.values) - _CHANGEABLE
     if unknown:
         raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
     values = dict(patch.values)
     values["label"] = values.get("label", stored.label) or DEFAULT_LABEL
+    await writer.demand_etag(stored, patch.etag, replace(stored, **values))
     if "name" in values and values["name"] != stored.name:
         check_name(values["name"], "node.name")
         if not writer.is_granted:  # what is reserved is refused by itself, whoever agreed
@@ -67,7 +67,7 @@ async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
 async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> tuple[Ref, ...]:
     """Delete a node, with `cascade` its edges too. The first ref is the node's."""
     stored = await _live(writer, node_id)
-    writer.demand_etag(stored, etag)
+    await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # the node first: an attempt on what defines the agent is refused, and recorded, as such
     gone = [ref(await writer.put(stored, replace(stored, deleted=True)))]
     edge_ids = await writer.tx.live_edge_ids_at(node_id)

@@ -23,7 +23,7 @@ async def declare_relation(
         declared = DeclaredRelation(id=writer.new_id(), name=name, functional=functional)
         return (ref(await writer.declare(None, declared), "created"),)
     if etag:
-        writer.demand_etag(stored, etag)
+        await writer.demand_etag(stored, etag)
     if stored.functional == functional:
         return (ref(stored),)
     return (ref(await writer.declare(stored, replace(stored, functional=functional))),)

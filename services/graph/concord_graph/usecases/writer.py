@@ -138,10 +138,17 @@ class Writer:
         if node.is_bare:
             self._worded.add(node.id)
 
-    def demand_etag(self, item: Record, given: str) -> None:
-        """Refuse a write against another version than the current one."""
-        if not self._rules.etag_matches(item, given):
-            raise EtagMismatch(item.id)
+    async def demand_etag(self, item: RecordT, given: str, intended: RecordT | None = None) -> None:
+        """Refuse a write against another version than the current one.
+
+        `intended` is what the write would make of the item: an attempt on what defines the agent
+        is refused, and recorded, as such, whatever version it names.
+        """
+        if self._rules.etag_matches(item, given):
+            return
+        if self._grant is None and isinstance(intended, (Node, Edge, Memory)):
+            await self._protected(item, intended)
+        raise EtagMismatch(item.id)
 
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item.

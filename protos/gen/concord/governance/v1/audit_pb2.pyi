@@ -63,9 +63,11 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_FRAMING_VIOLATION: _AuditAction.ValueType  # 17
     """Words that urge, judge or feel were refused."""
     AUDIT_ACTION_SAFEGUARD_VIOLATION: _AuditAction.ValueType  # 18
-    """An attempt to get around a safeguard was refused."""
+    """An attempt to get around a safeguard, or a step of governance where none is open, was refused:
+    an undo too late, a revision of a stale one, a withdrawal of another's proposal.
+    """
     AUDIT_ACTION_CONSENT_REFUSED: _AuditAction.ValueType  # 19
-    """A signed paper did not verify."""
+    """A signed paper was refused: it did not verify, or came where none counts any more."""
 
 class AuditAction(_AuditAction, metaclass=_AuditActionEnumTypeWrapper):
     """What an entry is about."""
@@ -107,9 +109,11 @@ AUDIT_ACTION_SMF_UNDO: AuditAction.ValueType  # 16
 AUDIT_ACTION_FRAMING_VIOLATION: AuditAction.ValueType  # 17
 """Words that urge, judge or feel were refused."""
 AUDIT_ACTION_SAFEGUARD_VIOLATION: AuditAction.ValueType  # 18
-"""An attempt to get around a safeguard was refused."""
+"""An attempt to get around a safeguard, or a step of governance where none is open, was refused:
+an undo too late, a revision of a stale one, a withdrawal of another's proposal.
+"""
 AUDIT_ACTION_CONSENT_REFUSED: AuditAction.ValueType  # 19
-"""A signed paper did not verify."""
+"""A signed paper was refused: it did not verify, or came where none counts any more."""
 Global___AuditAction: _TypeAlias = AuditAction  # noqa: Y015
 
 class _AuditActor:
