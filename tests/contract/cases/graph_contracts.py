@@ -48,8 +48,8 @@ GRAPH = {
         request=lambda _: _upsert_node("Newcomer"),
         success=lambda reply, _: reply.created and reply.node.label == "Person",
         bad_input=(
-            lambda _: _upsert_node("concord:self"),
-            invalid("node.name", "RESERVED_NAME"),
+            lambda _: _upsert_node("x" * 513),
+            invalid("node.name"),
         ),
         other_space=Answered(lambda reply: reply.created),
         other=lambda _: _upsert_node("Newcomer", "Robot"),

@@ -21,7 +21,7 @@ RELATION = {
         ),
         bad_input=(
             lambda _: pb.DeclareRelationRequest(
-                request_id="r", name="concord:principal", functional=True
+                request_id="r", name="supersedes", functional=True
             ),
             invalid("name", "RESERVED_NAME"),
         ),
