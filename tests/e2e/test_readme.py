@@ -17,6 +17,7 @@ from concord_client.cli.commands import app
 from concord_embedded.testing import Spawned, spawned
 from concord_gateway.config import Config
 from concord_gateway.contracts import services
+from concord_governance import config as governance_config
 from concord_graph.config import GraphConfig, StoreChoice
 
 ROOT = Path(__file__).parents[2]
@@ -142,11 +143,14 @@ def test_every_setting_named_exists() -> None:
     known = {f"GATEWAY_{name.upper()}" for name in Config.model_fields}
     known |= {f"GRAPH_{name.upper()}" for name in GraphConfig.model_fields}
     known |= {f"GRAPH_{name.upper()}" for name in StoreChoice.model_fields}
+    of_governance = (governance_config.GovernanceConfig, governance_config.StoreChoice)
+    known |= {f"GOVERNANCE_{name.upper()}" for each in of_governance for name in each.model_fields}
     known |= {value for name, value in vars(credentials).items() if name.endswith("_VARIABLE")}
 
-    named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH)_[A-Z_]+", README))
+    named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH|GOVERNANCE)_[A-Z_]+", README))
 
     assert named >= {"GATEWAY_TLS_CERT", "GRAPH_WORKING_MEMORY_CAPACITY"}
+    assert named >= {"GOVERNANCE_STORE", "GOVERNANCE_SETTINGS_FILE"}
     assert named - known == set()
 
 
@@ -158,3 +162,14 @@ def test_every_make_target_named_exists() -> None:
     assert named >= {"run", "test"}
     for target in named:
         assert re.search(rf"^{target}:", makefile, re.M), target
+
+
+def test_each_decision_has_a_number_of_its_own() -> None:
+    """Style 19: a decision is named by its number, and every page that is linked is there."""
+    folder = ROOT / "services" / "decisions"
+    numbers = [page.name[:4] for page in folder.glob("[0-9]*.md")]
+    linked = set(re.findall(r"services/decisions/(\d{4}-[a-z0-9-]+\.md)", README))
+
+    assert len(numbers) == len(set(numbers))
+    assert linked
+    assert {name for name in linked if not (folder / name).exists()} == set()

@@ -324,3 +324,12 @@ async def _all(party: Party) -> list[audit_pb2.AuditEntry]:
 
 def _named(entry: audit_pb2.AuditEntry) -> str:
     return audit_pb2.AuditAction.Name(entry.action).removeprefix("AUDIT_ACTION_")
+
+
+async def test_a_paper_that_cannot_be_read_is_refused_in_a_whole_sentence(party: Party) -> None:
+    """V6 Nobody knows whose paper it is: the sentence has no gap where a slot would stand."""
+    made = await party.propose(edge_action())
+
+    failure = await refused(party.approve(made, AGENT, b"garbage"))
+
+    assert failure.message == "the consent failed the check 'envelope'"

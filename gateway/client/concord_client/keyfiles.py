@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from concord_client.private_files import create
 from concord_client.signing import HUMAN, Signer, generate_key, public_bytes
 
 FEWEST_PASSPHRASE_CHARACTERS = 12
+FEWEST_DIFFERENT_CHARACTERS = 5
 SUFFIX = ".key"
 
 AskPassphrase = Callable[[], str]
@@ -81,11 +83,12 @@ def make(
 
     Raises:
         KeyFileError: the path is taken or in a data directory of Concord's, where servers read,
-            or a HUMAN key would stand without a passphrase.
+            a HUMAN key would stand without a passphrase, or no genesis takes the name.
     """
     demand_outside(path, environ)
-    if (slot == HUMAN or passphrase) and len(passphrase) < FEWEST_PASSPHRASE_CHARACTERS:
-        raise KeyFileError(f"A passphrase has {FEWEST_PASSPHRASE_CHARACTERS} characters or more.")
+    demand_name(principal)
+    if slot == HUMAN or passphrase:
+        _demand_passphrase(passphrase)
     key = generate_key()
     lock: KeySerializationEncryption = (
         BestAvailableEncryption(passphrase.encode()) if passphrase else NoEncryption()
@@ -105,6 +108,27 @@ def make(
     except OSError as error:
         raise KeyFileError(f"Cannot write {path}: {error.strerror}.") from error
     return KeyFile(path, slot, principal, public_bytes(key), pem)
+
+
+def demand_name(principal: str) -> None:
+    """Refuse (`KeyFileError`) a name that no genesis would take: its key could not be enrolled."""
+    from concord_attestation.verify import PRINCIPAL_PATTERN
+
+    if not re.fullmatch(PRINCIPAL_PATTERN, principal):
+        raise KeyFileError(
+            f"{principal!r} cannot name a principal: ASCII letters, digits and ._@:+/- between "
+            "them, 1 to 128 characters that begin and end with a letter or digit."
+        )
+
+
+def _demand_passphrase(words: str) -> None:
+    if len(words) < FEWEST_PASSPHRASE_CHARACTERS:
+        raise KeyFileError(f"A passphrase has {FEWEST_PASSPHRASE_CHARACTERS} characters or more.")
+    if len(set(words) - set(" \t")) < FEWEST_DIFFERENT_CHARACTERS:
+        raise KeyFileError(
+            f"A passphrase has {FEWEST_DIFFERENT_CHARACTERS} different characters or more, "
+            "spaces not counted."
+        )
 
 
 def read(path: Path) -> KeyFile:

@@ -72,7 +72,8 @@ class ConsentInvalid(ConsentError):
     """The consent of `slot` failed `check`, one of CONSENT_CHECKS."""
 
     def __init__(self, slot: str, check: str) -> None:
-        super().__init__(f"the consent of {slot} failed the check {check!r}")
+        whose = f" of {slot}" if slot else ""  # whose it is stands in what could not be read
+        super().__init__(f"the consent{whose} failed the check {check!r}")
         self.slot = slot
         self.check = check
 

@@ -114,8 +114,31 @@ def read_settings(path: Path | None) -> Settings:
     if path is None:
         return Settings()
     try:
-        found = _SettingsFile.model_validate(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError) as error:
-        problem = error.errors()[0]["loc"] if isinstance(error, ValidationError) else "its JSON"
-        raise ConfigError(f"{path} is not a settings file: look at {problem}") from None
+        said = json.loads(path.read_text("utf-8"), object_pairs_hook=_each_once)
+        found = _SettingsFile.model_validate(said)
+    except OSError as error:
+        raise _unusable(path, f"it cannot be read ({error.strerror})") from None
+    except ValidationError as error:
+        raise _unusable(path, _wrong(error)) from None
+    except ValueError as error:
+        raise _unusable(path, f"look at its JSON ({error})") from None
     return Settings(found.undo_retention_days, found.approval_timeout_hours)
+
+
+def _unusable(path: Path, why: str) -> ConfigError:
+    return ConfigError(f"{PREFIX}SETTINGS_FILE: {path} is not a settings file: {why}")
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object's fields; ValueError for one that stands there twice."""
+    for name in (names := [name for name, _ in pairs]):
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} stands there twice")
+    return dict(pairs)
+
+
+def _wrong(error: ValidationError) -> str:
+    first = error.errors()[0]
+    if not first["loc"]:
+        return f"it holds no JSON object with {' and '.join(_SettingsFile.model_fields)}"
+    return f"look at {'.'.join(str(part) for part in first['loc'])} ({first['msg']})"

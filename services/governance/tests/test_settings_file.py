@@ -40,8 +40,14 @@ def test_each_setting_is_turned(said: dict[str, int], expected: Settings, tmp_pa
         ('{"approval_timeout_hours": "48"}', "approval_timeout_hours"),
         ('{"approval_timeout_hours": 1.5}', "approval_timeout_hours"),
         ('{"required_slots": []}', "required_slots"),
-        ("[]", "settings file"),
+        ("[]", "no JSON object with undo_retention_days and approval_timeout_hours"),
+        ("7", "no JSON object"),
         ("{", "its JSON"),
+        ("", "its JSON"),
+        (
+            '{"undo_retention_days": 7, "undo_retention_days": 30}',
+            "'undo_retention_days' stands there twice",
+        ),
     ],
 )
 def test_bad_settings_are_refused_with_a_sentence(text: str, named: str, tmp_path: Path) -> None:
@@ -52,14 +58,17 @@ def test_bad_settings_are_refused_with_a_sentence(text: str, named: str, tmp_pat
     with pytest.raises(ConfigError) as caught:
         read_settings(path)
 
-    assert str(path) in str(caught.value)
+    assert str(caught.value).startswith(f"GOVERNANCE_SETTINGS_FILE: {path} is not")
     assert named in str(caught.value)
+    assert "()" not in str(caught.value)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     """V4 A file that was named and is not there is no default."""
-    with pytest.raises(ConfigError, match="is not a settings file"):
+    with pytest.raises(ConfigError, match=r"it cannot be read .No such file or directory"):
         read_settings(tmp_path / "none.json")
+    with pytest.raises(ConfigError, match=r"it cannot be read .Is a directory"):
+        read_settings(tmp_path)
 
 
 def test_the_ledger_is_where_the_operator_says(tmp_path: Path) -> None:

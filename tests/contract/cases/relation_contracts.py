@@ -20,9 +20,7 @@ RELATION = {
             reply.created and reply.relation.functional and reply.relation.etag and reply.token
         ),
         bad_input=(
-            lambda _: pb.DeclareRelationRequest(
-                request_id="r", name="supersedes", functional=True
-            ),
+            lambda _: pb.DeclareRelationRequest(request_id="r", name="supersedes", functional=True),
             invalid("name", "RESERVED_NAME"),
         ),
         other_space=Answered(lambda reply: reply.created),

@@ -122,6 +122,7 @@ class Desk:
         files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
         for file in files:
             if file.slot == slot.contract and file.public_key == wanted.public_key:
+                keyfiles.demand_outside(file.path, merged(self.session))
                 return file
         where = given or keyfiles.key_directory(merged(self.session))
         raise CommandError(

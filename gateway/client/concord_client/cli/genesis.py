@@ -40,6 +40,7 @@ class Keys:
                 f"{where} holds {len(fitting)} keys of {slot.contract}: make one with `concord "
                 f"principal create --slot {slot}`, or name one with --{slot}."
             )
+        keyfiles.demand_outside(fitting[0].path, merged(self.desk.session))
         return fitting[0]
 
     def signer(self, file: KeyFile) -> signing.Signer:

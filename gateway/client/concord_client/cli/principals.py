@@ -172,6 +172,7 @@ def _make(
     environ = merged(session)
     path = out or keyfiles.fresh_path(slot.contract, environ)
     keyfiles.demand_outside(path, environ)
+    keyfiles.demand_name(name)  # before anybody types a passphrase for it
     words = ""
     if slot == Slot.HUMAN or protect:
         words = passphrase(passphrase_fd, f"New passphrase for {path}: ", twice=True)

@@ -51,7 +51,11 @@ def up(
     ] = DEFAULT_PORT,
     as_json: JsonOption = False,
 ) -> None:
-    """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM."""
+    """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM.
+
+    GRAPH_STORE and GOVERNANCE_STORE choose the stores (sqlite, neo4j). GOVERNANCE_SETTINGS_FILE
+    names a JSON file with undo_retention_days and approval_timeout_hours.
+    """
     began = time.monotonic()
     session = Session.of(ctx, None, as_json)
     demand_embedded()
