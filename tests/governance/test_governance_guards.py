@@ -377,7 +377,9 @@ async def _unswept(*_: object) -> None:
     """Sweep nothing."""
 
 
-async def _unrecorded(_self: desk.Desk, _asker: object, error: Exception, *_: object) -> None:
+async def _unrecorded(
+    _self: desk.Desk, _asker: object, _request: object, error: Exception, *_: object
+) -> None:
     raise error
 
 
@@ -387,13 +389,13 @@ async def _unburnt(*_: Any) -> None:
 
 def _believing(patch: pytest.MonkeyPatch) -> None:
     """Let the agent's key fill both slots where governance looks."""
-    real = deciding.Deciding._genesis
+    real = deciding.Deciding._standing
 
     async def agent_twice(self: deciding.Deciding, space: str) -> GenesisRecord:
         found = await real(self, space)
         return replace(found, human=replace(found.human, public_key=found.agent.public_key))
 
-    patch.setattr(deciding.Deciding, "_genesis", agent_twice)
+    patch.setattr(deciding.Deciding, "_standing", agent_twice)
 
 
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
