@@ -112,7 +112,7 @@ def make(
 
 def demand_name(principal: str) -> None:
     """Refuse (`KeyFileError`) a name that no genesis would take: its key could not be enrolled."""
-    from concord_attestation.verify import PRINCIPAL_PATTERN
+    from concord_attestation.parties import PRINCIPAL_PATTERN
 
     if not re.fullmatch(PRINCIPAL_PATTERN, principal):
         raise KeyFileError(
