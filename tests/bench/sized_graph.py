@@ -75,7 +75,7 @@ def settings(folder: Path) -> Iterator[SqliteConfig | Neo4jConfig]:
     if not is_neo4j():
         yield SqliteConfig(store_path=folder / "graph.db")
         return
-    with running(folder, os.environ) as at:
+    with running(folder, os.environ, java_options=()) as at:
         login = (at.user, at.password)
         with GraphDatabase.driver(at.uri, auth=login) as driver, driver.session() as session:
             wipe = "MATCH (n) WHERE NOT n:Store CALL (n) { DETACH DELETE n } IN TRANSACTIONS"

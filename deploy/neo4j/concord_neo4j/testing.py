@@ -1,6 +1,6 @@
 """A Neo4j for tests: the one that NEO4J_URI names, else one of their own while they run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,10 @@ SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
 
 
 @contextmanager
-def running(folder: Path, environ: Mapping[str, str]) -> Iterator[Address]:
-    """Yield a server that answers.
+def running(
+    folder: Path, environ: Mapping[str, str], *, java_options: Sequence[str] = SHORT_LIVED
+) -> Iterator[Address]:
+    """Yield a server that answers. What measures it asks for no `java_options`, as people run it.
 
     With NEO4J_URI set it is that one (NEO4J_USER, NEO4J_PASSWORD), and stays. Else one is started
     in `folder` on a free port, and removed afterwards; it ends with this process, too, when that is
@@ -43,7 +45,7 @@ def running(folder: Path, environ: Mapping[str, str]) -> Iterator[Address]:
         user, password = environ.get("NEO4J_USER", USER), environ.get("NEO4J_PASSWORD", "")
         yield Address(uri, user, password)
         return
-    server = LocalNeo4j(folder, java_options=SHORT_LIVED, dies_with_us=True)
+    server = LocalNeo4j(folder, java_options=java_options, dies_with_us=True)
     try:
         server.start()
         yield Address(server.uri, USER, server.password)
