@@ -48,9 +48,11 @@ class Hand:
     erased: set[str] = field(default_factory=set)
     ghosts: list[str] = field(default_factory=list)
     nodes: dict[str, str] = field(default_factory=dict)
+    node_ids: dict[str, str] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     episodes: list[str] = field(default_factory=list)
+    held: str = ""
     relations: dict[str, bool] = field(default_factory=dict)
     acknowledged: dict[str, list[str]] = field(default_factory=dict)
     """Request ids, with the items that were acknowledged under them."""

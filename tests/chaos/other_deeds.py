@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from concord.graph.v1 import graph_pb2, layers_pb2, relation_pb2
 from concord.type.v1.type_pb2 import Edge, EdgeEnd, Node
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from tests.chaos.hand import Deed, Hand, deed, under
 
@@ -18,11 +19,30 @@ def put_node(hand: Hand) -> Deed:
 
     def note(reply: graph_pb2.UpsertNodeResponse) -> list[str]:
         hand.nodes[name] = reply.node.etag
+        hand.node_ids[name] = reply.node.id
         return [reply.node.id]
 
     return deed(
         lambda c, r: c.graph.UpsertNode(graph_pb2.UpsertNodeRequest(request_id=r, node=node)), note
     )
+
+
+def change_node(hand: Hand) -> Deed | None:
+    """Change a node that was stated."""
+    known = [name for name, etag in hand.nodes.items() if etag]
+    if not known:
+        return None
+    name = hand.draw.choice(known)
+    node = Node(id=hand.node_ids[name], etag=hand.nodes[name], label="Changed")
+    node.properties.update({"changed": hand.number()})
+    mask = FieldMask(paths=["label", "properties"])
+
+    def note(reply: graph_pb2.UpdateNodeResponse) -> list[str]:
+        hand.nodes[name] = reply.node.etag
+        return [reply.node.id]
+
+    request = graph_pb2.UpdateNodeRequest(node=node, update_mask=mask)
+    return deed(lambda c, r: c.graph.UpdateNode(under(request, r)), note)
 
 
 def put_edge(hand: Hand) -> Deed:
@@ -40,6 +60,23 @@ def put_edge(hand: Hand) -> Deed:
     return deed(
         lambda c, r: c.graph.UpsertEdge(graph_pb2.UpsertEdgeRequest(request_id=r, edge=edge)), note
     )
+
+
+def change_edge(hand: Hand) -> Deed | None:
+    """Change an edge's properties."""
+    if not hand.edges:
+        return None
+    edge = Edge()
+    edge.CopyFrom(hand.edges[hand.draw.choice(list(hand.edges))])
+    edge.properties.update({"changed": hand.number()})
+    mask = FieldMask(paths=["properties"])
+
+    def note(reply: graph_pb2.UpdateEdgeResponse) -> list[str]:
+        hand.edges[edge.id] = reply.edge
+        return [edge.id]
+
+    request = graph_pb2.UpdateEdgeRequest(edge=edge, update_mask=mask)
+    return deed(lambda c, r: c.graph.UpdateEdge(under(request, r)), note)
 
 
 def drop_edge(hand: Hand) -> Deed | None:
@@ -106,10 +143,25 @@ def live_through(hand: Hand) -> Deed:
 def hold(hand: Hand) -> Deed:
     """Put a text into working memory, from where it may drive others."""
     request = layers_pb2.PutWorkingMemoryRequest(content=hand.text(), session_id=hand.name)
-    return deed(
-        lambda c, r: c.memory.PutWorkingMemory(under(request, r)),
-        lambda reply: [reply.entry.id, *(each.id for each in reply.evicted)],
-    )
+
+    def note(reply: layers_pb2.PutWorkingMemoryResponse) -> list[str]:
+        hand.held = reply.entry.id
+        return [reply.entry.id, *(each.id for each in reply.evicted)]
+
+    return deed(lambda c, r: c.memory.PutWorkingMemory(under(request, r)), note)
+
+
+def let_go(hand: Hand) -> Deed | None:
+    """Take the last text out of working memory that was put there, held or stale by now."""
+    if not hand.held:
+        return None
+    request = layers_pb2.RemoveWorkingMemoryRequest(id=hand.held)
+
+    def note(_: layers_pb2.RemoveWorkingMemoryResponse) -> list[str]:
+        gone, hand.held = hand.held, ""
+        return [gone]
+
+    return deed(lambda c, r: c.memory.RemoveWorkingMemory(under(request, r)), note)
 
 
 def clear(hand: Hand) -> Deed | None:
@@ -117,7 +169,12 @@ def clear(hand: Hand) -> Deed | None:
     if hand.draw.random() < 0.9:
         return None
     request = layers_pb2.ClearWorkingMemoryRequest(session_id=hand.name, include_stale=True)
-    return deed(lambda c, r: c.memory.ClearWorkingMemory(under(request, r)), lambda _: [])
+
+    def note(_: layers_pb2.ClearWorkingMemoryResponse) -> list[str]:
+        hand.held = ""
+        return []
+
+    return deed(lambda c, r: c.memory.ClearWorkingMemory(under(request, r)), note)
 
 
 def declare(hand: Hand) -> Deed | None:
@@ -135,6 +192,6 @@ def declare(hand: Hand) -> Deed | None:
 
 
 DEEDS: tuple[Callable[[Hand], Deed | None], ...] = (
-    *(put_node, put_edge, put_edge, drop_edge, drop_node),
-    *(talk, live_through, hold, clear, declare),
+    *(put_node, put_edge, put_edge, change_node, change_edge, drop_edge, drop_node),
+    *(talk, live_through, hold, let_go, clear, declare),
 )

@@ -26,7 +26,7 @@ BROKEN = {
     "a link without its lineage": "DELETE FROM edge WHERE relation = 'SUPERSEDES'",
     "an erased memory without its receipt": "DELETE FROM erasure",
     "what was erased": "UPDATE memory SET content = 'still here' WHERE erase_time <> 0",
-    "an open grant": "INSERT INTO open_grant VALUES (1, '')",
+    "an open grant": "INSERT INTO open_grant VALUES (1, '', 0)",
     "a reply that names what is not": "DELETE FROM change WHERE type = 1",
     "a sketch of nothing": "DELETE FROM sketched",
     "half a batch": "DELETE FROM memory WHERE id LIKE '%x%.0'",

@@ -111,7 +111,7 @@ def _haunt(db: sqlite3.Connection, other: int) -> None:
         " WHERE e.rowid = (SELECT max(rowid) FROM edge WHERE relation = 'SUPERSEDES')"
         " AND m.id <> n.id"
     )
-    db.execute("INSERT INTO open_grant VALUES (?, 'open')", (other,))
+    db.execute("INSERT INTO open_grant VALUES (?, 'open', 0)", (other,))
 
 
 def _columns(
