@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, relation_pb2
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.exceptions import GraphUnavailable
 from concord_governance.ports import Done
@@ -20,6 +21,7 @@ from governed_world import (
     Party,
     edge_action,
     request_id,
+    salt,
     world,
 )
 
@@ -140,3 +142,19 @@ async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.P
             return found
         await asyncio.sleep(0.02)
     raise AssertionError("the decision was never completed")
+
+
+async def test_what_is_declared_is_declared_otherwise(tmp_path: Path) -> None:
+    """V1 T2 A relation's cardinality is proposed, carried out, and proposed the other way round."""
+    async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
+        party = live.party()
+        await party.enrol()
+        for functional in (True, False, True):
+            action = governed_pb2.GovernedAction(
+                declare_relation=relation_pb2.DeclareRelationRequest(
+                    request_id=salt(), name="LIVES_IN", functional=functional
+                )
+            )
+            done = await party.approve(await party.propose(action), AGENT)
+
+            assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
