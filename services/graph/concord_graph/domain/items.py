@@ -336,10 +336,17 @@ def digest(item: Record) -> str:
 
 def stated(item: Record) -> dict[str, Any]:
     """Return an item's fields as JSON values, without its revision and when it was erased."""
-    values = {f.name: getattr(item, f.name) for f in fields(item) if f.name not in _UNSAID}
+    values = {name: getattr(item, name) for name in _NAMES[type(item)] if name not in _UNSAID}
     return {
         name: _plain(value) for name, value in values.items() if value or name not in _CAME_LATER
     }
+
+
+_NAMES = {
+    kind: tuple(f.name for f in fields(kind))
+    for kind in (Node, Edge, Memory, Entry, DeclaredRelation, End, Source, Fact)
+}
+"""The names of each kind's fields."""
 
 
 def _plain(value: Any) -> Any:
@@ -348,7 +355,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, (End, Source, Fact)):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {name: _plain(getattr(value, name)) for name in _NAMES[type(value)]}
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return value

@@ -36,6 +36,7 @@ from concord_graph.usecases.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.suggesting import suggest
 from concord_graph.usecases.writer import Writer, ref
 
+_DRAFTED = tuple(f.name for f in fields(MemoryDraft) if f.name != "id")
 _CHANGEABLE = frozenset(
     {
         *("content", "memory_kind", "concepts", "domain", "importance", "surfaces_when"),
@@ -259,7 +260,7 @@ class Memories:
 
     def _drafted(self, memory: Memory, draft: MemoryDraft) -> Memory:
         """Return the memory with everything that the draft states."""
-        values = {f.name: getattr(draft, f.name) for f in fields(draft) if f.name != "id"}
+        values = {name: getattr(draft, name) for name in _DRAFTED}
         values["edge_type"] = draft.edge_type or memory.edge_type
         values["concepts_stated"] = bool(draft.concepts)
         values["concepts"] = draft.concepts or tuple(self._concepts(without_links(draft.content)))
