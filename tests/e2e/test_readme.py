@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from concord_graph.config import GraphConfig, StoreChoice
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 HTTP_ADDRESS = "http://127.0.0.1:7601"
+TYPED = (0, 1, 3)
+"""The blocks of commands that go on from one another."""
 
 
 def blocks(language: str) -> list[str]:
@@ -66,19 +69,40 @@ def alike(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"\d+", "N", text)).strip()
 
 
-@pytest.mark.parametrize("block", [0, 1, 3])
-def test_each_step_prints_what_is_shown(system: Spawned, folder: Path, block: int) -> None:
-    """W4 T2 M6: each command of the first blocks succeeds and prints its reply."""
-    steps = re.split(r"^\$ ", blocks("console")[block], flags=re.M)[1:]
+@dataclass(frozen=True)
+class Step:
+    """A command of the README, what it printed, and what the README shows."""
+
+    command: str
+    printed: str
+    shown: str
+
+
+@pytest.fixture(scope="module")
+def told(system: Spawned, folder: Path) -> dict[int, list[Step]]:
+    """Every step of the blocks that are typed one after the other, in their order.
+
+    What a test asks is there whichever of them a worker runs.
+    """
+    return {block: list(_typed(system, folder, block)) for block in TYPED}
+
+
+def _typed(system: Spawned, folder: Path, block: int) -> Iterator[Step]:
     exported = ""  # a terminal keeps what was exported; here each command has a shell of its own
-    for step in steps:
+    for step in re.split(r"^\$ ", blocks("console")[block], flags=re.M)[1:]:
         command, _, shown = step.partition("\n")
         if command.startswith("export "):
             exported += f"{command}; "
         printed = run(system, ["bash", "-c", exported + command], folder)
+        yield Step(command, printed, shown)
 
-        alike_in = alike if block != 1 else str.strip  # what an import counts is the same anywhere
-        assert alike_in(printed) == alike_in(shown), command
+
+@pytest.mark.parametrize("block", TYPED)
+def test_each_step_prints_what_is_shown(told: dict[int, list[Step]], block: int) -> None:
+    """W4 T2 M6: each command of the first blocks succeeds and prints its reply."""
+    alike_in = alike if block != 1 else str.strip  # what an import counts is the same anywhere
+    for step in told[block]:
+        assert alike_in(step.printed) == alike_in(step.shown), step.command
 
 
 def test_no_command_stands_where_no_test_runs_it() -> None:
@@ -88,6 +112,7 @@ def test_no_command_stands_where_no_test_runs_it() -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.usefixtures("told")
 def test_the_http_request_is_answered(system: Spawned) -> None:
     """W2: the curl line finds the key, asks, and gets the live memory with its reasons."""
     lines = re.findall(r"^\$ (.*)$", blocks("console")[2], re.M)
@@ -130,6 +155,7 @@ def test_every_command_named_exists() -> None:
     assert named <= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined] # a group
 
 
+@pytest.mark.usefixtures("told")
 def test_the_python_example_runs(system: Spawned) -> None:
     """W4: the client finds the system and prints the answer with its reason."""
     printed = run(system, [sys.executable, "-c", blocks("python")[0]])
