@@ -32,9 +32,12 @@ async def suggest(tx: Reads, memories: Sequence[Memory], now: int) -> Mapping[st
     """Return for each new memory references to those that it may amend, the nearest first."""
     texts = {memory.id: Text(memory.content) for memory in memories}
     edits: dict[str, dict[str, Edit]] = {newer_id: {} for newer_id in texts}
+    known = dict(texts)  # many of a batch are compared with the same older ones
     for newer_id, near in (await tx.memories_like(list(texts), MOST_COMPARED)).items():
         for older_id, content in near:
-            edit = small_edit(Text(content), texts[newer_id])
+            if older_id not in known:
+                known[older_id] = Text(content)
+            edit = small_edit(known[older_id], texts[newer_id])
             if edit is not None:
                 edits[newer_id][older_id] = edit
     current = await _current(tx, {i for found in edits.values() for i in found}, Instant(now))
