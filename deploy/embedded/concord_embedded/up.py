@@ -18,39 +18,48 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 NEXT_STEPS = """
 Try, in another terminal:
-  concord add "Our office is in Hamburg." --id office-1
-  concord add "Our office is in Bremen now." --id office-2 --supersedes office-1
-  concord search "where is the office"
-  concord lineage office-1
-  concord demo
+  {concord} add "Our office is in Hamburg." --id office-1
+  {concord} add "Our office is in Bremen now." --id office-2 --supersedes office-1
+  {concord} search "where is the office"
+  {concord} lineage office-1
+  {concord} demo
 
 Ctrl-C stops it; nothing is lost.
 """
 
 
-def up(data_dir: Path, port: int, *, as_json: bool = False, began: float | None = None) -> int:
+def up(
+    data_dir: Path,
+    port: int,
+    *,
+    as_json: bool = False,
+    began: float | None = None,
+    command: str = "concord",
+) -> int:
     """Runs the system on `data_dir` until SIGTERM or SIGINT; returns the exit status.
 
     0 after a signal; 1 when it cannot start, with the reason on standard error. `began` is when
-    the command did, by `time.monotonic`, for the time it tells.
+    the command did, by `time.monotonic`, for the time it tells; `command` is how the command line
+    is called on this system from where this one was.
     """
     began = time.monotonic() if began is None else began
     try:
-        uvloop.run(_serve(data_dir, port, began, as_json=as_json))
+        next_steps = "" if as_json else NEXT_STEPS.format(concord=command)
+        uvloop.run(_serve(data_dir, port, began, next_steps))
     except StartError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
 
 
-async def _serve(data_dir: Path, port: int, began: float, *, as_json: bool) -> None:
+async def _serve(data_dir: Path, port: int, began: float, next_steps: str) -> None:
     with _stoppable():
         try:
             async with running(data_dir, port) as system:
-                _tell(system, time.monotonic() - began, as_json=as_json)
+                _tell(system, time.monotonic() - began, next_steps)
                 await asyncio.get_running_loop().create_future()  # until a signal cancels this
         except asyncio.CancelledError:
-            if not as_json:
+            if next_steps:
                 sys.stdout.write("Stopped.\n")
 
 
@@ -74,9 +83,10 @@ def _stoppable() -> Iterator[None]:
             loop.remove_signal_handler(each)
 
 
-def _tell(system: Running, seconds: float, *, as_json: bool) -> None:
+def _tell(system: Running, seconds: float, next_steps: str) -> None:
+    """Say where it listens, for people with what to try next; without that, as JSON."""
     data = system.data.root
-    if as_json:
+    if not next_steps:
         told = {"url": system.url, "httpUrl": system.http_url, "data": str(data)}
         sys.stdout.write(json.dumps(told) + "\n")
     else:
@@ -85,6 +95,6 @@ def _tell(system: Running, seconds: float, *, as_json: bool) -> None:
             f"  gRPC  {system.url}\n"
             f"  HTTP  {system.http_url}\n"
             f"  data  {data} (keys in credentials.json, log in log/)\n"
-            f"{NEXT_STEPS}"
+            f"{next_steps}"
         )
     sys.stdout.flush()

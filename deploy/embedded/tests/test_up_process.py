@@ -66,7 +66,7 @@ def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
     assert (status, told_to_people(complained)) == (0, [])
     assert f"gRPC  {told['url']}\n" in said
     assert f"HTTP  {told['http_url']}\n" in said
-    assert "concord add" in said
+    assert f"concord --data {tmp_path / 'data'} add " in said
     assert said.endswith("Stopped.\n")
     assert told["url"].startswith("127.0.0.1:")
 

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from concord_client.cli.running import typed_as
 from concord_embedded.testing import COMMAND, Spawned, clean_environ
 
 Unique = Callable[[str], str]
@@ -211,3 +213,16 @@ def test_the_version_is_told() -> None:
     told = concord(clean_environ(), "--version")
 
     assert (told.returncode, told.stdout) == (0, f"concord {version('concord-client')}\n")
+
+
+def test_what_to_try_next_is_typed_as_it_is_shown(tmp_path: Path) -> None:
+    """W4: the command that is shown works from there, on this data, without an environment."""
+    own = Path(sys.executable).parent / "concord"
+    other = tmp_path / "some data"
+
+    assert typed_as(other, {"PATH": str(own.parent)}) == f"concord --data '{other}'"
+    shown = shlex.split(typed_as(other, {"PATH": "/nowhere"}))
+    assert (Path(shown[0]).resolve(), shown[1:]) == (own.resolve(), ["--data", str(other)])
+    home = {"PATH": str(own.parent), "XDG_DATA_HOME": str(tmp_path)}
+    assert typed_as(tmp_path / "concord", home) == "concord"
+    assert typed_as(other, home | {"CONCORD_DATA": str(other)}).endswith(f"--data '{other}'")

@@ -10,6 +10,7 @@ import typer
 from concord_client.cli.choices import instant
 from concord_client.cli.desk import Desk, desk
 from concord_client.cli.failing import CommandError
+from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def log(
     actor: Annotated[By | None, typer.Option(case_sensitive=False, help="Only this one's.")] = None,
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
     until: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:

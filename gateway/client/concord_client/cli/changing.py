@@ -1,14 +1,24 @@
 """`concord update`: other words, or other things said about an item."""
 
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from concord_client.cli.choices import Kind, Weight, instant
+from concord_client.cli.choices import Kind, instant
 from concord_client.cli.failing import BY_FILE, or_propose
 from concord_client.cli.forgetting import EtagOption
 from concord_client.cli.naming import found_item
+from concord_client.cli.options import (
+    CategoryOption,
+    DomainOption,
+    ExternalIdOption,
+    ImportanceOption,
+    SpeakerOption,
+    ValidFromOption,
+    ValidUntilOption,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -19,17 +29,19 @@ if TYPE_CHECKING:
 
     from concord_client.client import Client
 
-PATHS = {
+OF_MEMORY = {
     "content": "content", "kind": "kind", "domain": "domain", "tag": "tags",
     "concept": "concepts", "fact": "facts", "importance": "importance",
     "valid-from": "valid_from", "valid-until": "valid_until", "source": "sources",
-    "external-id": "external_id", "category": "category", "weight": "weight",
-    "property": "properties", "label": "label", "name": "name",
+    "external-id": "external_id", "category": "category",
 }  # fmt: skip
-"""Options, and the fields that they change."""
-OF_MEMORY = frozenset(list(PATHS)[:12])
-OF_EDGE = frozenset(["weight", "property", "importance", "valid-from", "valid-until"])
-OF_NODE = frozenset(["name", "label", "property"])
+OF_EDGE = {
+    "weight": "weight", "property": "properties", "importance": "importance",
+    "valid-from": "valid_from", "valid-until": "valid_until",
+}  # fmt: skip
+OF_NODE = {"name": "name", "label": "label", "property": "properties"}
+PATHS = OF_MEMORY | OF_EDGE | OF_NODE
+"""Options, and the fields that they change; above, those of each kind of item."""
 
 
 def update(
@@ -42,7 +54,7 @@ def update(
         str | None, typer.Option(help='What a memory says; "-" reads standard input.')
     ] = None,
     kind: Annotated[Kind | None, typer.Option(case_sensitive=False)] = None,
-    domain: Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')] = None,
+    domain: DomainOption = None,
     tag: Annotated[list[str] | None, typer.Option(help="All its tags; may be repeated.")] = None,
     concept: Annotated[
         list[str] | None, typer.Option(help="All that it is about; may be repeated.")
@@ -53,7 +65,7 @@ def update(
             metavar="SUBJECT|RELATION|OBJECT", help="All that it states; may be repeated."
         ),
     ] = None,
-    importance: Annotated[Weight | None, typer.Option(case_sensitive=False)] = None,
+    importance: ImportanceOption = None,
     supersedes: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It replaces this memory, too.")
     ] = None,
@@ -66,11 +78,11 @@ def update(
     contradicts: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It cannot hold beside this one.")
     ] = None,
-    valid_from: Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")] = None,
-    valid_until: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
-    source: Annotated[str | None, typer.Option(help="Who said it.")] = None,
-    external_id: Annotated[str | None, typer.Option(help="Its key in another system.")] = None,
-    category: Annotated[str | None, typer.Option(help="A free category.")] = None,
+    valid_from: ValidFromOption = None,
+    valid_until: ValidUntilOption = None,
+    source: SpeakerOption = None,
+    external_id: ExternalIdOption = None,
+    category: CategoryOption = None,
     weight: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="An edge's strength.")
     ] = None,
@@ -164,7 +176,7 @@ def _update(
         show(text("Updated ").append(found.id, "bold"))
 
 
-def _demand_options(changed: dict[str, Any], known: frozenset[str], what: str) -> None:
+def _demand_options(changed: dict[str, Any], known: Collection[str], what: str) -> None:
     wrong = [f"--{option}" for option in changed if option not in known]
     if wrong:
         raise typer.BadParameter(f"{', '.join(wrong)}: not for {what}.")

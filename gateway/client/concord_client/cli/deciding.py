@@ -10,6 +10,7 @@ import typer
 from concord_client.cli import shown
 from concord_client.cli.desk import KeyOption, PassphraseOption, Slot, desk
 from concord_client.cli.failing import CommandError
+from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def proposals(
         typer.Option(case_sensitive=False, help="Only these; may be repeated."),
     ] = None,
     item: Annotated[str, typer.Option(help="Only those that touch this item.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:

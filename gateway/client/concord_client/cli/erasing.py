@@ -8,6 +8,7 @@ import typer
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.failing import CommandError
 from concord_client.cli.naming import absent, found_memory, plain_id
+from concord_client.cli.options import LimitOption, MemoryArgument, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 120.0
 """Seconds that `erase` waits for its receipt."""
-
-MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
 
 
 def erase(
@@ -76,8 +75,8 @@ def history(
     ctx: typer.Context,
     memory_id: MemoryArgument,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,

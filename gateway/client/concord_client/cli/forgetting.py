@@ -6,14 +6,15 @@ import typer
 
 from concord_client.cli.failing import BY_FILE, CommandError, or_propose
 from concord_client.cli.naming import found_item, found_memory
+from concord_client.cli.options import MemoryArgument
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import ForgetMemoryResponse, RestoreMemoryResponse
     from concord.type.v1.type_pb2 import Edge, Node
 
     from concord_client.client import Client
 
-MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
 EtagOption = Annotated[
     str,
     typer.Option(help="Only if it still has this etag, as `concord get` shows it."),
@@ -32,7 +33,6 @@ def forget(
     from concord.graph.v1.memory_pb2 import ForgetMemoryRequest
 
     from concord_client.cli.page import show, text
-    from concord_client.freshness import settle
 
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
@@ -40,11 +40,8 @@ def forget(
         request = ForgetMemoryRequest(id=memory.id, etag=etag or memory.etag)
         with or_propose(f"concord propose forget {memory.id}"):
             reply = client.memory.ForgetMemory(request)
-        settle(client, reply.token)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(text("Forgot ").append(memory.id, "bold"))
+        _told(client, session, reply, "Forgot")
+    if not session.as_json:
         show(text(f"It comes back with: concord restore {memory.id}", "dim"))
 
 
@@ -59,20 +56,13 @@ def restore(
     """Bring a forgotten memory back."""
     from concord.graph.v1.memory_pb2 import RestoreMemoryRequest
 
-    from concord_client.cli.page import show, text
-    from concord_client.freshness import settle
-
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
         request = RestoreMemoryRequest(id=memory.id, etag=etag or memory.etag)
         with or_propose(f"concord propose restore {memory.id}"):
             reply = client.memory.RestoreMemory(request)
-        settle(client, reply.token)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        show(text("Restored ").append(memory.id, "bold"))
+        _told(client, session, reply, "Restored")
 
 
 def delete(
@@ -103,6 +93,23 @@ def delete(
             _delete_edge(client, session, found, etag)
         else:
             _delete_node(client, session, found, etag, cascade=cascade)
+
+
+def _told(
+    client: "Client",
+    session: Session,
+    reply: "ForgetMemoryResponse | RestoreMemoryResponse",
+    verb: str,
+) -> None:
+    """Wait until search knows, and say what was done."""
+    from concord_client.cli.page import show, text
+    from concord_client.freshness import settle
+
+    settle(client, reply.token)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        show(text(f"{verb} ").append(reply.memory.id, "bold"))
 
 
 def _delete_edge(client: "Client", session: Session, edge: "Edge", etag: str) -> None:

@@ -9,6 +9,7 @@ from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import instant
 from concord_client.cli.ends import END_HELP, edge_end, item_id
 from concord_client.cli.naming import absent
+from concord_client.cli.options import ValidFromOption, ValidUntilOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def link(
     weight: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Strength.", show_default="1")
     ] = None,
-    valid_from: Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")] = None,
-    valid_until: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
+    valid_from: ValidFromOption = None,
+    valid_until: ValidUntilOption = None,
     prop: Annotated[
         list[str] | None,
         typer.Option("--property", metavar="NAME=VALUE", help="VALUE is JSON, else text."),

@@ -7,6 +7,7 @@ import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Bearing, Kind, Weight
+from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def list_(
     bearing: Annotated[
         Bearing | None, typer.Option("--type", case_sensitive=False, help="Memories or edges.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,

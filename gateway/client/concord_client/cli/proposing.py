@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from concord_client.cli.choices import Kind, instant
+from concord_client.cli.choices import instant
 from concord_client.cli.desk import Desk, desk
 from concord_client.cli.ends import END_HELP, item_id
 from concord_client.cli.failing import CommandError
+from concord_client.cli.options import KindOption, ValidFromOption, ValidUntilOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def set_(
     *,
     constitutive: ConstitutiveOption = False,
     weight: WeightOption = None,
-    valid_from: Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")] = None,
-    valid_until: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
+    valid_from: ValidFromOption = None,
+    valid_until: ValidUntilOption = None,
     prop: PropertyOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -157,7 +158,7 @@ def add(
     text: Annotated[str, typer.Argument(help="What to remember.")],
     *,
     own_id: Annotated[str, typer.Option("--id", help="Your own id for it.")] = "",
-    kind: Annotated[Kind | None, typer.Option(case_sensitive=False, show_default="fact")] = None,
+    kind: KindOption = None,
     constitutive: ConstitutiveOption = False,
     space: SpaceOption = None,
     as_json: JsonOption = False,

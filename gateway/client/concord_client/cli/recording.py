@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import instant
+from concord_client.cli.options import PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def operations(
     before: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
     oldest_first: Annotated[bool, typer.Option("--oldest-first")] = False,
     limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    page_token: PageTokenOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def relation(
 def relations(
     ctx: typer.Context,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,

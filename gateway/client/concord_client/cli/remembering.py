@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import Kind, Weight, instant
+from concord_client.cli.choices import instant
 from concord_client.cli.naming import absent, plain_id
+from concord_client.cli.options import (
+    CategoryOption,
+    DomainOption,
+    ExternalIdOption,
+    ImportanceOption,
+    KindOption,
+    SpeakerOption,
+    ValidFromOption,
+    ValidUntilOption,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -28,8 +38,8 @@ def add(
     own_id: Annotated[
         str | None, typer.Option("--id", help="Your own id for it; links name it by that.")
     ] = None,
-    kind: Annotated[Kind | None, typer.Option(case_sensitive=False, show_default="fact")] = None,
-    domain: Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')] = None,
+    kind: KindOption = None,
+    domain: DomainOption = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
     concept: Annotated[
         list[str] | None,
@@ -41,7 +51,7 @@ def add(
             metavar="SUBJECT|RELATION|OBJECT", help="What it states, as an edge; may be repeated."
         ),
     ] = None,
-    importance: Annotated[Weight | None, typer.Option(case_sensitive=False)] = None,
+    importance: ImportanceOption = None,
     supersedes: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It replaces this memory.")
     ] = None,
@@ -54,11 +64,11 @@ def add(
     contradicts: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It cannot hold beside this memory.")
     ] = None,
-    valid_from: Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")] = None,
-    valid_until: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
-    source: Annotated[str | None, typer.Option(help="Who said it.")] = None,
-    external_id: Annotated[str | None, typer.Option(help="Its key in another system.")] = None,
-    category: Annotated[str | None, typer.Option(help="A free category.")] = None,
+    valid_from: ValidFromOption = None,
+    valid_until: ValidUntilOption = None,
+    source: SpeakerOption = None,
+    external_id: ExternalIdOption = None,
+    category: CategoryOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,

@@ -1,9 +1,14 @@
 """`concord up` and `concord status`."""
 
 import json
+import os
+import shlex
+import sys
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,7 +67,21 @@ def up(
     from concord_embedded.up import up as run
 
     where = data or data_directory(session.environ)
-    raise typer.Exit(run(where, port, as_json=session.as_json, began=began))
+    command = typed_as(where, session.environ)
+    raise typer.Exit(run(where, port, as_json=session.as_json, began=began, command=command))
+
+
+def typed_as(data: Path, environ: Mapping[str, str]) -> str:
+    """How another terminal, in this folder, calls the command line on the system with this data."""
+    beside = Path(sys.executable).parent / "concord"
+    found = which("concord", path=environ.get("PATH"))
+    command = "concord"
+    if beside.exists() and (found is None or Path(found).resolve() != beside.resolve()):
+        command = shlex.quote(os.path.relpath(beside))
+    plain = {name: value for name, value in environ.items() if name != DATA_VARIABLE}
+    if data.resolve() == data_directory(plain).resolve():
+        return command
+    return f"{command} --data {shlex.quote(str(data))}"
 
 
 def demand_embedded() -> None:

@@ -7,6 +7,7 @@ import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import instant
+from concord_client.cli.options import ExternalIdOption, LimitOption, PageTokenOption
 from concord_client.cli.remembering import STDIN
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
@@ -21,7 +22,7 @@ def say(
     text: Annotated[str, typer.Argument(help='What; "-" reads standard input.')],
     *,
     time: Annotated[str | None, typer.Option(help="When (ISO 8601).", show_default="now")] = None,
-    external_id: Annotated[str | None, typer.Option(help="Its key in another system.")] = None,
+    external_id: ExternalIdOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,8 +57,8 @@ def dialogue(
     *,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
-    page_token: Annotated[str, typer.Option(help="Go on after an earlier page.")] = "",
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -8,6 +8,7 @@ from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Way
 from concord_client.cli.ends import END_HELP, edge_end
 from concord_client.cli.failing import CommandError
+from concord_client.cli.options import LimitOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def neighbors(
     relation: RelationOption = None,
     direction: DirectionOption = Way.BOTH,
     depth: Annotated[int, typer.Option(min=1, max=5, help="Hops.")] = 1,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
+    limit: LimitOption = 20,
     everything: AllOption = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,

@@ -1,0 +1,19 @@
+"""Options and arguments that several commands have: each is said once."""
+
+from typing import Annotated
+
+import typer
+
+from concord_client.cli.choices import Kind, Weight
+
+CategoryOption = Annotated[str | None, typer.Option(help="A free category.")]
+DomainOption = Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')]
+ExternalIdOption = Annotated[str | None, typer.Option(help="Its key in another system.")]
+ImportanceOption = Annotated[Weight | None, typer.Option(case_sensitive=False)]
+KindOption = Annotated[Kind | None, typer.Option(case_sensitive=False, show_default="fact")]
+LimitOption = Annotated[int, typer.Option(min=1, max=200)]
+MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
+PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.")]
+SpeakerOption = Annotated[str | None, typer.Option(help="Who said it.")]
+ValidFromOption = Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")]
+ValidUntilOption = Annotated[str | None, typer.Option(help="Until when (exclusive).")]
