@@ -1,7 +1,7 @@
 """Managed transactions on a Neo4j server, which a process's writers of a space run in turn.
 
-A server that is gone is looked for by one caller at a time, and only until it refuses: the others
-are told at once. Else each would spend its own caller's time on the driver's retries.
+Once a server was found gone, each caller looks for it once, briefly, and the writers who wait
+behind one that found it gone are told with it. Else each would spend its time on retries.
 """
 
 from __future__ import annotations

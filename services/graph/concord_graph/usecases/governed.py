@@ -25,15 +25,12 @@ from concord_graph.domain.exceptions import (
 )
 from concord_graph.domain.items import (
     PRINCIPAL_RELATION,
-    DeclaredRelation,
     Edge,
     EdgeType,
     End,
-    Instant,
     Item,
     ItemKind,
     Node,
-    Record,
     etag,
 )
 from concord_graph.ports import (
@@ -45,6 +42,7 @@ from concord_graph.ports import (
     RestoreVerifier,
     RevocationVerifier,
 )
+from concord_graph.usecases.by_id import item_by_id, record_by_id
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.writer import Effect, Writer, ref
 
@@ -56,7 +54,6 @@ EFFECT = "from "
 ORPHANED = "orphaned"
 """The outcome of a reference to lineage that lost an end (V8)."""
 MOST_ORPHANS = 1_000
-_A_PAGE = 200
 _KEY_BYTES = 32
 RESTORED = "restore:"
 """Begins a burnt nonce that let an import in; no other nonce has a colon."""
@@ -242,24 +239,9 @@ async def _orphans(writer: Writer) -> list[Ref]:
 async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
     """Demand that every item is as it was when both parties consented; "" = there is none."""
     for item_id, consented in etags.items():
-        item: Record | None = (
-            await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
-        )
-        if item is None and consented:
-            item = await _declared(tx, item_id)
+        item = await record_by_id(tx, item_id) if consented else await item_by_id(tx, item_id)
         if (etag(item) if item else "") != consented:
             raise GrantInvalid("etags")
-
-
-async def _declared(tx: Reads, relation_id: str) -> DeclaredRelation | None:
-    """Return the declared relation of an id: there are few, and they are listed by name."""
-    after = ""
-    while page := await tx.list_relations(Instant(tx.last_time), after, _A_PAGE):
-        for declared in page:
-            if declared.id == relation_id:
-                return declared
-        after = page[-1].name
-    return None
 
 
 def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> None:

@@ -17,6 +17,7 @@ from concord_graph.domain.items import (
     etag,
 )
 from concord_graph.ports import Author, Clock, GraphStore, Ref, Writes
+from concord_graph.usecases.by_id import item_by_id
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.governed import demand_etags
 from concord_graph.usecases.writer import Effect, Rehearsal, Rules, Writer
@@ -101,7 +102,7 @@ class _Sight:
         return Touched(item_id, effect.kind, effect.etag, needs_consent, said)
 
     async def _unwritten(self, item_id: str) -> Touched:
-        item = await self._now(item_id)
+        item = await item_by_id(self._tx, item_id)
         if item is None:  # a memory that is named before there is one
             return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, rests_on=True)
         said = await self._statement(item)
@@ -112,10 +113,6 @@ class _Sight:
         number = effect.before or effect.after
         found = await self._tx.revision(Ref(effect.kind, effect.id, number))
         return found if isinstance(found, Item) else None
-
-    async def _now(self, item_id: str) -> Item | None:
-        tx = self._tx
-        return await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
 
     async def _statement(self, item: Item | None) -> str:
         """Return all that an item says, as far as its words go."""
@@ -136,7 +133,7 @@ class _Sight:
         if end.kind != ItemKind.NODE:
             return end.id
         effect = self._effects.get(end.id)
-        node = await self._before(effect) if effect else await self._now(end.id)
+        node = await self._before(effect) if effect else await item_by_id(self._tx, end.id)
         return node.name if isinstance(node, Node) else end.id
 
 

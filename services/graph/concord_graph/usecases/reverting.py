@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.exceptions import ItemNotFound, UndoConflict
-from concord_graph.domain.items import DeclaredRelation, Edge, ItemKind, Memory, Node, Record
+from concord_graph.domain.items import DeclaredRelation, Edge, Memory, Node, Record
 from concord_graph.ports import Ref
+from concord_graph.usecases.by_id import record_by_id
 from concord_graph.usecases.facts import restate, state_again
 from concord_graph.usecases.writer import Writer, ref
 
@@ -75,13 +76,7 @@ async def _put(writer: Writer, stored: Record, after: Record) -> Record:
 
 
 async def _existing(writer: Writer, reversion: Reversion) -> Record:
-    tx, item_id = writer.tx, reversion.item_id
-    item: Record | None = (
-        await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
-    )
+    item = await record_by_id(writer.tx, reversion.item_id)
     if item is None:
-        then = await tx.revision(Ref(ItemKind.RELATION, item_id, reversion.expected))
-        item = await tx.relation(then.name) if isinstance(then, DeclaredRelation) else None
-    if item is None:
-        raise ItemNotFound(item_id)
+        raise ItemNotFound(reversion.item_id)
     return item

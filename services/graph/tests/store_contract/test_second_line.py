@@ -25,6 +25,8 @@ from graph_world import (
 
 UNRULED = Rules(breach=lambda *_: None)
 """The use cases let everything through."""
+UNRESERVED = Rules(reserved=lambda *_: None)
+"""They let a grant change what stands for a principal."""
 
 
 @pytest_asyncio.fixture
@@ -153,6 +155,32 @@ async def test_one_refused_row_undoes_a_whole_batch(
             await home.batch(batch)
 
     assert ("fine" in await home.listed()) is not guarded
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+async def test_no_grant_changes_a_principal(tmp_path: Path, guarded: bool) -> None:
+    """V2 V5 Both parties' grant for another key in the edge that stands for the human."""
+    place = tmp_path / "principals.db"
+    async with world(place, rules=UNRESERVED) as live:
+        home, parties = live.calls(), live.parties()
+        await parties.enrol(home)
+        around = [n.edge for n in (await home.neighbors("concord:space")).neighbors]
+        (edge,) = (e for e in around if e.properties.fields["slot"].string_value == "HUMAN")
+        edge.properties.update({"key": "A" * 43})
+        action = governed_pb2.GovernedAction()
+        action.update_edge.request_id = "take over"
+        action.update_edge.edge.CopyFrom(edge)
+        action.update_edge.update_mask.paths.append("properties")
+
+        if guarded:
+            failure = await refused(parties.apply(home, action, {edge.id: edge.etag}))
+            assert failure.reason == "ERROR_REASON_SAFEGUARD_VIOLATION"
+        else:
+            with raw_store.unprotected(place):
+                await parties.apply(home, action, {edge.id: edge.etag})
+
+        taken = (await home.get_edge(edge.id)).properties["key"] == "A" * 43
+        assert taken is not guarded
 
 
 async def test_marks_follow_consent(tmp_path: Path) -> None:
