@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from forged_papers import Forgery
-from forger import DAYS, Forger, own_key
+from forger import DAYS, Forger, Forgery, own_key
 from governed_world import AGENT, HUMAN
 
 

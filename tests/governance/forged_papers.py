@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 
 import rfc8785
 from concord_client import signing
 from concord_client.audit.log import Pinned
-from forger import Forger
+from forger import Forger, Forgery
 from governed_world import AGENT, HUMAN
-
-Forgery = Callable[[Forger], object]
 
 
 def _proposed_again(it: Forger) -> None:

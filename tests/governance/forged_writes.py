@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from forged_papers import Forgery
-from forger import Forger, Leaf, etag
+from forger import Forger, Forgery, Leaf, etag
 
 DIGEST = "ab" * 32
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import copy
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+import pytest
 import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2
@@ -21,7 +22,7 @@ from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.tree import Frontier, leaf_hash
 from concord_client import signing
-from concord_client.audit.log import Pinned, read_log
+from concord_client.audit.log import LogInvalid, Pinned, read_log
 from concord_client.audit.replay import Replay
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused, salt
@@ -254,3 +255,18 @@ def own_key() -> Leaf:
     key = signing.generate_key()
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
     return {"change_key": {"request_id": salt(), "proof": b64encode(proof).decode()}}
+
+
+Forgery = Callable[[Forger], object]
+
+
+def demand_refused(forger: Forger, forgeries: Mapping[str, tuple[Forgery, str]]) -> None:
+    """Demand that each forgery is refused by its check."""
+    for name, (forge, check) in forgeries.items():
+        forged = forger.copy()
+        forge(forged)
+
+        with pytest.raises(LogInvalid) as caught:
+            forged.verify()
+
+        assert (name, caught.value.check) == (name, check)
