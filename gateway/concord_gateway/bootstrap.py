@@ -105,6 +105,11 @@ class Gateway:
         self.grpc_port, self.http_port = grpc.port, http.port
         self._observation.logger.info("listening", grpc=grpc.port, http=http.port)
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether both addresses speak TLS."""
+        return self._tls is not None
+
     async def ready(self) -> bool:
         """Whether the gateway and every service behind it serve."""
         return self._running is not None and await self._running.probe.serving()

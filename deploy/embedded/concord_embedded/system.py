@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord_embedded import credentials, data_directory, log_file, runtime_directory
-from concord_embedded.assembly import Assembly
+from concord_embedded.assembly import LOOPBACK, Assembly
 from concord_embedded.credentials import Credentials
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.failures import StartError
@@ -22,7 +22,7 @@ class Running:
     """A running system: where it listens, and the keys to it."""
 
     url: str
-    """gRPC, host:port."""
+    """gRPC: host:port, with https:// before it when that speaks TLS."""
     http_url: str
     """HTTP/JSON, with its scheme."""
     keys: Mapping[str, str]
@@ -75,10 +75,15 @@ async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
 
 
 def _told(data: DataDirectory, known: Credentials, assembly: Assembly) -> Running:
+    gateway = assembly.gateway
+    # A certificate names hosts, seldom addresses; the clients' sign for TLS is https.
+    grpc, http, host = (
+        ("https://", "https://", "localhost") if gateway.encrypted else ("", "http://", LOOPBACK)
+    )
     known = credentials.publish(
         data,
         known,
-        url=f"127.0.0.1:{assembly.gateway.grpc_port}",
-        http_url=f"http://127.0.0.1:{assembly.gateway.http_port}",
+        url=f"{grpc}{host}:{gateway.grpc_port}",
+        http_url=f"{http}{host}:{gateway.http_port}",
     )
     return Running(known.url, known.http_url, known.keys, known.enrolment_secrets, data)

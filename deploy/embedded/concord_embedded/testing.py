@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,11 +46,13 @@ def clean_environ() -> dict[str, str]:
 
 
 @contextmanager
-def spawned(data: Path, port: int = 0) -> Iterator[Spawned]:
+def spawned(
+    data: Path, port: int = 0, settings: Mapping[str, str] | None = None
+) -> Iterator[Spawned]:
     """`concord up` on `data`, ready; stopped after the block if it still runs."""
     command = [*COMMAND, "up", "--data", str(data), "--port", str(port), "--json"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=clean_environ()
+        command, stdout=subprocess.PIPE, text=True, env=clean_environ() | dict(settings or {})
     ) as process:
         try:
             assert process.stdout is not None  # noqa: S101 - piped above

@@ -12,6 +12,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from concord_chassis.certifying import pair
 from concord_embedded.testing import COMMAND, clean_environ, spawned
 
 
@@ -238,6 +239,23 @@ def test_tls_files_that_are_not_there_are_a_sentence(tmp_path: Path) -> None:
 
     assert "Cannot read /no/such" in told
     assert "GATEWAY_TLS_CERT" in told
+
+
+def test_the_command_line_finds_a_system_that_speaks_tls(tmp_path: Path) -> None:
+    """W6 With a certificate set, the credentials say that TLS is spoken, and clients speak it."""
+    ca = pair(tmp_path, "ca")
+    mine = pair(tmp_path, "gateway", ca)
+    files = {"GATEWAY_TLS_CERT": str(mine.cert_file), "GATEWAY_TLS_KEY": str(mine.key_file)}
+    with spawned(tmp_path / "data", settings=files) as system:
+        status = (*COMMAND, "status")
+        believing = system.environ | {"CONCORD_CA": str(ca.cert_file)}
+        told = subprocess.run(status, env=believing, capture_output=True, text=True, check=True)
+        stranger = subprocess.run(status, env=system.environ, capture_output=True, check=False)
+
+    assert f"Concord at {system.url}: serving" in told.stdout
+    assert system.url.startswith("https://localhost:")
+    assert system.http_url.startswith("https://localhost:")
+    assert stranger.returncode != 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")

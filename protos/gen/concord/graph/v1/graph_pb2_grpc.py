@@ -241,7 +241,7 @@ class GraphServiceServicer:
     def ImportSpace(self, request_iterator, context):
         """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
         nothing. A full export of what was imported has the same lines as the imported one, but for the
-        first.
+        first and for what the place records from then on: confirmations of erasures, too.
 
         An export with a genesis brings other people's agreement along. It goes only into a space of the
         genesis's own name, against that space's enrolment secret, which is used up by it, and with a

@@ -80,7 +80,7 @@ class GraphServiceStub:
     ImportSpace: _grpc.StreamUnaryMultiCallable[_transfer_pb2.ImportSpaceRequest, _transfer_pb2.ImportSpaceResponse]
     """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
     nothing. A full export of what was imported has the same lines as the imported one, but for the
-    first.
+    first and for what the place records from then on: confirmations of erasures, too.
 
     An export with a genesis brings other people's agreement along. It goes only into a space of the
     genesis's own name, against that space's enrolment secret, which is used up by it, and with a
@@ -137,7 +137,7 @@ class GraphServiceAsyncStub(GraphServiceStub):
     ImportSpace: _aio.StreamUnaryMultiCallable[_transfer_pb2.ImportSpaceRequest, _transfer_pb2.ImportSpaceResponse]  # type: ignore[assignment]
     """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
     nothing. A full export of what was imported has the same lines as the imported one, but for the
-    first.
+    first and for what the place records from then on: confirmations of erasures, too.
 
     An export with a genesis brings other people's agreement along. It goes only into a space of the
     genesis's own name, against that space's enrolment secret, which is used up by it, and with a
@@ -287,7 +287,7 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_transfer_pb2.ImportSpaceResponse, _abc.Awaitable[_transfer_pb2.ImportSpaceResponse]]:
         """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
         nothing. A full export of what was imported has the same lines as the imported one, but for the
-        first.
+        first and for what the place records from then on: confirmations of erasures, too.
 
         An export with a genesis brings other people's agreement along. It goes only into a space of the
         genesis's own name, against that space's enrolment secret, which is used up by it, and with a
