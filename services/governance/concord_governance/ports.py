@@ -176,6 +176,11 @@ class Ledger(Protocol):
         """Return every space that has a ledger."""
         ...
 
+    async def waiting(self, now: int) -> Sequence[str]:
+        """Return the spaces with proposals that are due or whose effect is not known yet: one
+        question for all of them, as it is asked all the time."""
+        ...
+
     async def scrub(self) -> bool:
         """Leave no byte of what was removed in any file; False when that must be tried again."""
         ...

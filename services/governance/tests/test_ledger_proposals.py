@@ -138,6 +138,31 @@ async def test_what_is_due_and_what_is_decided(ledger: Ledger) -> None:
     assert await ledger.read("one", asked) == [[], ["p1", "p2"], ["p3"]]
 
 
+@pytest.mark.parametrize(
+    ("status", "waits_from"),
+    [
+        (Status.PENDING, NOW + 10),
+        (Status.PENDING_REVIEW, NOW + 10),
+        (Status.APPROVED, NOW),
+        (Status.EXECUTED, None),
+        (Status.EXPIRED, None),
+    ],
+)
+async def test_which_spaces_wait_is_one_question(
+    ledger: Ledger, status: Status, waits_from: int | None
+) -> None:
+    """V4 V7 A space is looked at from when one proposal of it is due or decided, and no other."""
+    await kept(ledger, proposal("p", 1))
+    await change(ledger, "p", status=status)
+    await ledger.write("two", lambda tx: tx.append([ENTRY]))
+
+    waiting = {at: list(await ledger.waiting(at)) for at in (NOW, NOW + 9, NOW + 10)}
+
+    assert waiting == {
+        at: ["one"] if waits_from is not None and at >= waits_from else [] for at in waiting
+    }
+
+
 async def test_erased_words_are_gone_and_what_they_were_is_not(ledger: Ledger) -> None:
     """M4 Of each proposal on the item, once; digests and who proposed it stay."""
     await kept(ledger, proposal("p", 1, items=("i",)), proposal("q", 2, items=("other",)))

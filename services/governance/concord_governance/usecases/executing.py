@@ -73,7 +73,7 @@ class Executing:
     async def complete(self) -> int:
         """Go on with everything that was decided and has no known end; return how many are left."""
         left = 0
-        for space in await self._desk.ledger.spaces():
+        for space in await self._desk.ledger.waiting(self._desk.clock()):
             await self._desk.expire(space)
             open_ones = await self._desk.ledger.read(space, lambda tx: tx.undecided_effects())
             for proposal in open_ones:

@@ -22,6 +22,7 @@ from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.reading import Neo4jLedgerReads
 from concord_governance.adapters.neo4j.writing import Neo4jLedgerWrites
 from concord_governance.domain.exceptions import LedgerBusy, LedgerUnavailable
+from concord_governance.domain.proposals import OPEN, Status
 from concord_governance.ports import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
@@ -80,6 +81,11 @@ class Neo4jLedger:
         """Return every space that has a ledger."""
         return sorted(await self._column(statements.SPACES))
 
+    async def waiting(self, now: int) -> Sequence[str]:
+        """Return the spaces with proposals that are due or whose effect is not known yet."""
+        still_open, decided = sorted(int(status) for status in OPEN), int(Status.APPROVED)
+        return await self._column(statements.WAITING, open=still_open, decided=decided, now=now)
+
     async def scrub(self) -> bool:
         """Confirm what was removed: no query shows it; its bytes go when the store is compacted."""
         return True
@@ -92,11 +98,11 @@ class Neo4jLedger:
         """Close the store."""
         await self._server.close()
 
-    async def _column(self, text: str) -> list[str]:
+    async def _column(self, text: str, **given: object) -> list[str]:
         """Run one statement that is no single space's; return what it finds."""
 
         async def work(tx: AsyncManagedTransaction) -> list[str]:
-            found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP})
+            found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP, **given})
             return [row[0] for row in await found.values()]
 
         with _told():

@@ -28,6 +28,7 @@ _UNIQUE = {
 }
 _INDEXED = {
     "ledger_standing": ("ConcordProposal", "space", "status", "expire_time"),
+    "ledger_waiting": ("ConcordProposal", "status", "expire_time"),
     "ledger_request_age": ("ConcordRequest", "space", "create_time"),
     "ledger_leaf_item": ("ConcordLeaf", "space", "item_id", "place"),
 }

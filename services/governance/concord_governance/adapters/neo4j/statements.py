@@ -70,6 +70,11 @@ UNCONFIRMED: Final = (
     "MATCH (u:ConcordUnconfirmed {space: $space}) WHERE u.memory_id IS NOT NULL RETURN u.memory_id"
 )
 SPACES: Final = "MATCH (s:ConcordLedger) RETURN s.space"
+WAITING: Final = (
+    "MATCH (p:ConcordProposal) WHERE p.status IN $open AND p.expire_time <= $now RETURN p.space"
+    " UNION MATCH (p:ConcordProposal) WHERE p.status = $decided AND p.expire_time IS NOT NULL"
+    " RETURN p.space"
+)
 STANDS: Final = "MATCH (s:Store {key: $stamp}) RETURN s.epoch"
 
 # the lock: what sets a property of the head holds it until the transaction ends

@@ -63,6 +63,16 @@ class SqliteLedger:
                 lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
             )
 
+    async def waiting(self, now: int) -> Sequence[str]:
+        """Return the spaces with proposals that are due or whose effect is not known yet."""
+        sql = (
+            "SELECT name FROM space WHERE id IN ("
+            "SELECT space FROM proposal WHERE status IN (1, 2) AND expire_time <= ?"
+            " UNION SELECT space FROM proposal WHERE status = 3)"
+        )
+        with _told():
+            return await self._file.read(lambda db: [row[0] for row in db.execute(sql, (now,))])
+
     async def scrub(self) -> bool:
         """Leave no byte of what was removed in any file."""
         with _told():
