@@ -93,6 +93,24 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     await second.close()
 
 
+async def test_an_older_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    """G16 What was added since is there once it is opened, and what it holds is as it was."""
+    names = "SHOW INDEXES YIELD name RETURN name ORDER BY name"
+    first = await opened_store(tmp_path / "older.db", Clock())
+    newest = neo4j_at_hand.run(names)
+    await first.close()
+    neo4j_at_hand.run("DROP INDEX concord_request_age")
+    neo4j_at_hand.run("DROP CONSTRAINT concord_sketch")
+    neo4j_at_hand.run(f"MATCH (s:Store) SET s.schema = {schema.VERSION - 1}")
+    second = await opened_store(tmp_path / "older.db", Clock())
+
+    assert neo4j_at_hand.run(names) == newest
+    assert neo4j_at_hand.run("MATCH (s:Store) RETURN s.schema") == [[schema.VERSION]]
+    assert isinstance(first, Neo4jStore)
+    assert first.epoch == second.epoch
+    await second.close()
+
+
 @pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])
 def test_a_missing_setting_is_named(missing: str) -> None:
     """Must hold: by its key, at the start."""

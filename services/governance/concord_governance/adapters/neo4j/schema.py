@@ -10,7 +10,7 @@ from __future__ import annotations
 from concord_chassis import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 1
+VERSION = 2
 STAMP = "concord-ledger"
 
 _UNIQUE = {
@@ -40,9 +40,13 @@ async def prepare(session: AsyncSession) -> str:
     Raises:
         ServerUnusable: the database is another program's, or of a newer Concord.
     """
-    statements = [
+    return await neo4j_server.prepare(session, STAMP, VERSION, statements())
+
+
+def statements() -> list[str]:
+    """Return the statements that make the schema; each may run again."""
+    return [
         neo4j_server.STAMP,
         *(neo4j_server.unique(name, *keys) for name, keys in _UNIQUE.items()),
         *(neo4j_server.indexed(name, *keys) for name, keys in _INDEXED.items()),
     ]
-    return await neo4j_server.prepare(session, STAMP, VERSION, statements)

@@ -1,0 +1,26 @@
+"""The schemas in Neo4j carry a number that goes up with them (G16).
+
+A database of a lower one is brought up to date when it is opened, one of the same is left as it is.
+"""
+
+from hashlib import sha256
+from types import ModuleType
+
+import pytest
+from concord_governance.adapters.neo4j import schema as ledger
+from concord_graph.adapters.neo4j import schema as graph
+
+SCHEMAS = {"graph": graph, "ledger": ledger}
+NEWEST = {
+    "graph": (5, "df795225b2d76884758b202fc0ea88ce11b811b528b7eff234d32c05bb685426"),
+    "ledger": (2, "f9a6e2d6330ac48525cef9aadc36b9f0f486f7229e955a3388a7853aef4c58d4"),
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_that_differs_has_another_number(name: str) -> None:
+    """G16 Or databases that stand would never get what was added: raise VERSION, then note it."""
+    schema: ModuleType = SCHEMAS[name]
+    digest = sha256("\n".join(schema.statements()).encode()).hexdigest()
+
+    assert (schema.VERSION, digest) == NEWEST[name]
