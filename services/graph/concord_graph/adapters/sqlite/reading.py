@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -22,19 +21,16 @@ from concord_graph.adapters.sqlite import (
     succession,
 )
 from concord_graph.adapters.sqlite.layers import LayerReads
-from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.adapters.sqlite.transfer import TransferReads
+from concord_graph.adapters.sqlite.viewing import Pending, ViewReads, ids_of
 from concord_graph.adapters.supports import supports_of
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     DeclaredRelation,
     Edge,
-    EdgeType,
-    Importance,
     Instant,
     Item,
     ItemKind,
@@ -42,29 +38,19 @@ from concord_graph.domain.items import (
     Node,
     Record,
 )
-from concord_graph.domain.standing import Standing
 from concord_graph.ports import (
     Author,
     Change,
     Counts,
     EdgeFilter,
-    Hop,
     MemoryFilter,
     OperationFilter,
-    ReadCounts,
     Receipt,
     Ref,
-    State,
-    Step,
-    View,
-    Walk,
 )
 
-Pending = Sequence[ReadCounts]
-_HOPS_AT_ONCE = 500
 
-
-class SqliteReads(LayerReads, TransferReads):
+class SqliteReads(ViewReads, LayerReads, TransferReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(
@@ -206,7 +192,12 @@ class SqliteReads(LayerReads, TransferReads):
         self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
         """Return live memories that state any of the edges."""
-        bound = {"space": self._space, "ids": _ids(edge_ids), "after": after, "limit": limit or -1}
+        bound = {
+            "space": self._space,
+            "ids": ids_of(edge_ids),
+            "after": after,
+            "limit": limit or -1,
+        }
         return [(row[0], row[1]) for row in self._all(stating.STATING, bound)]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
@@ -255,24 +246,9 @@ class SqliteReads(LayerReads, TransferReads):
         """Return what each id names."""
         if not ids:
             return {}
-        bound = {"space": self._space, "ids": _ids(ids), "record": record}
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
         named = self._all(statements.kinds(record == FOREVER), bound)
         return {item_id: ItemKind(kind) for item_id, kind in named}
-
-    async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items with their standing."""
-        sql = statements.VIEWS[kind](at.record == FOREVER)
-        bound = {"space": self._space, "ids": _ids(ids), "record": at.record}
-        return {row[0]: self._view(kind, row, at.valid) for row in self._all(sql, bound)}
-
-    async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the standing its item has."""
-        found = (await self.views(item.kind, [item.id], at)).get(item.id)
-        if found is None:
-            return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return View(
-            item, found.standing, found.access, found.near_constitutive, found.names, found.sources
-        )
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
@@ -281,7 +257,7 @@ class SqliteReads(LayerReads, TransferReads):
         sql = statements.successors(kind, at.record == FOREVER)
         bound = {
             "space": self._space,
-            "ids": _ids(ids),
+            "ids": ids_of(ids),
             "valid": at.valid,
             "record": at.record,
         }
@@ -301,7 +277,7 @@ class SqliteReads(LayerReads, TransferReads):
 
     async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids."""
-        bound = {"space": self._space, "ids": _ids(ids), "record": record}
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
         found = {row[0]: row for row in self._all(statements.lineage(record == FOREVER), bound)}
         return [rows.edge(row) for _, row in sorted(found.items())]
 
@@ -333,54 +309,6 @@ class SqliteReads(LayerReads, TransferReads):
             f" AND record_until = {FOREVER} AND deleted = 0"
         )
         return [rows.edge(row) for row in self._all(sql, (self._space, memory_id))]
-
-    async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
-        """Return up to `limit` live edges at the ids."""
-        return [self._step(row) for row in self._walked(ids, walk, limit, Seen.STEP)]
-
-    async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
-        """Yield the edges at the ids."""
-        with closing(self._walked(ids, walk, -1, Seen.HOP)) as rows_:
-            while some := rows_.fetchmany(_HOPS_AT_ONCE):
-                yield [Hop(*row) for row in some]
-
-    async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return the edges of a hop as views, None when more than `most` are there to look at."""
-        found = self._walked([item_id], walk, most + 1, Seen.WHOLE).fetchall()
-        if len(found) > most:
-            return None
-        valid = walk.at.valid
-        views = [self._view(ItemKind.EDGE, row, valid) for row in found]
-        if walk.include_superseded:
-            return views
-        return [view for view in views if not view.standing.is_superseded(valid)]
-
-    def _walked(self, ids: Collection[str], walk: Walk, limit: int, seen: Seen) -> sqlite3.Cursor:
-        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
-        sql = statements.walked(
-            walk.at.record == FOREVER,
-            _ends(walk),
-            # what is whole tells when it is superseded: its reader tests that
-            not (walk.include_superseded or seen == Seen.WHOLE),
-            tests,
-            seen=seen,
-            constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
-        )
-        bound |= {
-            "space": self._space,
-            "id": next(iter(ids), ""),
-            "ids": _ids(ids),
-            "valid": walk.at.valid,
-            "record": walk.at.record,
-            "limit": limit,
-        }
-        return self._db.execute(sql, bound)
-
-    async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        """Return how many edges there are at each of the ids, at most `cap`."""
-        sql = statements.degrees(walk.at.record == FOREVER, _ends(walk))
-        bound = {"space": self._space, "ids": _ids(ids), "record": walk.at.record, "limit": cap}
-        return dict(self._all(sql, bound))
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         """Return live nodes by name."""
@@ -489,123 +417,9 @@ class SqliteReads(LayerReads, TransferReads):
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return verify_genesis(row[0], self._space_name) if row else None
 
-    async def states(
-        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
-    ) -> Sequence[State | None]:
-        """Return memories as they were after a change."""
-        then = {memory_id for memory_id, seq in refs if seq == 0}
-        known = self._known_states(then, Instant(valid, record)) if then else {}
-        return [
-            self._state(memory_id, seq, valid) if seq else known.get(memory_id)
-            for memory_id, seq in refs
-        ]
-
-    def _known_states(self, ids: Collection[str], at: Instant) -> dict[str, State]:
-        bound = {"space": self._space, "ids": _ids(ids), "record": at.record}
-        newest = self._all(  # SQLite takes record_time from the row that has the maximum
-            "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
-            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9)"
-            " AND record_time <= :record GROUP BY item_id",
-            bound,
-        )
-        changes = {item_id: (int(seq), int(time)) for item_id, seq, time in newest}
-        found = self._all(statements.memory_views(at.record == FOREVER), bound)
-        return {
-            row[0]: State(self._view(ItemKind.MEMORY, row, at.valid), *changes[row[0]], at)
-            for row in found
-        }
-
-    def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
-        latest = (
-            "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
-            " AND type NOT IN (6, 7, 9) AND seq <= ? ORDER BY seq DESC LIMIT 1"
-        )
-        found = self._one(latest, (self._space, memory_id, seq))
-        if found is None:
-            return None
-        bound = {"space": self._space, "ids": _ids([memory_id]), "record": found[1]}
-        row = self._one(statements.memory_views(False), bound)
-        if row is None:
-            return None
-        view = self._view(ItemKind.MEMORY, row, valid)
-        return State(view, found[0], found[1], Instant(valid, found[1]))
-
-    def _view(self, kind: ItemKind, row: rows.Row, valid: int) -> View:
-        if kind == ItemKind.EDGE:
-            return self._edge_view(row, valid)
-        item = rows.item(kind, row)
-        superseded, predecessors, last_time, count, near, _, _ = row[-7:]
-        until = item.valid_until if isinstance(item, Memory) else None
-        standing = Standing(
-            item.effective_from if isinstance(item, Memory) else item.create_time,
-            FOREVER if until is None else until,
-            superseded,
-            () if item.deleted or superseded <= valid else (item.id,),
-            predecessors,
-        )
-        access = self._access(item.id, last_time or item.create_time, count or 0)
-        return View(item, standing, access, bool(near))
-
-    def _edge_view(self, row: rows.Row, valid: int) -> View:
-        """Return the view of an edge. Pages are full of them, so every step counts."""
-        edge = rows.edge(row)
-        superseded, predecessors, last_time, count, near, source, target, sources = row[-8:]
-        names: dict[str, str] = {}
-        if source is not None:
-            names[row[9]] = source
-        if target is not None:
-            names[row[12]] = target
-        create_time, valid_from, until = row[8], row[18], row[19]
-        standing = Standing(
-            create_time if valid_from is None else valid_from,
-            FOREVER if until is None else until,
-            superseded,
-            () if row[5] or superseded <= valid else (row[0],),
-            predecessors,
-        )
-        access = self._access(row[0], last_time or create_time, count or 0)
-        stated = tuple(json.loads(sources)) if sources else ()
-        return View(edge, standing, access, near == 1, names, stated)
-
-    def _step(self, row: rows.Row) -> Step:
-        return Step(
-            id=row[0],
-            source_id=row[1],
-            target_id=row[2],
-            weight=row[3],
-            edge_type=EdgeType(row[4]),
-            importance=Importance(row[5]),
-            near_constitutive=bool(row[6]),
-            access=self._access(row[0], row[7], row[8]),
-        )
-
-    def _access(self, item_id: str, last_time: int, count: int) -> Access:
-        """Return stored reads and those not yet flushed."""
-        for counts in self._pending:
-            extra = counts.get((self._space_name, item_id))
-            if extra is not None:
-                last_time, count = max(last_time, extra[1]), count + extra[0]
-        return Access(last_time, count)
-
     def _current(self, kind: ItemKind, test: str, value: str) -> rows.Row | None:
         sql = (
             f"SELECT {rows.COLUMNS[kind]} FROM {rows.TABLE[kind]}"
             f" WHERE space = ? AND record_until = {FOREVER} AND {test}"
         )
         return self._one(sql, (self._space, value))
-
-    def _one(self, sql: str, bound: Any) -> rows.Row | None:
-        row: rows.Row | None = self._db.execute(sql, bound).fetchone()
-        return row
-
-    def _all(self, sql: str, bound: Any) -> list[rows.Row]:
-        return self._db.execute(sql, bound).fetchall()
-
-
-def _ids(ids: Collection[str]) -> str:
-    return json.dumps(list(ids))
-
-
-def _ends(walk: Walk) -> tuple[str, ...]:
-    ends = (("source_id", walk.outgoing), ("target_id", walk.incoming))
-    return tuple(end for end, wanted in ends if wanted)

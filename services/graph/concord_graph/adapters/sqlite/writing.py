@@ -10,7 +10,8 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 
 from concord_graph.adapters.sqlite import erasing, rows, sketches
-from concord_graph.adapters.sqlite.reading import Pending, SqliteReads
+from concord_graph.adapters.sqlite.reading import SqliteReads
+from concord_graph.adapters.sqlite.viewing import Pending
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
