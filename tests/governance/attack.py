@@ -11,6 +11,7 @@ import base64
 import contextlib
 import json
 import random
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +45,8 @@ from governed_world import (
 EVIL, GOOD = "evil", "good"
 CREED, CREED_SAYS, HOLDS = "creed", "I hold to what I value.", "HOLDS"
 CREED_STANDS = f"{GOOD} creed"
+LOG_SECONDS = 60
+"""How long the log may take until it tells of what was done, on a machine that is busy."""
 Edges = dict[str, float]
 """Target of `agent VALUES` to its weight; `CREED_STANDS` to 1 when the creed is whole."""
 Step = Callable[["Attack"], Coroutine[Any, Any, None]]
@@ -200,29 +203,35 @@ class Attack:
 
     async def carried_out(self) -> list[tuple[str, int]]:
         """Return the revisions that the log says had a constitutive effect, as graph did them."""
-        async with asyncio.timeout(20):
-            while True:
-                leaves = [json.loads(line) for line in (await self.party.export_log())[1:]]
-                done = {
-                    leaf["properties"]["decision_id"]: (
-                        leaf["proposal"]["id"],
-                        leaf["proposal"]["revision"],
-                    )
-                    for leaf in leaves
-                    if leaf["action"] == "SMF_EXECUTE" and leaf["properties"]["effects"]
-                }
-                quiet_ones = {
-                    name for name, key in done.items() if self.meanings[key].kind == "descriptive"
-                }
-                written = {
-                    leaf["properties"]["graph_seq"]: leaf["properties"]["request_id"]
-                    for leaf in leaves
-                    if leaf["action"] in ("WRITE_SUCCESS", "DELETE_SUCCESS")
-                }
-                if set(written.values()) == done.keys() - quiet_ones:
-                    order = dict.fromkeys(written[seq] for seq in sorted(written))
-                    return [done[name] for name in order]
-                await asyncio.sleep(0.01)
+        until = time.monotonic() + LOG_SECONDS
+        while True:
+            leaves = [json.loads(line) for line in (await self.party.export_log())[1:]]
+            done = {
+                leaf["properties"]["decision_id"]: (
+                    leaf["proposal"]["id"],
+                    leaf["proposal"]["revision"],
+                )
+                for leaf in leaves
+                if leaf["action"] == "SMF_EXECUTE" and leaf["properties"]["effects"]
+            }
+            quiet_ones = {
+                name for name, key in done.items() if self.meanings[key].kind == "descriptive"
+            }
+            written = {
+                leaf["properties"]["graph_seq"]: leaf["properties"]["request_id"]
+                for leaf in leaves
+                if leaf["action"] in ("WRITE_SUCCESS", "DELETE_SUCCESS")
+            }
+            told = done.keys() - quiet_ones
+            if set(written.values()) == told:
+                order = dict.fromkeys(written[seq] for seq in sorted(written))
+                return [done[name] for name in order]
+            assert time.monotonic() < until, (
+                f"executed without a write: {told - set(written.values())};"
+                f" written without an execution: {set(written.values()) - told};"
+                f" at work: {self.world.app._tasks}"
+            )
+            await asyncio.sleep(0.01)
 
     async def judge(self) -> None:
         """Compare what is visible with what was signed for."""

@@ -1,6 +1,7 @@
 """Carrying out: once, whatever happens in between (V6, design 5)."""
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ from typing import Any
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, relation_pb2
+from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain.exceptions import GraphUnavailable
+from concord_governance.domain.exceptions import GraphUnavailable, LedgerBusy
 from concord_governance.ports import Done
 from governed_world import (
     AGENT,
@@ -19,7 +21,9 @@ from governed_world import (
     Clock,
     Keys,
     Party,
+    World,
     edge_action,
+    refused,
     request_id,
     salt,
     world,
@@ -158,3 +162,60 @@ async def test_what_is_declared_is_declared_otherwise(tmp_path: Path) -> None:
             done = await party.approve(await party.propose(action), AGENT)
 
             assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+async def test_a_ledger_that_was_busy_is_written_to_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 While the ledger cannot be written graph is not followed, and then from where it was."""
+    async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
+        party = live.party()
+        await party.enrol()
+        tried = asyncio.Event()
+
+        async def busy(*_: object) -> None:
+            tried.set()
+            raise LedgerBusy
+
+        with monkeypatch.context() as patched:
+            patched.setattr(live.app._ledger, "write", busy)
+            await refused(party.graph.UpsertEdge(edge_action().upsert_edge))
+            await asyncio.wait_for(tried.wait(), 20)
+        told = await party.actions()
+        while "WRITE_ATTEMPT" not in told:
+            await asyncio.sleep(0.02)
+            told = await party.actions()
+
+        assert told.count("WRITE_ATTEMPT") == 1
+        await until_ready(live)
+
+
+@pytest.mark.parametrize("work", ["write", "waiting"])
+async def test_what_died_of_a_bug_is_told(
+    work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 V6 Who follows graph or completes decisions no more is not ready, and logs why."""
+    said = io.StringIO()
+
+    async def broken(*_: object) -> None:
+        raise KeyError("a bug of ours")
+
+    log = json_lines("governance", stream=said)
+    async with world(tmp_path, keys=Keys(), clock=Clock(), log=log) as live:
+        party = live.party()
+        await party.enrol()
+        await until_ready(live)
+        with monkeypatch.context() as patched:
+            patched.setattr(live.app._ledger, work, broken)
+            await refused(party.graph.UpsertEdge(edge_action().upsert_edge))
+            await until_ready(live, ready=False)
+
+    name = {"write": "follow graph", "waiting": "complete decisions"}[work]
+    assert f"{name} died" in said.getvalue()
+    assert "a bug of ours" in said.getvalue()
+
+
+async def until_ready(live: World, *, ready: bool = True) -> None:
+    """Wait until governance is ready, or no longer is."""
+    while await live.app.ready() != ready:  # noqa: ASYNC110 - it is asked, as a probe asks
+        await asyncio.sleep(0.02)

@@ -69,8 +69,10 @@ class GovernanceApp:
         self._judge = judge
         desk = Desk(ledger, clock)
         proposing = Proposing(desk, graph, settings, normal_form, judge)
-        self._following = Following(ledger, graph)
-        self._executing = Executing(desk, graph, self._following, settings, proposing.policy_digest)
+        self._following = Following(ledger, graph, log)
+        self._executing = Executing(
+            desk, graph, self._following, settings, proposing.policy_digest, log=log
+        )
         deciding = Deciding(
             desk,
             graph,
@@ -104,16 +106,17 @@ class GovernanceApp:
         loop = asyncio.get_running_loop()
         for work, name in (
             (self._following.run(), "follow graph"),
-            (Completing(self._executing).run(), "complete decisions"),
+            (Completing(self._executing, self._log).run(), "complete decisions"),
         ):
             task = loop.create_task(work, name=name)
             task.add_done_callback(self._told)
             self._tasks.append(task)
 
     async def ready(self) -> bool:
-        """Return whether the ledger answers and graph is followed."""
+        """Return whether the ledger answers, graph is followed, and decisions are completed."""
+        works = not any(task.done() for task in self._tasks)
         try:
-            return self._following.is_following and await self._ledger.ready()
+            return works and self._following.is_following and await self._ledger.ready()
         except GovernanceError:
             return False
 

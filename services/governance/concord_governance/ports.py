@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -314,7 +314,7 @@ class Graph(Protocol):
         """Return who counts; None before the genesis."""
         ...
 
-    def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncIterator[News]:
+    def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncGenerator[News]:
         """Replay every space's changes after its cursor, then follow.
 
         The first message, of no space, says that graph answers."""

@@ -7,10 +7,10 @@ a decision once, so asking again after a crash completes it and changes nothing 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import replace
 
 from concord_attestation.instants import format_time
+from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import (
@@ -37,13 +37,21 @@ class Executing:
     """Brings decisions to their end."""
 
     def __init__(
-        self, desk: Desk, graph: Graph, feed: Feed, settings: Settings, policy_digest: str
+        self,
+        desk: Desk,
+        graph: Graph,
+        feed: Feed,
+        settings: Settings,
+        policy_digest: str,
+        *,
+        log: Logger,
     ) -> None:
         self._desk = desk
         self._graph = graph
         self._feed = feed
         self._settings = settings
         self._policy_digest = policy_digest
+        self._log = log
         self._running: dict[str, asyncio.Lock] = {}
 
     async def execute(self, space: str, proposal_id: str) -> tuple[Proposal, str]:
@@ -77,8 +85,13 @@ class Executing:
             await self._desk.expire(space)
             open_ones = await self._desk.ledger.read(space, lambda tx: tx.undecided_effects())
             for proposal in open_ones:
-                after, _ = await self.execute(space, proposal.id)
-                left += after.status == Status.APPROVED
+                try:
+                    after, _ = await self.execute(space, proposal.id)
+                except GovernanceError as error:  # of this one: it keeps no other waiting
+                    self._log.warning("not completed", error=type(error).__name__)
+                    left += 1
+                else:
+                    left += after.status == Status.APPROVED
         return left
 
     async def _do(self, space: str, proposal: Proposal, decision: Decision) -> Done:
@@ -153,15 +166,18 @@ class Executing:
 class Completing:
     """Completes decisions in the background, from start to close."""
 
-    def __init__(self, executing: Executing, seconds: float = 1.0) -> None:
+    def __init__(self, executing: Executing, log: Logger, seconds: float = 1.0) -> None:
         self._executing = executing
+        self._log = log
         self._seconds = seconds
 
     async def run(self) -> None:
         """Look for unfinished decisions, at once and then again and again."""
         while True:
-            with contextlib.suppress(GovernanceError):  # the next round asks anew
+            try:
                 await self._executing.complete()
+            except GovernanceError as error:  # the next round asks anew
+                self._log.warning("decisions not looked at", error=type(error).__name__)
             await asyncio.sleep(self._seconds)
 
 

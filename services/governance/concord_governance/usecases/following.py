@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from concord_chassis.log import Logger
+
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import GraphRefused, GraphUnavailable
+from concord_governance.domain.exceptions import GovernanceError, GraphRefused
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Graph, Ledger, LedgerWrites, News, Noted
 
@@ -20,9 +22,10 @@ _REACH_SECONDS = 5.0
 class Following:
     """Appends what graph noted, and remembers how far, in one transaction."""
 
-    def __init__(self, ledger: Ledger, graph: Graph) -> None:
+    def __init__(self, ledger: Ledger, graph: Graph, log: Logger) -> None:
         self._ledger = ledger
         self._graph = graph
+        self._log = log
         self.is_following = False
         self._moved = asyncio.Condition()
 
@@ -44,11 +47,15 @@ class Following:
         return followed == epoch and applied >= seq
 
     async def run(self) -> None:
-        """Follow graph for ever; begin again where the ledger stopped when it fell silent."""
+        """Follow graph for ever; begin again where the ledger stopped when graph fell silent or the
+        ledger could not be written."""
         while True:
-            with contextlib.suppress(GraphUnavailable, GraphRefused):
+            try:
                 await self._follow()
-            self.is_following = False
+            except GovernanceError as error:
+                self._log.warning("graph not followed", error=type(error).__name__)
+            finally:
+                self.is_following = False
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _follow(self) -> None:
@@ -56,10 +63,11 @@ class Following:
         for space in await self._ledger.spaces():
             cursors[space] = await self._ledger.read(space, lambda tx: tx.feed_cursor())
             await self._confirm(space)  # what a stop came before
-        async for news in self._graph.watch(cursors):
-            self.is_following = True
-            if news.space:
-                await self.apply(news)
+        async with contextlib.aclosing(self._graph.watch(cursors)) as watched:
+            async for news in watched:
+                self.is_following = True
+                if news.space:
+                    await self.apply(news)
 
     async def apply(self, news: News) -> None:
         """Append one message's events, unless they are in the log already."""

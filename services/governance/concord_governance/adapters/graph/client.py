@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -140,7 +140,7 @@ class GraphClient:
         )
         return Standing(record, found.genesis)
 
-    async def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncIterator[News]:
+    async def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncGenerator[News]:
         """Replay every space's changes after its cursor, then follow."""
         # a quiet graph says nothing for ten seconds: whether it answers is asked first
         await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
