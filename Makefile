@@ -31,7 +31,7 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
 	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not neo4j" $(ARGS)
 
-# Without Python's development mode, which `make test` has: it takes as long again.
+# This and `make chaos` go without the development mode of `make test`: it takes as long again.
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
 	GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
 	  $(BIN)/python -W error -m pytest $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
@@ -67,8 +67,8 @@ baseline: $(VENV)/dev.stamp ## make today's contracts what `buf breaking` compar
 bench: $(VENV)/dev.stamp ## print speed as ratios against floors of the same run, and retrieval figures
 	$(BIN)/python -m tests.bench $(ARGS)
 
-chaos: $(VENV)/dev.stamp ## kill -9 at many random points and look for what was lost
-	$(PYTEST) $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)
+chaos: $(VENV)/dev.stamp ## kill -9 at many random points, attack ten thousand times, and look for what was lost
+	$(BIN)/python -W error -m pytest $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)
 
 locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
 	for name in run dev; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header \
