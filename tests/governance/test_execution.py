@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, relation_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
+from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.exceptions import GraphUnavailable, LedgerBusy
 from concord_governance.ports import Done
 from governed_world import (
     AGENT,
+    DAY,
     HOUR,
     HUMAN,
     STATUS,
@@ -76,6 +78,32 @@ async def test_a_restart_completes_what_was_decided(
         assert await party.edge("agent", "VALUES", "honesty") is not None
         told = await party.actions()
         assert told.count("SMF_EXECUTE") == 1
+        assert (await party.verified()).executed == 1
+
+
+async def test_an_answer_that_was_lost_is_asked_for_however_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V6 No effect without its entry: graph says what it did when its other receipts are gone."""
+    clock = Clock()
+    real: Applying = GraphClient.apply
+    async with world(tmp_path, keys=Keys(), clock=clock) as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        monkeypatch.setattr(GraphClient, "apply", lost(real))
+        await party.approve(proposal, HUMAN)
+        clock.pass_(30 * DAY)
+        beside = graph_pb2.UpsertNodeRequest(
+            request_id=request_id(), node=type_pb2.Node(name="whatever clears old receipts")
+        )
+        await party.graph.UpsertNode(beside)
+        monkeypatch.setattr(GraphClient, "apply", real)
+
+        done = await ended(party, proposal)
+
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
         assert (await party.verified()).executed == 1
 
 

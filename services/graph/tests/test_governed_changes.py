@@ -10,6 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_client import signing
 from graph_world import (
     CONSTITUTIVE,
+    DAY,
     NOT_FOUND,
     SECRET,
     Calls,
@@ -91,7 +92,7 @@ async def test_a_wrong_secret_is_refused_and_recorded(live: World, home: Calls) 
 
 
 async def test_a_granted_change_is_applied_once(door: Door) -> None:
-    """V6 The same request is a replay; the same grant under another request id is burnt."""
+    """V6 The same request is a replay, for ever; the same grant under another id is burnt."""
     action = door.action()
     grant = door.parties.grant(action, {})
     request = governed_pb2.ApplyGovernedChangeRequest(request_id="1", action=action, grant=grant)
@@ -99,9 +100,14 @@ async def test_a_granted_change_is_applied_once(door: Door) -> None:
     replay = await door.calls.governed.ApplyGovernedChange(request)
     request.request_id = "2"
     burnt = await refused(door.calls.governed.ApplyGovernedChange(request))
+    door.live.clock.pass_(30 * DAY)
+    await door.calls.put_node("whatever clears old receipts")
+    request.request_id = "1"
+    late = await door.calls.governed.ApplyGovernedChange(request)
 
     assert first.memory.edge_type == CONSTITUTIVE
     assert replay == first
+    assert late.effects == first.effects
     assert (burnt.reason, burnt.metadata) == ("ERROR_REASON_GRANT_INVALID", {"check": "nonce"})
 
 

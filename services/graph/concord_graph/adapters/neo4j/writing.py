@@ -15,6 +15,7 @@ from concord_attestation.consent import GenesisRecord
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
+from concord_graph.adapters import receipts
 from concord_graph.adapters.neo4j import (
     erasing,
     flushing,
@@ -51,7 +52,6 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import Author, Change, Clock, Expected, ReadCounts, Receipt, Ref
 
-_REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 _ROWS_A_STATEMENT = 2_000
 _MOST_LEARNT_AHEAD = 5_000
 _LOCK = (
@@ -244,7 +244,7 @@ class Neo4jWrites(Neo4jReads):
                 "digest": digest,
                 "refs": json.dumps(refs),
                 "seq": receipt.seq,
-                "create_time": self._clock(),
+                "create_time": receipts.counted_from(author, self._clock()),
             }
         )
 
@@ -327,7 +327,7 @@ class Neo4jWrites(Neo4jReads):
                 principals=self._principals,
                 seq=self._seq,
                 last_time=self._last_time,
-                forget_before=self._clock() - _REQUEST_KEPT_MICROSECONDS,
+                forget_before=receipts.forgotten_before(self._clock()),
             )
         except ConstraintError as error:
             raise ItemClash("") from error

@@ -9,6 +9,7 @@ from typing import Any
 
 from concord_attestation.consent import GenesisRecord
 
+from concord_graph.adapters import receipts
 from concord_graph.adapters.sqlite import erasing, rows, sketches
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.viewing import Pending
@@ -29,8 +30,6 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import Author, Change, Clock, Expected, Receipt
-
-_REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
 
 class SqliteWrites(SqliteReads):
@@ -194,7 +193,7 @@ class SqliteWrites(SqliteReads):
         """Remember what a request did, and forget those of over seven days ago."""
         now = self._clock()
         self._db.execute(
-            "DELETE FROM request WHERE create_time < ?", (now - _REQUEST_KEPT_MICROSECONDS,)
+            "DELETE FROM request WHERE create_time < ?", (receipts.forgotten_before(now),)
         )
         refs = [[ref.kind, ref.id, ref.revision, ref.outcome] for ref in receipt.refs]
         self._insert(
@@ -208,7 +207,7 @@ class SqliteWrites(SqliteReads):
                 "digest": digest,
                 "refs": json.dumps(refs, separators=(",", ":")),
                 "seq": receipt.seq,
-                "create_time": now,
+                "create_time": receipts.counted_from(author, now),
             },
         )
 
