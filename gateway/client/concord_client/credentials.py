@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,15 @@ def data_directory(environ: Mapping[str, str]) -> Path:
         return Path(given).expanduser()
     home = environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(home).expanduser() / "concord"
+
+
+def system_name(environ: Mapping[str, str]) -> str:
+    """What the user calls the system: the address they gave, else the data directory's path.
+
+    Never an address that `credentials.json` holds: a server writes it, and what was seen before is
+    kept under this name. Links are not followed, since whoever owns the directory makes those.
+    """
+    return environ.get(URL_VARIABLE) or os.path.abspath(data_directory(environ))
 
 
 def read(path: Path) -> Credentials:

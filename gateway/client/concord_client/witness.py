@@ -1,93 +1,93 @@
 """What this client has seen of a space's governance, and holds every later answer against (V5, A2).
 
-The file (`CONCORD_STATE`, else `concord/witness.json` in the user's state home) keeps for each
-address and space: the genesis digest, the log's key and origin, the last checkpoint, the consents
-given from here, and which bytes of a proposal were shown to whom. What is seen first is believed;
-what contradicts it later is refused.
+What is seen first is believed, aloud; what contradicts it later is refused. Where another genesis
+is known for a space of that name, even the first contact is refused until somebody names the
+digest.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from concord.governance.v1 import audit_pb2, principal_pb2
 from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-from concord_attestation.checkpoint import Checkpoint, read_checkpoint
-from concord_attestation.note import NoteInvalid
+from concord_attestation.checkpoint import Checkpoint
 from concord_attestation.tree import EMPTY_ROOT, ProofInvalid, verify_consistency
 
-from concord_client import private_files
-from concord_client.credentials import STATE_VARIABLE
-from concord_client.keyfiles import decoded, encoded
+from concord_client.keyfiles import encoded
+from concord_client.pins import PinFile, Seen, WitnessError, now, state_file
+
+__all__ = ["Meeting", "Seen", "Witness", "WitnessError", "state_file"]
 
 MOST_REVIEWED = 1_000
 """Proposals remembered as shown for each principal: one shown longer ago is shown again."""
 
 
-class WitnessError(Exception):
-    """What was answered contradicts what was seen before; the text says what, and what to do."""
+@dataclass(frozen=True)
+class Meeting:
+    """What is known after an answer, and what of it is to be said aloud since it is new."""
+
+    seen: Seen
+    news: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was seen of one space at one address; "" = nothing yet."""
+class _Shown:
+    """What a system shows of itself; no genesis is ""."""
 
-    genesis_digest: str = ""
-    log_key: str = ""
-    log_origin: str = ""
-    checkpoint: str = ""
-    consents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Proposal id to slot to the consent's envelope."""
-    reviewed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Principal to proposal id to the digest of the bytes last shown to it, oldest first."""
+    genesis: str
+    log_key: str
+    log_origin: str
 
-    @property
-    def public_key(self) -> bytes:
-        """The log's raw key."""
-        return decoded(self.log_key)
+    @classmethod
+    def of(cls, told: principal_pb2.GetPrincipalsResponse) -> _Shown:
+        genesis = told.genesis_digest if told.status == LOOKUP_STATUS_FOUND else ""
+        return cls(genesis, encoded(told.log_key), told.log_origin)
 
-    def read(self, note: str) -> Checkpoint:
-        """Return what a checkpoint says. Raises `WitnessError` unless this log signed it."""
-        try:
-            return read_checkpoint(note, self.log_origin, self.public_key)
-        except NoteInvalid as error:
-            raise WitnessError(
-                f"The checkpoint is not signed by the log's key: it failed the check {error}."
-            ) from None
-
-
-def state_file(environ: Mapping[str, str]) -> Path:
-    """Return where it is kept."""
-    if given := environ.get(STATE_VARIABLE):
-        return Path(given).expanduser()
-    home = environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(home).expanduser() / "concord" / "witness.json"
+    def contradiction(self, seen: Seen) -> tuple[str, str, str] | None:
+        """What differs from what was seen: its name, before, now."""
+        compared = (
+            ("genesis", seen.genesis_digest, self.genesis),
+            ("audit log's key", seen.log_key, self.log_key),
+            ("audit log's origin", seen.log_origin, self.log_origin),
+        )
+        return next((each for each in compared if each[1] and each[1] != each[2]), None)
 
 
 class Witness:
-    """The memory of one space at one address."""
+    """The memory of one space of the system that the client's owner calls `name`."""
 
-    def __init__(self, path: Path, url: str, space: str) -> None:
-        self._path = path
-        self._name = f"{url} {space}"
+    def __init__(self, path: Path, name: str, space: str) -> None:
+        self._file = PinFile(path)
+        self._name = name
+        self._space = space
 
     @property
     def seen(self) -> Seen:
         """What was seen so far. Raises `WitnessError` for a damaged file."""
-        return self._of(self._read())
+        return next(filter(self._is_it, self._file.read()), Seen())
 
-    def meet(self, told: principal_pb2.GetPrincipalsResponse) -> Seen:
+    def meet(self, told: principal_pb2.GetPrincipalsResponse, trusted: str = "") -> Meeting:
         """Compare the genesis and the log's key with what was seen; remember what is new.
 
+        `trusted`: the digest of the genesis that its owners named, or that was signed here.
         Raises `WitnessError`.
         """
-        has_genesis = told.status == LOOKUP_STATUS_FOUND
-        return self._change(lambda seen: self._met(seen, told, has_genesis=has_genesis))
+        shown = _Shown.of(told)
+        if trusted and shown.genesis != trusted:
+            raise WitnessError(
+                f"{self._place} shows the genesis {shown.genesis or 'none'}, not {trusted}, which "
+                "is the one to trust: nothing was kept."
+            )
+        known = [each for each in self._file.read() if each.space == self._space]
+        news: list[str] = []
+        seen = self._file.change(
+            self._finder(known, shown), lambda seen: self._met(seen, shown, known, trusted, news)
+        )
+        return Meeting(seen, tuple(news))
 
     def follow(self, audit: AuditServiceStub) -> Seen:
         """Fetch the newest checkpoint, demand that it extends the last one seen, and keep it.
@@ -103,9 +103,9 @@ class Witness:
         before = seen.read(seen.checkpoint) if seen.checkpoint else None
         if before is not None and not self._extends(before, now, audit):
             raise WitnessError(
-                f"THE AUDIT LOG WAS REWRITTEN: what {self._name} shows now (size {now.size}) does "
+                f"THE AUDIT LOG WAS REWRITTEN: what {self._place} shows now (size {now.size}) does "
                 f"not extend the checkpoint seen before (size {before.size}), which is kept in "
-                f"{self._path}. Nothing that this log says is to be believed."
+                f"{self._file.path}. Nothing that this log says is to be believed."
             )
         return self._change(lambda newest: self._advanced(newest, seen, note))
 
@@ -138,22 +138,74 @@ class Witness:
         """Return the digest of the bytes last shown to a principal; None when none were."""
         return self.seen.reviewed.get(principal, {}).get(proposal_id)
 
+    @property
+    def _place(self) -> str:
+        return f"the space {self._space!r} of {self._name}"
+
+    def _is_it(self, seen: Seen) -> bool:
+        return seen.space == self._space and self._name in seen.names
+
+    def _finder(self, known: list[Seen], shown: _Shown) -> Callable[[Seen], bool]:
+        """Find the system by its name; by a new name, as the one whose pins are all the same."""
+        if any(map(self._is_it, known)):
+            return self._is_it
+        return lambda seen: (
+            seen.space == self._space
+            and seen.log_key == shown.log_key
+            and shown.contradiction(seen) is None
+        )
+
     def _met(
-        self, seen: Seen, told: principal_pb2.GetPrincipalsResponse, *, has_genesis: bool
+        self, seen: Seen, shown: _Shown, known: list[Seen], trusted: str, news: list[str]
     ) -> Seen:
-        now = (told.genesis_digest if has_genesis else "", encoded(told.log_key), told.log_origin)
-        for name, before, after in (
-            ("genesis", seen.genesis_digest, now[0]),
-            ("audit log's key", seen.log_key, now[1]),
-            ("audit log's origin", seen.log_origin, now[2]),
-        ):
-            if before and before != after:
-                raise WitnessError(
-                    f"ANOTHER {name.upper()}: {self._name} shows {after or 'none'}, not "
-                    f"{before}, which {self._path} remembers. Another system answers there, or "
-                    f"this one was replaced. If you replaced it yourself, remove its entry there."
-                )
-        return replace(seen, genesis_digest=now[0], log_key=now[1], log_origin=now[2])
+        if found := shown.contradiction(seen):
+            name, before, after = found
+            raise WitnessError(
+                f"ANOTHER {name.upper()}: {self._place} shows {after or 'none'}, not "
+                f"{before}, which {self._file.path} remembers. Another system answers there, or "
+                f"this one was replaced. If you replaced it yourself, remove its entry there."
+            )
+        others = [each for each in known if each.genesis_digest not in ("", shown.genesis)]
+        fresh = shown.genesis and not seen.genesis_digest
+        if fresh and others and not trusted:
+            raise WitnessError(self._unlike(shown, others))
+        news += self._news(seen, shown, others, trusted)
+        names = seen.names if self._name in seen.names else (*seen.names, self._name)
+        return replace(
+            seen,
+            space=self._space,
+            names=names,
+            met_time=seen.met_time or now(),
+            genesis_digest=shown.genesis,
+            genesis_time=now() if fresh else seen.genesis_time,
+            genesis_confirmed=seen.genesis_confirmed or bool(trusted),
+            log_key=shown.log_key,
+            log_origin=shown.log_origin,
+        )
+
+    def _unlike(self, shown: _Shown, others: list[Seen]) -> str:
+        return (
+            f"ANOTHER GENESIS than the known one: {self._place} was never met before and shows "
+            f"{shown.genesis}. {_known(others)} If this is meant to be that one, it is not: sign "
+            f"nothing. If it is a system of its own, ask its owners for their genesis and say "
+            f"`concord principal show --trust DIGEST`."
+        )
+
+    def _news(self, seen: Seen, shown: _Shown, others: list[Seen], trusted: str) -> list[str]:
+        """What is believed from now on because it was shown first, a line each."""
+        advice = "Compare it, through another channel, with what the other party has."
+        if not seen.log_key:
+            genesis = f"its genesis {shown.genesis}" if shown.genesis else "no genesis yet"
+            first = (
+                f"FIRST CONTACT with {self._place}: {genesis}, and its audit log's key "
+                f"{shown.log_key}, are believed and kept from now on. {advice}"
+            )
+            return [f"{first} {_known(others)}".rstrip()]
+        if self._name not in seen.names:
+            return [f"{self._place} is what was met as {seen.names[0]}: its pins count here, too."]
+        if shown.genesis and not seen.genesis_digest and not trusted:
+            return [f"FIRST CONTACT with the genesis of {self._place}: {shown.genesis}. {advice}"]
+        return []
 
     @staticmethod
     def _extends(before: Checkpoint, now: Checkpoint, audit: AuditServiceStub) -> bool:
@@ -175,43 +227,20 @@ class Witness:
             kept = newest.read(newest.checkpoint)
             if kept.size >= newest.read(note).size:
                 return newest
-        return replace(newest, checkpoint=note)
+        return newest.with_checkpoint(note)
 
     def _change(self, change: Callable[[Seen], Seen]) -> Seen:
-        try:
-            with private_files.locked(self._path):
-                everything = self._read()
-                seen = self._of(everything)
-                after = change(seen)
-                if after != seen:
-                    everything[self._name] = asdict(after)
-                    text = json.dumps(everything, indent=2)
-                    private_files.replace(self._path, text.encode() + b"\n")
-                return after
-        except OSError as error:
-            raise WitnessError(f"Cannot write {self._path}: {error.strerror}.") from error
+        def named(seen: Seen) -> Seen:
+            return change(replace(seen, space=self._space, names=seen.names or (self._name,)))
 
-    def _of(self, everything: Mapping[str, Any]) -> Seen:
-        try:
-            return Seen(**everything.get(self._name, {}))
-        except TypeError:
-            raise self._damaged() from None
+        return self._file.change(self._is_it, named)
 
-    def _read(self) -> dict[str, Any]:
-        try:
-            found = json.loads(self._path.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise WitnessError(f"Cannot read {self._path}: {error.strerror}.") from error
-        except ValueError:
-            raise self._damaged() from None
-        if not isinstance(found, dict):
-            raise self._damaged()
-        return found
 
-    def _damaged(self) -> WitnessError:
-        return WitnessError(
-            f"{self._path} is damaged: it is what later answers are held against, so look at it "
-            "before you move it away."
-        )
+def _known(others: list[Seen]) -> str:
+    """Which systems are known that have a space of the same name."""
+    told = [
+        f"This client knows the genesis {each.genesis_digest} for a space of that name, pinned "
+        f"{each.genesis_time} at {each.names[0]}."
+        for each in others
+    ]
+    return " ".join(told)

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
 from concord_client.audit.store import CHANGED, MISSING, UNLOGGED
 from concord_client.cli.testing import Commands
 from concord_embedded.testing import Spawned, spawned
-from two_signers import PASSPHRASE, approved
+from two_signers import PASSPHRASE, approved, met
 
 
 @dataclass
@@ -32,10 +33,11 @@ class User:
             self.port = int(running.url.rpartition(":")[2])
             yield running
 
-    def commands(self, running: Spawned, state: str = "state.json") -> Commands:
-        """The user's command line."""
+    def commands(self, running: Spawned, state: str = "state.json", url: str = "") -> Commands:
+        """The user's command line; with `url` they name the system by its address."""
         return Commands(
             running.environ
+            | ({"CONCORD_URL": url} if url else {})
             | {
                 "XDG_CONFIG_HOME": str(self.home),
                 "CONCORD_STATE": str(self.home / state),
@@ -45,7 +47,7 @@ class User:
 
     def begin(self, running: Spawned) -> Commands:
         """Makes keys and the genesis."""
-        concord = self.commands(running)
+        concord = met(self.commands(running))
         concord.done("principal", "create", "--slot", "agent", "--name", "helper")
         concord.done("principal", "create", "--slot", "human", "--name", "ada")
         concord.done("principal", "enrol")
@@ -102,7 +104,10 @@ def test_the_log_is_read_filtered_proved_and_taken_along(user: User, tmp_path: P
     assert "is in the log of" in proof
     assert "The store holds what the log says" in fits
     assert (offline["executed"], offline["refused"]) == (1, 0)
-    assert "kept checkpoint(s)" in offline["reliesOn"]
+    relied = " ".join(offline["reliesOn"])
+    assert "key as pinned ONLY" in relied, "what is seconds old is told as that"
+    assert "signed or vouched for here" in relied
+    assert "a kept checkpoint over 9 entries" in relied
     assert changed.exit_code == 1
     assert "failed the check" in changed.stderr
 
@@ -120,21 +125,72 @@ def test_a_log_that_lost_its_past_is_refused(user: User) -> None:
 
         assert [each.exit_code for each in told] == [1, 1]
         assert all("THE AUDIT LOG WAS REWRITTEN" in each.stderr for each in told)
-        assert fresh("audit", "log").exit_code == 0, "what was never witnessed cannot be missed"
+        believed = fresh("audit", "log")
+        assert believed.exit_code == 0, "what was never witnessed cannot be missed"
+        assert "FIRST CONTACT" in believed.stderr
 
 
 def test_another_system_at_the_same_address_is_refused(user: User, tmp_path: Path) -> None:
-    """V5 The genesis and the log's key are pinned: nothing is signed for somebody else's."""
+    """V5 Whoever gave an address gets what was pinned under it, and nothing signed for others'."""
     with user.system() as running:
-        concord = user.begin(running)
+        user.begin(running)
+        by_address = user.commands(running, url=running.url)("principal", "show")
+        assert "is what was met as" in by_address.stderr
     with user.system(tmp_path / "other") as other:
-        concord = user.commands(other)
+        concord = user.commands(other, url=other.url)
         told = concord("principal", "enrol")
         log = concord("audit", "log")
 
         assert (told.exit_code, log.exit_code) == (1, 1)
         assert "ANOTHER GENESIS" in told.stderr
         assert "ANOTHER GENESIS" in log.stderr
+
+
+def test_a_system_put_in_anothers_place_is_refused_at_any_address(user: User) -> None:
+    """V5 A2 The data directory is rewritten, its address with it: what was pinned still counts."""
+    with user.system() as running:
+        concord = user.begin(running)
+        agreed(concord, "set", "helper", "VALUES", "honesty", "--constitutive")
+    port, user.port = user.port, 0
+    honest = user.data.with_name("honest")
+    with user.system() as running:
+        assert user.port != port
+        written(user.commands(running))  # the same system, elsewhere: nothing is said about it
+    user.data.rename(honest)
+    user.port = 0
+    forger = User(user.home.with_name("forger"), user.data)
+    with forger.system() as running:
+        forger.begin(running)
+        told = [user.commands(running)(*words) for words in (("principal", "show"), LOG)]
+        address = running.url.replace("127.0.0.1", "localhost")
+        (running.data / "credentials.json").write_text(
+            (running.data / "credentials.json").read_text("utf-8").replace(running.url, address)
+        )
+        told.append(user.commands(running)(*LOG))
+
+        assert [each.exit_code for each in told] == [1, 1, 1]
+        assert all("ANOTHER GENESIS" in each.stderr for each in told)
+
+
+def test_a_second_system_is_believed_once_its_genesis_is_named(user: User, tmp_path: Path) -> None:
+    """V5 A space of the same name elsewhere is somebody else's until its owners are asked."""
+    with user.system() as running:
+        user.begin(running)
+    other = User(tmp_path / "other-home", tmp_path / "other")
+    with other.system() as running:
+        digest = other.begin(running).reply(GetPrincipalsResponse, "principal", "show")
+        concord = user.commands(running)
+        refused = concord(*LOG)
+        wrong = concord("principal", "show", "--trust", "0" * 64)
+        right = concord("principal", "show", "--trust", digest.genesis_digest)
+        concord.done(*LOG)
+
+        assert (refused.exit_code, wrong.exit_code, right.exit_code) == (1, 1, 0)
+        assert digest.genesis_digest in refused.stderr
+        assert "FIRST CONTACT" in right.stderr
+
+
+LOG = ("audit", "log")
 
 
 def edit(store: Path, table: str, statement: str) -> None:

@@ -15,7 +15,7 @@ from concord_client import keyfiles
 from concord_client.cli.testing import Commands
 from concord_client.reviewing import ReviewError, review
 from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
-from two_signers import PASSPHRASE, approved, enrolled, environ_of, parsed, proposal, typed
+from two_signers import PASSPHRASE, approved, enrolled, environ_of, met, parsed, proposal, typed
 
 STATUS = proposal_pb2.ProposalStatus
 
@@ -321,6 +321,7 @@ def test_keys_on_two_machines_enrol_in_two_steps(governed: Spawned, tmp_path: Pa
     one.done("principal", "create", "--slot", "agent", "--name", "helper")
     card = json.loads(two.done("principal", "create", "--slot", "human", "--name", "ada", "--json"))
     peer = f"{card['principal']}={card['publicKey']}"
+    met(one, "--space", "demo")
     half = one.done("principal", "enrol", "--sign-only", "agent", "--peer", peer, "--space", "demo")
     (tmp_path / "half.json").write_text(half)
     join = ("principal", "enrol", "--join", str(tmp_path / "half.json"))

@@ -18,7 +18,7 @@ from concord_client.cli.session import Session
 from concord_client.cli.testing import Commands
 from concord_client.reviewing import ReviewError, review
 from concord_embedded.testing import Spawned, spawned
-from two_signers import approved, enrolled, environ_of, parsed, proposal, typed
+from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
 
 EXECUTED = proposal_pb2.PROPOSAL_STATUS_EXECUTED
 PENDING = proposal_pb2.PROPOSAL_STATUS_PENDING
@@ -53,7 +53,7 @@ def concord(environ: dict[str, str]) -> Commands:
 def other(governed: Spawned, home: Path) -> Commands:
     """The same user's command line in the space "demo"."""
     keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
-    return Commands(environ_of(governed, home) | {"CONCORD_API_KEY": keys["demo"]})
+    return met(Commands(environ_of(governed, home) | {"CONCORD_API_KEY": keys["demo"]}))
 
 
 def valued(concord: Commands, what: str) -> proposal_pb2.Proposal:
@@ -153,7 +153,8 @@ def test_what_was_reviewed_is_kept_for_its_reader_alone(concord: Commands, home:
     made = valued(concord, "wit")
     concord.done("review", str(made.number))
 
-    (kept,) = json.loads((home / "state.json").read_text()).values()
+    systems = json.loads((home / "state.json").read_text())["systems"]
+    (kept,) = (each for each in systems if each["space"] == "default")
 
     assert stat.S_IMODE((home / "state.json").stat().st_mode) == 0o600
     assert kept["reviewed"]["ada"][made.id] == made.digest

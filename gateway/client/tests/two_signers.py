@@ -25,11 +25,19 @@ def environ_of(running: Spawned, home: Path) -> dict[str, str]:
 
 def enrolled(environ: dict[str, str]) -> Commands:
     """The command line of somebody who has made both keys and enrolled them."""
-    run = Commands(environ)
+    run = met(Commands(environ))
     run.done("principal", "create", "--slot", "agent", "--name", "helper")
     run.done("principal", "create", "--slot", "human", "--name", "ada")
     run.done("principal", "enrol")
     return run
+
+
+def met(concord: Commands, *arguments: str) -> Commands:
+    """A command line that has met the system: the first contact is said aloud, and once."""
+    first = concord("principal", "show", *arguments)
+    assert first.exit_code == 0, first.output
+    assert first.stderr.startswith("FIRST CONTACT"), first.stderr
+    return concord
 
 
 def proposal(concord: Commands, *arguments: str) -> proposal_pb2.Proposal:

@@ -132,14 +132,14 @@ def verify(
     from concord_client.cli import verifying
 
     session = Session.of(ctx, space, as_json)
-    pinned, notes = verifying.known(session, checkpoint, genesis, log_key)
-    findings = verifying.verified(file, pinned, notes)
+    held = verifying.known(session, checkpoint, genesis, log_key)
+    findings = verifying.verified(file, held)
     differing: list[Difference] = []
     if store:
         with desk(session) as at:
             at.principals()
             differing = verifying.compared(at, findings)
-    _tell(session, findings, differing, verifying.trusted(pinned, notes), compared=store)
+    _tell(session, findings, differing, verifying.trusted(held), compared=store)
     if differing:
         raise CommandError("The store does not hold what the log says.", reason="AUDIT_MISMATCH")
 
@@ -214,7 +214,7 @@ def _tell(
     session: Session,
     findings: "Findings",
     differing: "list[Difference]",
-    trusted: str,
+    trusted: list[str],
     *,
     compared: bool,
 ) -> None:
@@ -233,7 +233,7 @@ def _tell(
         text("The log holds: every byte stands under its checkpoint, every rule was kept.", "green")
     )
     show(fields([(name, f"{count:,}") for name, count in counted.items()]))
-    show(text(f"Relies on: {trusted}", "dim"))
+    show(text("Relies on:", "dim"), *(text(f"  {each}", "dim") for each in trusted))
     if compared and not differing:
         count = len(findings.constitutive)
         show(text(f"The store holds what the log says: {count:,} digests compared.", "green"))

@@ -61,12 +61,16 @@ class Desk:
     client: "Client"
     witness: "Witness"
 
-    def principals(self) -> "GetPrincipalsResponse":
-        """Whose consent counts, held against what was seen before. Raises `WitnessError`."""
+    def principals(self, trusted: str = "") -> "GetPrincipalsResponse":
+        """Whose consent counts, held against what was seen before; what is new is said aloud.
+
+        `trusted` is the genesis digest that somebody vouches for. Raises `WitnessError`.
+        """
         from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
 
         told = self.client.principals.GetPrincipals(GetPrincipalsRequest())
-        self.witness.meet(told)
+        for line in self.witness.meet(told, trusted).news:
+            typer.echo(line, err=True)
         return told
 
     def proposal(self, number: str) -> "Proposal":
@@ -146,7 +150,8 @@ def desk(session: Session) -> Iterator[Desk]:
     from concord_client.witness import Witness, state_file
 
     with session.client() as client:
-        yield Desk(session, client, Witness(state_file(os.environ), client.url, session.space_name))
+        witness = Witness(state_file(os.environ), session.system_name, session.space_name)
+        yield Desk(session, client, witness)
 
 
 def merged(session: Session) -> Mapping[str, str]:

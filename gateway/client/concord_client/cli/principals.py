@@ -111,11 +111,24 @@ def enrol(
 
 
 @app.command("show")
-def show_(ctx: typer.Context, space: SpaceOption = None, as_json: JsonOption = False) -> None:
+def show_(
+    ctx: typer.Context,
+    *,
+    trust: Annotated[
+        str,
+        typer.Option(
+            metavar="DIGEST",
+            help="Keep this genesis as the right one, as its owners told it to you; needed where "
+            "another one is known for a space of the same name.",
+        ),
+    ] = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show whose consent counts, and hold it against what was seen before."""
     session = Session.of(ctx, space, as_json)
     with desk(session) as at:
-        told = at.principals()
+        told = at.principals(trust)
     _tell(session, told)
 
 

@@ -58,6 +58,11 @@ class Session:
         """The space that is worked in, by name: what is signed must be of it."""
         return credentials.space_in_use(self.space, self.environ)
 
+    @property
+    def system_name(self) -> str:
+        """What the user calls the system: what was seen of it is kept under that name."""
+        return credentials.system_name(self.environ)
+
     @contextmanager
     def client(self) -> Iterator["Client"]:
         """A connected client, closed at the end."""
