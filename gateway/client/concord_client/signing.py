@@ -159,7 +159,7 @@ def consent_payload(
     """Return exactly the bytes that a consent signs, for whoever shows them first."""
     return rfc8785.dumps(
         {
-            "version": 2,
+            "version": 3,
             "space": space,
             "slot": slot,
             "principal": principal,
@@ -167,7 +167,7 @@ def consent_payload(
             "revision": revision,
             "proposal_digest": proposal_digest,
             "action_digest": action_digest,
-            "etags": dict(etags),
+            "etags_digest": etags_digest(etags),
             "policy_digest": policy_digest,
             "nonce": _nonce(nonce),
             "expire_time": format_time(expire_time),
@@ -249,7 +249,7 @@ def sign_grant(
     The other arguments are those of the consents; `decision_id` makes the change idempotent.
     """
     payload: dict[str, Json] = {
-        "version": 2,
+        "version": 3,
         "space": space,
         "decision_id": decision_id,
         "proposal_id": proposal_id,
@@ -297,6 +297,11 @@ def action_digest(action: Message) -> str:
     a double to count (beyond 2^53 - 1, possible in a Struct) are written as doubles.
     """
     return sha256(canonical(MessageToDict(action, preserving_proto_field_name=True))).hexdigest()
+
+
+def etags_digest(etags: Mapping[str, str]) -> str:
+    """Return what a consent names the items' etags by: hex SHA-256 of their RFC 8785 form."""
+    return sha256(canonical(dict(etags))).hexdigest()
 
 
 def canonical(value: Json) -> bytes:

@@ -14,6 +14,12 @@ Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Js
 _SAFE_INTEGER = 2**53 - 1
 
 
+def etags_digest(etags: Mapping[str, str]) -> str:
+    """Return the hex SHA-256 of the RFC 8785 form of item ids and their etags: what a consent says
+    of them, so that a grant carries the map once. ValueError for a lone surrogate in an id."""
+    return sha256(rfc8785.dumps(dict(etags))).hexdigest()
+
+
 def action_digest(action: Message) -> str:
     """Return the hex SHA-256 of the RFC 8785 form of a message's protobuf JSON.
 

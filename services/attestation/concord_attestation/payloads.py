@@ -4,6 +4,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, StringConstraints, ValidationError
 
+from concord_attestation.bounds import MAX_ITEMS
 from concord_attestation.envelope import (
     Envelope,
     EnvelopeForm,
@@ -15,11 +16,12 @@ from concord_attestation.envelope import (
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 _Text = Annotated[str, StringConstraints(max_length=128)]
 _ItemId = Annotated[str, StringConstraints(min_length=1, max_length=1200)]
-_Etags = Annotated[dict[_ItemId, _Text], Field(max_length=1000)]
+_Etags = Annotated[dict[_ItemId, _Text], Field(max_length=MAX_ITEMS)]
 _Reason = Annotated[str, StringConstraints(max_length=1000)]
 _Version = Annotated[int, Field(ge=1, le=1)]
-_DecidedVersion = Annotated[int, Field(ge=2, le=2)]
-"""Version 1 left the words out of what is signed: no paper of it counts (decision 0016)."""
+_DecidedVersion = Annotated[int, Field(ge=3, le=3)]
+"""Version 1 left the words out of what is signed (decision 0016); version 2 named every etag in
+each consent, so that large changes fitted no grant (0022). No paper of either counts."""
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -77,7 +79,6 @@ class Decided(StrictModel):
     revision: _Revision
     proposal_digest: _Text
     action_digest: _Text
-    etags: _Etags
     policy_digest: _Text
     nonce: _Text
     expire_time: _Text
@@ -88,6 +89,7 @@ class ConsentPayload(Decided):
 
     slot: _Text
     principal: _Text
+    etags_digest: _Text
 
 
 class AnswerPayload(StrictModel):
@@ -107,6 +109,7 @@ class GrantPayload(Decided):
     """What governance signs once the consents are there; it carries them by slot."""
 
     decision_id: _Name
+    etags: _Etags
     consents: dict[str, EnvelopeForm]
 
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
+from concord_attestation.bounds import MAX_GRANT_BYTES, MAX_PAPER_BYTES
 from concord_attestation.consent import (
     CONSENT_TYPE,
     GRANT_TYPE,
@@ -24,6 +25,7 @@ from concord_attestation.consent import (
     SlotKey,
     Terms,
 )
+from concord_attestation.digest import etags_digest
 from concord_attestation.envelope import (
     Envelope,
     EnvelopeForm,
@@ -45,7 +47,6 @@ from concord_attestation.payloads import (
     shaped,
 )
 
-MAX_GRANT_BYTES = 65_536
 FEWEST_NONCE_BYTES = 16
 
 _Payload = TypeVar("_Payload", bound=StrictModel)
@@ -171,7 +172,7 @@ class _Claim:
 
 def _claimed(paper_json: bytes) -> _Claim:
     """Open a paper once: its bytes are their own RFC 8785 form, and it names a slot."""
-    if len(paper_json) > MAX_GRANT_BYTES:
+    if len(paper_json) > MAX_PAPER_BYTES:
         raise ConsentInvalid("", "envelope")
     try:
         form = EnvelopeForm.model_validate(parse_json(paper_json))
@@ -257,7 +258,7 @@ def _check_same_decision(consent: ConsentPayload, grant: GrantPayload | Terms, s
         raise ConsentInvalid(slot, "proposal_digest")
     if consent.action_digest != grant.action_digest:
         raise ConsentInvalid(slot, "action_digest")
-    if consent.etags != grant.etags:
+    if consent.etags_digest != etags_digest(grant.etags):
         raise ConsentInvalid(slot, "etags")
     if consent.policy_digest != grant.policy_digest:
         raise ConsentInvalid(slot, "policy_digest")

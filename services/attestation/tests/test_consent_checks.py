@@ -13,6 +13,7 @@ from typing import Any  # payload fields of any JSON type, on purpose also wrong
 
 import pytest
 import rfc8785
+from concord_attestation.bounds import MAX_ETAGS_BYTES, MAX_GRANT_BYTES, MAX_ITEMS
 from concord_attestation.consent import (
     CONSENT_CHECKS,
     CONSENT_TYPE,
@@ -27,6 +28,7 @@ from concord_attestation.consent import (
     GrantInvalid,
     SlotKey,
 )
+from concord_attestation.digest import etags_digest
 from concord_attestation.parties import verify_genesis
 from concord_attestation.verify import verify_grant
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -41,6 +43,7 @@ AGENT, HUMAN, GOVERNANCE, STRANGER = (
 ACTION = sha256(b"action").hexdigest()
 POLICY = sha256(b"policy").hexdigest()
 PROPOSAL = sha256(b"proposal").hexdigest()
+ETAGS = {"edge-1": "e7", "edge-2": ""}
 NOW = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
 LATER = "2027-01-15T09:00:00.000000Z"
 IDENTITY_POINT = b"\x01" + bytes(31)
@@ -80,13 +83,12 @@ def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> Payload:
 def decided(nonce: int, **changes: object) -> Payload:
     """Return what a grant and its consents say alike; `nonce` is one byte's value."""
     payload: Payload = {
-        "version": 2,
+        "version": 3,
         "space": "home",
         "proposal_id": "p-1",
         "revision": 2,
         "proposal_digest": PROPOSAL,
         "action_digest": ACTION,
-        "etags": {"edge-1": "e7", "edge-2": ""},
         "policy_digest": POLICY,
         "nonce": url(bytes([nonce]) * 16),
         "expire_time": LATER,
@@ -94,15 +96,21 @@ def decided(nonce: int, **changes: object) -> Payload:
     return payload | changes
 
 
+def consented(nonce: int, slot: str, principal: str) -> Payload:
+    """Return what a consent says; the etags of `ETAGS` by their digest."""
+    told = {"slot": slot, "principal": principal, "etags_digest": etags_digest(ETAGS)}
+    return decided(nonce, **told)
+
+
 def agent_consent(key: Ed25519PrivateKey = AGENT, **changes: object) -> Payload:
     """Return the agent's consent with some fields changed."""
-    payload = decided(1, slot="AGENT", principal="agent-1") | changes
+    payload = consented(1, "AGENT", "agent-1") | changes
     return sealed(CONSENT_TYPE, payload, key)
 
 
 def human_consent(key: Ed25519PrivateKey = HUMAN, **changes: object) -> Payload:
     """Return the human's consent with some fields changed."""
-    payload = decided(2, slot="HUMAN", principal="anna") | changes
+    payload = consented(2, "HUMAN", "anna") | changes
     return sealed(CONSENT_TYPE, payload, key)
 
 
@@ -114,7 +122,7 @@ def grant_of(
 ) -> Payload:
     """Return a grant with these consents and some fields changed."""
     consents = {"AGENT": agent or agent_consent(), "HUMAN": human or human_consent()}
-    payload = decided(3, decision_id="d-1", consents=consents) | changes
+    payload = decided(3, decision_id="d-1", etags=ETAGS, consents=consents) | changes
     return sealed(GRANT_TYPE, payload, key)
 
 
@@ -153,7 +161,7 @@ def test_a_grant_with_both_consents_holds() -> None:
         revision=2,
         proposal_digest=PROPOSAL,
         action_digest=ACTION,
-        etags={"edge-1": "e7", "edge-2": ""},
+        etags=ETAGS,
         policy_digest=POLICY,
         nonce=url(b"\x03" * 16),
         expire_time=expires,
@@ -210,10 +218,24 @@ def without_words() -> Payload:
     """Sign as version 1 did: the action, and no word of why."""
 
     def old(nonce: int, **told: object) -> Payload:
-        payload = decided(nonce, version=1, **told)
+        payload = decided(nonce, version=1, etags=ETAGS, **told)
         del payload["proposal_digest"]
         return payload
 
+    return as_formerly(old)
+
+
+def with_etags_thrice() -> Payload:
+    """Sign as version 2 did: each paper carries the whole map."""
+
+    def old(nonce: int, **told: object) -> Payload:
+        return decided(nonce, version=2, etags=ETAGS, **told)
+
+    return as_formerly(old)
+
+
+def as_formerly(old: Callable[..., Payload]) -> Payload:
+    """Sign a grant and its consents in a form of before."""
     papers = {
         slot: sealed(CONSENT_TYPE, old(nonce, slot=slot, principal=principal), key)
         for nonce, slot, principal, key in (
@@ -224,13 +246,37 @@ def without_words() -> Payload:
     return sealed(GRANT_TYPE, old(3, decision_id="d-1", consents=papers), GOVERNANCE)
 
 
+def grant_over(count: int) -> Payload:
+    """Return a grant over so many items with the longest ids."""
+    etags = {f"{place:0128}": "e" * 24 for place in range(count)}
+    digest = etags_digest(etags)
+    return grant_of(
+        agent_consent(etags_digest=digest), human_consent(etags_digest=digest), etags=etags
+    )
+
+
+def test_a_grant_at_the_bound_of_items_holds() -> None:
+    """V6 What both signed for fits the grant, up to the bound that papers have (one more is among
+    the forgeries)."""
+    grant = grant_over(MAX_ITEMS)
+    said = check_grant(grant)
+
+    assert len(said.etags) == MAX_ITEMS
+    assert len(rfc8785.dumps(dict(said.etags))) <= MAX_ETAGS_BYTES
+    assert len(json.dumps(grant)) <= MAX_GRANT_BYTES - 16_384
+
+
 OTHER = sha256(b"other").hexdigest()
 GRANT_FORGERIES = [
     Refused("no JSON", "envelope", lambda: b"{"),
     Refused("nothing", "envelope", lambda: b""),
     Refused("not UTF-8", "envelope", lambda: b"\xff"),
     Refused("deep nesting", "envelope", lambda: b"[" * 60_000),
-    Refused("too large", "envelope", lambda: json.dumps(grant_of()).encode() + b" " * 65_536),
+    Refused(
+        "too large", "envelope", lambda: json.dumps(grant_of()).encode() + b" " * MAX_GRANT_BYTES
+    ),
+    Refused("too many items", "envelope", lambda: grant_over(MAX_ITEMS + 1)),
+    Refused("the etags in each consent: version 2", "envelope", with_etags_thrice),
     Refused("another type", "envelope", lambda: changed(grant_of(), payloadType=CONSENT_TYPE)),
     Refused("unknown field around", "envelope", lambda: changed(grant_of(), extra=1)),
     Refused(
@@ -244,11 +290,11 @@ GRANT_FORGERIES = [
     Refused("respelled base64", "envelope", lambda: unpadded(grant_of())),
     Refused("unknown field", "envelope", lambda: grant_of(extra="x")),
     Refused("words not signed: version 1", "envelope", without_words),
-    Refused("another version", "envelope", lambda: grant_of(version=3)),
+    Refused("another version", "envelope", lambda: grant_of(version=4)),
     Refused("a truth for a version", "envelope", lambda: grant_of(version=True)),
     Refused("a revision that is no number", "envelope", lambda: on_both(revision="2")),
     Refused("no revision", "envelope", lambda: on_both(revision=0)),
-    Refused("an etag that is no text", "envelope", lambda: on_both(etags={"a": 1})),
+    Refused("an etag that is no text", "envelope", lambda: grant_of(etags={"a": 1})),
     Refused("a proposal digest that is none", "envelope", lambda: on_both(proposal_digest="a")),
     Refused("a policy digest that is none", "envelope", lambda: on_both(policy_digest="abc")),
     Refused("a third consent", "envelope", lambda: grant_of(consents=three_consents())),
@@ -302,9 +348,8 @@ GRANT_FORGERIES = [
 
 def sealed_twice(first: Ed25519PrivateKey, second: Ed25519PrivateKey) -> Payload:
     """Return a good grant with two signatures."""
-    payload = decided(
-        3, decision_id="d-1", consents={"AGENT": agent_consent(), "HUMAN": human_consent()}
-    )
+    papers = {"AGENT": agent_consent(), "HUMAN": human_consent()}
+    payload = decided(3, decision_id="d-1", etags=ETAGS, consents=papers)
     return sealed(GRANT_TYPE, payload, first, second)
 
 
@@ -421,8 +466,9 @@ CONSENT_FORGERIES = [
             ("revision", 1, "proposal"),
             ("proposal_digest", OTHER, "proposal_digest"),
             ("action_digest", OTHER, "action_digest"),
-            ("etags", {"edge-1": "e8", "edge-2": ""}, "etags"),
-            ("etags", {"edge-1": "e7"}, "etags"),
+            ("etags_digest", etags_digest({"edge-1": "e8", "edge-2": ""}), "etags"),
+            ("etags_digest", etags_digest({"edge-1": "e7"}), "etags"),
+            ("etags_digest", "", "etags"),
             ("policy_digest", OTHER, "policy_digest"),
             ("expire_time", "2027-01-15T07:59:59.999999Z", "expiry"),
             ("expire_time", "tomorrow", "expiry"),

@@ -1,10 +1,13 @@
 """What every ledger keeps to: the suite of the port, run over each adapter (A1, A2, V7)."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
+from concord_attestation.bounds import MAX_ENTRY_BYTES
+from concord_attestation.instants import format_time
 from concord_attestation.tree import leaf_hash, root_of
-from concord_governance.domain.exceptions import LostRace
+from concord_governance.domain.exceptions import LostRace, ProposalTooLarge
 from concord_governance.ports import Ledger, LedgerWrites, Receipt
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal, put, size
 
@@ -27,6 +30,20 @@ async def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None
     assert not await ledger.read("one", lambda tx: tx.nonce_is_known("n"))
     assert await ledger.read("one", lambda tx: tx.receipt("agent", "m", "r")) is None
     assert await ledger.write("one", lambda tx: tx.next_number()) == 1
+
+
+async def test_an_entry_that_no_verifier_would_read_is_not_kept(ledger: Ledger) -> None:
+    """A2 The log grows by no line that its verifier refuses for its size: not one byte more."""
+    bare = len(ENTRY.encoded("one", 0, format_time(NOW))) - len(ENTRY.reason)
+    fits = replace(ENTRY, reason="x" * (MAX_ENTRY_BYTES - bare))
+
+    with pytest.raises(ProposalTooLarge) as refused:
+        await ledger.write("one", lambda tx: tx.append([replace(fits, reason=fits.reason + "x")]))
+    assert (refused.value.found, refused.value.most) == (MAX_ENTRY_BYTES + 1, MAX_ENTRY_BYTES)
+    assert await ledger.read("one", size) == 0
+
+    (leaf,) = await ledger.write("one", lambda tx: tx.append([fits]))
+    assert len(leaf.data) == MAX_ENTRY_BYTES
 
 
 async def test_a_lost_race_is_told(ledger: Ledger) -> None:

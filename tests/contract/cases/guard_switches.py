@@ -14,11 +14,12 @@ from typing import Any, TypeVar, cast
 
 import jwt
 from concord.graph.v1 import graph_pb2
+from concord_attestation.bounds import MAX_GRANT_BYTES
 from concord_attestation.consent import GRANT_TYPE, Grant, RestoreGrant
 from concord_attestation.envelope import parse_envelope
 from concord_attestation.payloads import GrantPayload, read_payload
 from concord_attestation.restore import verify_restore
-from concord_attestation.verify import MAX_GRANT_BYTES, verify_grant
+from concord_attestation.verify import verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
 from concord_chassis.rules import MessageCheck, Rulebook

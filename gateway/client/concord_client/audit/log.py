@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
+from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.checkpoint import Checkpoint, read_checkpoint
 from concord_attestation.instants import parse_time
 from concord_attestation.note import NoteInvalid, from_base64
 from concord_attestation.tree import Frontier, leaf_hash
-
-MAX_LINE_BYTES = 1 << 20
 
 _HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
 _LEAF_KEYS = {
@@ -130,7 +129,7 @@ def _leaf(data: bytes, index: int) -> dict[str, Any]:
 
 def _canonical(data: bytes, index: int) -> dict[str, Any]:
     """Read JSON that is its own RFC 8785 form: one spelling of every byte, or none."""
-    if len(data) > MAX_LINE_BYTES:
+    if len(data) > MAX_ENTRY_BYTES:
         raise LogInvalid("form", index)
     try:
         value = json.loads(data)

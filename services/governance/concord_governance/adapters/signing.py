@@ -31,7 +31,7 @@ class GrantKey:
     ) -> bytes:
         """Return the signed grant for a revision, carrying the consents by slot."""
         payload: dict[str, Json] = {
-            "version": 2,
+            "version": 3,
             "space": revision.space,
             "decision_id": decision_id,
             "proposal_id": revision.proposal_id,

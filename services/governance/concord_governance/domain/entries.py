@@ -6,6 +6,10 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import rfc8785
+from concord_attestation.bounds import MAX_ENTRY_BYTES
+
+from concord_governance.domain.exceptions import ProposalTooLarge
 from concord_governance.domain.proposals import Json
 
 
@@ -75,3 +79,14 @@ class Entry:
             "reason": self.reason,
             "properties": dict(self.properties),
         }
+
+    def encoded(self, space: str, index: int, time: str) -> bytes:
+        """Return the leaf's RFC 8785 form: the one place where an entry becomes bytes of the log.
+
+        Raises:
+            ProposalTooLarge: no verifier would read it.
+        """
+        data = rfc8785.dumps(self.leaf(space, index, time))
+        if len(data) > MAX_ENTRY_BYTES:
+            raise ProposalTooLarge("bytes", len(data), MAX_ENTRY_BYTES)
+        return data

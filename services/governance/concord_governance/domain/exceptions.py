@@ -13,6 +13,7 @@ GovernanceError
 ├── UndoImpossible        it was not executed, was undone, or its words were erased
 ├── RetentionExpired      the time to undo it is over
 ├── UndoConflict          items were changed since
+├── ProposalTooLarge      its papers or its entries in the log would be larger than they may be
 ├── BulkForbidden         what is constitutive is never approved in bulk
 ├── ProofImpossible       the log has no such entry or size
 ├── LedgerBusy            too many writers at once
@@ -100,6 +101,18 @@ class UndoConflict(GovernanceError):
     def __init__(self, item_ids: Sequence[str]) -> None:
         super().__init__("changed since: " + ", ".join(item_ids))
         self.item_ids = tuple(item_ids)
+
+
+class ProposalTooLarge(GovernanceError):
+    """A change's papers, or its entries in the log, would have more `of` than they may."""
+
+    def __init__(self, of: str, found: int, most: int) -> None:
+        """`of`: "items" that the papers name, or "bytes" of one paper or entry."""
+        super().__init__(
+            f"the change comes to {found:,} {of} in one paper or entry of the log, at most {most:,}"
+            " are possible: propose it in parts"
+        )
+        self.of, self.found, self.most = of, found, most
 
 
 class BulkForbidden(GovernanceError):

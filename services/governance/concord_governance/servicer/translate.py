@@ -61,6 +61,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         str(error),
         metadata={"item_ids": ",".join(error.item_ids[:20])},
     ),
+    exceptions.ProposalTooLarge: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_PROPOSAL_TOO_LARGE",
+        f"{str(error)[:1].upper()}{str(error)[1:]}.",
+        metadata={error.of: str(error.found), f"max_{error.of}": str(error.most)},
+    ),
     exceptions.BulkForbidden: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_BULK_FORBIDDEN"),
     exceptions.ProofImpossible: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_PROOF_IMPOSSIBLE"),
     exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),

@@ -17,6 +17,7 @@ from concord_governance.domain.exceptions import (
     NotProposer,
     ProposalNotFound,
     ProposalState,
+    ProposalTooLarge,
     RequestReused,
     RetentionExpired,
     RevisionStale,
@@ -52,7 +53,7 @@ Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
 
 _OF_STEPS = (
     *(ProposalNotFound, ProposalState, RevisionStale, NotProposer, SlotNotRequired, BulkForbidden),
-    *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing),
+    *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing, ProposalTooLarge),
 )
 _ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, *_OF_STEPS)
 """Refusals of a step of governance (A1). What only asks to come again is none of them: a lost race,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import rfc8785
+from concord_attestation.bounds import MAX_ETAGS_BYTES, MAX_ITEMS
 from concord_attestation.identifiers import new_id
 from concord_attestation.instants import format_time
 
@@ -19,6 +20,7 @@ from concord_governance.domain.exceptions import (
     JudgeUnavailable,
     NotProposer,
     ProposalState,
+    ProposalTooLarge,
     RetentionExpired,
     RevisionStale,
     SafeguardViolation,
@@ -207,8 +209,10 @@ class Proposing:
         if await self._desk.answered(asker, request) is not None:
             return _Prepared()
         checked = await self._judged(asker, request, draft, proposal_id)
-        affected = await self._previewed(asker, request, draft, proposal_id)
-        return _Prepared(tuple(sorted(affected, key=lambda item: item.id)), checked)
+        found = await self._previewed(asker, request, draft, proposal_id)
+        affected = tuple(sorted(found, key=lambda item: item.id))
+        await self._desk.check(asker, request, lambda: _demand_fits(affected), proposal_id)
+        return _Prepared(affected, checked)
 
     async def _previewed(
         self, asker: Asker, request: Request, draft: Draft, proposal_id: str
@@ -303,6 +307,19 @@ def _still_undoing(proposal: Proposal, draft: Draft) -> Draft:
     if newest.undo_of and draft.action_digest != newest.action_digest:
         raise UndoImpossible("an undo stays one: withdraw it, and propose the other change")
     return replace(draft, undo_of=newest.undo_of)
+
+
+def _demand_fits(affected: Sequence[Affected]) -> None:
+    """Refuse what would be signed by both and then fit no grant, or no entry of the log.
+
+    Raises:
+        ProposalTooLarge: says by how much.
+    """
+    if len(affected) > MAX_ITEMS:
+        raise ProposalTooLarge("items", len(affected), MAX_ITEMS)
+    size = len(rfc8785.dumps({item.id: item.etag for item in affected}))
+    if size > MAX_ETAGS_BYTES:
+        raise ProposalTooLarge("bytes", size, MAX_ETAGS_BYTES)
 
 
 def _demand_own(proposal: Proposal, asker: Asker) -> None:

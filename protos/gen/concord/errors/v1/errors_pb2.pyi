@@ -208,6 +208,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """What is constitutive is never approved in bulk. FAILED_PRECONDITION."""
     ERROR_REASON_PROOF_IMPOSSIBLE: _ErrorReason.ValueType  # 67
     """The log has no such entry, or is not of that size. FAILED_PRECONDITION."""
+    ERROR_REASON_PROPOSAL_TOO_LARGE: _ErrorReason.ValueType  # 69
+    """The papers of a change, or its entries in the audit log, would be larger than they may be: propose
+    it in parts. FAILED_PRECONDITION. Metadata: "items" and "max_items", or "bytes" and "max_bytes".
+    Example: AddMemory of a text that links a thousand others.
+    """
     ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 70
     """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 71
@@ -409,6 +414,11 @@ ERROR_REASON_BULK_FORBIDDEN: ErrorReason.ValueType  # 66
 """What is constitutive is never approved in bulk. FAILED_PRECONDITION."""
 ERROR_REASON_PROOF_IMPOSSIBLE: ErrorReason.ValueType  # 67
 """The log has no such entry, or is not of that size. FAILED_PRECONDITION."""
+ERROR_REASON_PROPOSAL_TOO_LARGE: ErrorReason.ValueType  # 69
+"""The papers of a change, or its entries in the audit log, would be larger than they may be: propose
+it in parts. FAILED_PRECONDITION. Metadata: "items" and "max_items", or "bytes" and "max_bytes".
+Example: AddMemory of a text that links a thousand others.
+"""
 ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 70
 """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 71

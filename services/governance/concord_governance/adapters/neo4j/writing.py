@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, astuple
 
-import rfc8785
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
 from neo4j import AsyncManagedTransaction
@@ -111,7 +110,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads):
         leaves, rows, made = [], [], []
         for entry in entries:
             place = frontier.size
-            data = rfc8785.dumps(entry.leaf(self._space, place, format_time(time)))
+            data = entry.encoded(self._space, place, format_time(time))
             made += [list(node) for node in frontier.append(leaf_hash(data))]
             leaves.append(Leaf(place, time, data))
             rows.append(_leaf(self._space, leaves[-1], entry))

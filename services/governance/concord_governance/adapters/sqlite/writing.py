@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, astuple
 
-import rfc8785
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
 
@@ -164,7 +163,7 @@ class SqliteLedgerWrites(SqliteLedgerReads):
         leaves, made = [], []
         for entry in entries:
             place = frontier.size
-            data = rfc8785.dumps(entry.leaf(self._space_name, place, format_time(time)))
+            data = entry.encoded(self._space_name, place, format_time(time))
             made += frontier.append(leaf_hash(data))
             leaves.append(Leaf(place, time, data))
             self._insert(

@@ -1,0 +1,22 @@
+"""How large papers and the log's entries may be: one set of numbers for who writes and who reads.
+
+They agree with each other: a paper over `MAX_ITEMS` items, whose map has `MAX_ETAGS_BYTES`, fits a
+grant with two consents, and so do the entries that tell of it. What does not fit is refused when it
+is proposed: once both parties have signed, nothing is left that could be too large.
+"""
+
+MAX_ENTRY_BYTES = 1 << 20
+"""Bytes of one entry of the audit log, and of one line of its export."""
+
+MAX_ITEMS = 1_000
+"""Items that a consent, and the grant for it, name with their etags."""
+
+MAX_ETAGS_BYTES = 163_840
+"""Bytes of the RFC 8785 form of the etags: `MAX_ITEMS` ids of 128 ASCII characters fit."""
+
+MAX_PAPER_BYTES = 65_536
+"""Bytes of a consent, a rejection or a revocation as it comes."""
+
+MAX_GRANT_BYTES = 262_144
+"""Bytes of a grant as graph takes it: base64 of the etags, once, and of both consents, each under
+4,096 bytes since its fields are short and it names the etags by their digest."""

@@ -1,0 +1,62 @@
+"""What can be proposed fits its papers and entries; what both signed is carried out (V6, A2)."""
+
+from __future__ import annotations
+
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_attestation.bounds import MAX_ITEMS
+from governed_world import CONSTITUTIVE, STATUS, Party, reason_of, refused, request_id, salt
+
+EXECUTED = STATUS.PROPOSAL_STATUS_EXECUTED
+
+
+def linking(count: int) -> governed_pb2.GovernedAction:
+    """Return the action that adds a constitutive memory with so many links, an edge each."""
+    links = " ".join(f"[[memory:m{number:03}]]" for number in range(count))
+    memory = type_pb2.Memory(id="creed", content=links, edge_type=CONSTITUTIVE)
+    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
+    return governed_pb2.GovernedAction(add_memory=add)
+
+
+async def test_a_change_of_as_many_items_as_papers_name_is_carried_out(party: Party) -> None:
+    """V6 A2 At the bound both signatures lead to the effect, the log verifies, and it is undone."""
+    before = await party.state()
+    proposal = await party.propose(linking(MAX_ITEMS - 1))
+    assert len(proposal.affected) == MAX_ITEMS
+
+    done = await party.decide(proposal)
+    assert (done.status, done.resolution) == (EXECUTED, "")
+    undone = await party.decide(await party.undo(done))
+
+    assert undone.status == EXECUTED
+    assert await party.state() == before
+    assert (await party.verified()).executed == 2
+
+
+async def test_a_change_of_one_item_more_is_refused_when_it_is_proposed(party: Party) -> None:
+    """V6 A1 Nobody signs in vain: what no paper could name is refused, with the numbers, on
+    record."""
+    failure = await refused(party.propose(linking(MAX_ITEMS)))
+
+    assert reason_of(failure) == ("PROPOSAL_TOO_LARGE", "")
+    assert failure.metadata == {"items": str(MAX_ITEMS + 1), "max_items": str(MAX_ITEMS)}
+    assert "1,001 items" in failure.message
+    assert "in parts" in failure.message
+    assert (await party.actions())[-1] == "SAFEGUARD_VIOLATION"
+    assert (await party.verified()).proposals == 0
+
+
+async def test_a_revision_is_held_to_the_same_bound(party: Party) -> None:
+    """V6 A proposal that fits cannot be revised into one that does not."""
+    proposal = await party.propose(linking(3))
+    revise = proposal_pb2.ReviseProposalRequest(
+        request_id=request_id(),
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        action=linking(MAX_ITEMS),
+    )
+    failure = await refused(party.proposals.ReviseProposal(revise))
+
+    assert reason_of(failure) == ("PROPOSAL_TOO_LARGE", "")
+    assert (await party.get(proposal)).revision == proposal.revision
