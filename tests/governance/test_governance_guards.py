@@ -28,6 +28,7 @@ from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, desk, proposing
 from concord_governance.usecases.deciding import Checks
+from concord_graph.usecases import undo_conflicts
 from governed_world import (
     AGENT,
     DAY,
@@ -43,6 +44,7 @@ from governed_world import (
     world,
 )
 from test_papers import revoke, reword
+from test_undo_conflicts import CASES
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Switch = Callable[[pytest.MonkeyPatch], None]
@@ -354,6 +356,24 @@ async def other_words_before_the_human(scene: Scene) -> str:
         return "the parties agreed to different words" if done else ""
 
 
+def _undo_after(case: str) -> Callable[[Scene], Awaitable[str]]:
+    """Return the probe that undoes a change when something stands in the way by now."""
+
+    async def probe(scene: Scene) -> str:
+        async with scene.world() as live:
+            party = live.party()
+            await party.enrol()
+            was = await CASES[case].was(party)
+            await CASES[case].since(party)
+            with suppress(grpc.aio.AioRpcError):
+                after = await party.decide(await party.undo(was))
+                done = after.status == STATUS.PROPOSAL_STATUS_EXECUTED
+                return f"it was undone though {case}" if done else ""
+        return ""
+
+    return probe
+
+
 @dataclass(frozen=True)
 class Guard:
     """What is tried, the harm when nothing refuses it, and how the guard is switched off."""
@@ -401,6 +421,10 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
     patch.setattr(deciding, "_demand_unended", lambda *_: None)
+
+
+async def _nothing(*_: Any) -> list[str]:
+    return []
 
 
 async def _nobody_judges(*_: Any) -> FramingCheck:
@@ -506,6 +530,21 @@ GUARDS = {
         other_words_before_the_human,
         "the parties agreed to different words",
         off=_blind_to_words,
+    ),
+    "what hangs on what an undo takes away": Guard(
+        _undo_after("something constitutive hangs there"),
+        "it was undone though something constitutive hangs there",
+        off=_without(undo_conflicts, "_left_hanging", _nothing),
+    ),
+    "the ends that an undo comes back to": Guard(
+        _undo_after("an end has another name"),
+        "it was undone though an end has another name",
+        off=_without(undo_conflicts, "_changed_ends", _nothing),
+    ),
+    "the place that an undo comes back to": Guard(
+        _undo_after("a plain edge came to its triple"),
+        "it was undone though a plain edge came to its triple",
+        off=_without(undo_conflicts, "_in_its_place", _nothing),
     ),
     "whose key": Guard(
         a_forged_consent,

@@ -150,12 +150,13 @@ async def test_a_resolution_whose_end_is_undone_is_orphaned(party: Party) -> Non
 
 async def test_a_resolution_counts_again_when_its_end_is_back(party: Party) -> None:
     """V8 The mark follows from what is there: an undo of the undo takes it away."""
+    older = await _edge(party, "Paris")
     added = await party.decide(
         await party.propose(edge_action("ada", "LIVES_IN", "Graz", edge_type=DESCRIPTIVE))
     )
     newer = await party.edge("ada", "LIVES_IN", "Graz")
     assert newer is not None
-    resolution = await _resolved(party, newer.id, (await _edge(party, "Paris")).id)
+    resolution = await _resolved(party, newer.id, older.id)
     undone = await party.decide(await party.undo(added))
 
     again = await party.decide(await party.undo(undone))

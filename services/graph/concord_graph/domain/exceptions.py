@@ -19,7 +19,7 @@ GraphError
 ├── TooManyAffected          the standing of more items would change than one write may change
 ├── ConstitutiveProtected    needs both parties' consent
 ├── SafeguardViolation       no consent opens the way to this
-├── UndoConflict             items were changed since
+├── UndoConflict             items were changed since, or stand in the way
 ├── GenesisMissing / GenesisExists
 ├── GenesisDamaged           what stands for the principals is not whole
 ├── EnrolmentSecretInvalid
@@ -177,10 +177,10 @@ class SafeguardViolation(GraphError):
 
 
 class UndoConflict(GraphError):
-    """Items are at another revision than the one that is to be undone."""
+    """Items are at another revision than the one that is to be undone, or stand in its way."""
 
     def __init__(self, item_ids: Sequence[str]) -> None:
-        super().__init__("items were changed since")
+        super().__init__("items were changed since, or stand in the way")
         self.item_ids = tuple(item_ids)
 
 

@@ -10,6 +10,7 @@ from concord_graph.domain.items import DeclaredRelation, Edge, Memory, Node, Rec
 from concord_graph.ports import Ref
 from concord_graph.usecases.by_id import record_by_id
 from concord_graph.usecases.facts import restate, state_again
+from concord_graph.usecases.undo_conflicts import Planned, conflicts
 from concord_graph.usecases.writer import Writer, ref
 
 
@@ -26,7 +27,8 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple
     """Write each item as it was before; what was not there goes.
 
     Raises:
-        UndoConflict: items are at another revision than expected; names them.
+        UndoConflict: items are at another revision than expected, or something stands in the way;
+            names them.
     """
     stored = {each.item_id: await _existing(writer, each) for each in reversions}
     changed = [
@@ -34,24 +36,32 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple
     ]
     if changed:
         raise UndoConflict(changed)
+    plan = {
+        each.item_id: Planned(before, await _as_before(writer, before, each.revision))
+        for each in reversions
+        for before in [stored[each.item_id]]
+    }
+    if in_the_way := await conflicts(writer.tx, plan):
+        raise UndoConflict(in_the_way)
     # what goes makes room, a name or a place of a triple, for what comes back; edges go before ends
-    going = [each for each in reversions if each.revision == 0]
-    coming = [each for each in reversions if each.revision != 0]
-    going.sort(key=lambda each: isinstance(stored[each.item_id], Node))
-    coming.sort(key=lambda each: isinstance(stored[each.item_id], Edge))
+    going = [each for each in plan.values() if each.goes]
+    coming = [each for each in plan.values() if not each.goes]
+    going.sort(key=lambda each: isinstance(each.before, Node))
+    coming.sort(key=lambda each: isinstance(each.before, Edge))
     async with writer.together():
-        written = [await _revert(writer, stored[each.item_id], each) for each in (*going, *coming)]
+        written = [await _put(writer, each.before, each.after) for each in (*going, *coming)]
         await restate(writer, written)
     return tuple(ref(each) for each in written)
 
 
-async def _revert(writer: Writer, stored: Record, reversion: Reversion) -> Record:
-    if reversion.revision == 0:
-        return await _put(writer, stored, _gone(stored))
-    before = await writer.tx.revision(Ref(stored.kind, stored.id, reversion.revision))
+async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
+    """Return an item as a revision had it; 0 = it was not there."""
+    if revision == 0:
+        return _gone(stored)
+    before = await writer.tx.revision(Ref(stored.kind, stored.id, revision))
     if before is None:
         raise ItemNotFound(stored.id)
-    return await _put(writer, stored, before)
+    return before
 
 
 def _gone(stored: Record) -> Record:
