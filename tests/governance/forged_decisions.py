@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 
-from forger import DAYS, Forger, Forgery, own_key
+from concord_client import signing
+from forger import DAYS, Forger, Forgery, Leaf, own_key
 from governed_world import AGENT, HUMAN
 
 
@@ -104,6 +106,36 @@ def _failed_when_it_was_done(it: Forger) -> None:
     it.leaves[-1] = copy.deepcopy(executed) | {"action": "SMF_FAIL", "blocked": True}
 
 
+def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
+    """Take a consent back where the log ends."""
+    place = 0 if slot == AGENT else 1
+    consent = it.of(name, "SMF_APPROVE", place)
+    paper = signing.sign_revocation(
+        slot=slot,
+        signer=signer,
+        space="one",
+        proposal_id=it.names[name],
+        revision=1,
+        consent=json.dumps(consent["properties"]["consent"]).encode(),
+    )
+    return it.add(consent, {"paper": json.loads(paper)}, action="SMF_REVOKE")
+
+
+def _written_when_revoked(it: Forger) -> None:
+    """Let the human take the consent back before graph did anything; do it all the same."""
+    written = it.write("added")
+    it.cut(it.of("added", "SMF_DECIDE"))
+    _revoke(it, "added", HUMAN, it.human)
+    it.leaves.append(written)
+
+
+def _executed_when_revoked(it: Forger) -> None:
+    executed = it.of("alone", "SMF_EXECUTE")
+    it.cut(it.of("alone", "SMF_DECIDE"))
+    _revoke(it, "alone", AGENT, it.party.agent)
+    it.leaves.append(executed)
+
+
 DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a decision after its time": (_decided_late, "decided_late"),
     "a late decision dated back": (_decided_earlier, "decide_time"),
@@ -122,5 +154,7 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a key of another action": (_key_of_another_action, "key_action"),
     "a failure that is not blocked": (_failed_quietly, "fail_unblocked"),
     "another decision's failure": (_another_failed, "fail_decision"),
+    "written on a consent that was taken back": (_written_when_revoked, "revoked_write"),
+    "executed when the consent was taken back": (_executed_when_revoked, "executed_revoked"),
     "a failure of what was done": (_failed_when_it_was_done, "fail_written"),
 }

@@ -123,6 +123,11 @@ def _removed_with_ends(it: Forger) -> None:
     _pending(it, "unmade", ends={})
 
 
+def _edge_without_ends(it: Forger) -> None:
+    """Let no end of it be told, so that the ends could be anything later."""
+    _pending(it, "again", ends={})
+
+
 def _effects(it: Forger, name: str) -> list[Leaf]:
     effects: list[Leaf] = it.of(name, "SMF_EXECUTE")["properties"]["effects"]
     return effects
@@ -188,6 +193,12 @@ def _undone_to_something_else(it: Forger) -> None:
     it.write("back")["properties"]["digest"] = DIGEST
 
 
+def _further_than_told(it: Forger) -> None:
+    """Say that a decision came to a revision that nobody told of."""
+    it.cut(it.of("again", "SMF_EXECUTE"))
+    _effects(it, "again")[0]["after"] = 9
+
+
 WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a write that was blocked": (_blocked_write, "blocked_write"),
     "a refusal that was let through": (_refusal_let_through, "blocked_refusal"),
@@ -230,6 +241,8 @@ WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a write that no effect names": (_one_effect_left_out, "effects_told"),
     "executed without an effect": (_nothing_executed, "no_effect"),
     "a write beyond its effect": (_revision_beyond, "governed_revisions"),
+    "a constitutive edge without ends": (_edge_without_ends, "edge_ends"),
+    "an effect beyond the last write": (_further_than_told, "newest_revision"),
     "undone in part": (_undone_in_part, "undone_effects"),
     "undone to something else": (_undone_to_something_else, "undone_state"),
 }

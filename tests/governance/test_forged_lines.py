@@ -39,10 +39,31 @@ def _another_space(it: Forger) -> None:
     it.leaves[-1]["space"] = "two"
 
 
+def _flag_for_a_number(it: Forger) -> None:
+    it.write("added")["properties"]["revision"] = True
+
+
+def _flag_for_a_place(it: Forger) -> None:
+    """Call the entry at place 1 the one at place "true"."""
+    it.lines_as = {1: {"index": True}}
+
+
+def _number_for_a_flag(it: Forger) -> None:
+    it.leaves[-1]["blocked"] = 1
+
+
+def _flag_for_an_effect(it: Forger) -> None:
+    it.of("alone", "SMF_EXECUTE")["properties"]["effects"][0]["after"] = True
+
+
 LOG_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "time goes back": (_time_back, "time"),
     "no time": (_no_time, "time"),
     "a field too many": (_more_said, "form"),
+    "true for revision 1": (_flag_for_a_number, "form"),
+    "true for place 1": (_flag_for_a_place, "form"),
+    "1 for true": (_number_for_a_flag, "form"),
+    "true for an effect's revision": (_flag_for_an_effect, "form"),
     "another space": (_another_space, "sequence"),
 }
 

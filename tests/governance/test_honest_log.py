@@ -22,12 +22,14 @@ from governed_world import (
     Keys,
     Party,
     edge_action,
+    reason_of,
     refused,
     request_id,
     salt,
     world,
 )
 from test_execution import ended, never
+from test_papers import revoke
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 EXECUTED = STATUS.PROPOSAL_STATUS_EXECUTED
@@ -253,3 +255,22 @@ async def test_other_settings_between_decision_and_effect_leave_no_undo(
         assert done.status == EXECUTED
         assert (await refused(party.undo(done))).reason == "ERROR_REASON_RETENTION_EXPIRED"
         await demand_honest(party)
+
+
+async def test_what_the_agent_decided_alone_is_not_revoked(
+    party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V6 A2 Graph burns no nonce for it, so that a revocation after the decision could come after
+    its effect: it is refused, and the log holds no execution of a revoked consent."""
+    real = GraphClient.perform
+    proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
+    consent = party.consent(proposal, AGENT)
+    monkeypatch.setattr(GraphClient, "perform", never)
+    await party.approve(proposal, AGENT, consent)
+
+    failure = await refused(revoke(party, proposal, AGENT, consent))
+
+    monkeypatch.setattr(GraphClient, "perform", real)
+    assert reason_of(failure) == ("PROPOSAL_STATE", "")
+    assert (await ended(party, proposal)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await party.verified()).executed == 1

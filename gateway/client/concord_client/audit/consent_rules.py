@@ -97,6 +97,7 @@ class ConsentRules:
         answer = self._answer(leaf, told, REVOCATION_TYPE)
         given = told.consents.pop(answer.slot, (0, ""))
         self._course.demand("revoked", given[1] == answer.nonce)
+        told.taken_back = told.state == DECIDED
 
     def on_reject(self, leaf: dict[str, Any]) -> None:
         """Demand a valid rejection by a slot with a say."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import rfc8785
 from concord_attestation.consent import GenesisRecord, Terms
@@ -14,6 +14,8 @@ from concord_client.audit.items import Items
 from concord_client.audit.log import Log, LogInvalid, Pinned
 
 REQUIRED: Mapping[str, tuple[str, ...]] = {"AGENT": ("AGENT",), "BILATERAL": ("AGENT", "HUMAN")}
+
+T = TypeVar("T")
 
 OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
     *("open", "decided", "executed", "failed", "undone", "ended"),
@@ -34,6 +36,8 @@ class Told:
     state: str = OPEN
     consents: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Slot to the consent's expiry and nonce."""
+    taken_back: bool = False
+    """A consent was revoked after the decision: nothing may come of it any more."""
     decision_id: str = ""
     decided_at: int = 0
     """The entry that decided it."""
@@ -46,6 +50,16 @@ class Told:
     """What was written to the newest revision of it that was told before."""
     stood: dict[str, str] = field(default_factory=dict)
     """What was written to the digest under which it was constitutive before; empty: it was not."""
+
+
+def of_type(value: object, kind: type[T]) -> T:
+    """Return what an entry says, if it is of this very type: true is no number (A2).
+
+    Raises TypeError otherwise, which refuses the entry by its form.
+    """
+    if type(value) is not kind:
+        raise TypeError(f"this is no {kind.__name__}")
+    return value
 
 
 class Course:

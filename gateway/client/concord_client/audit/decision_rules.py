@@ -52,6 +52,7 @@ class DecisionRules:
         course, properties = self._course, leaf["properties"]
         told = course.known(leaf, DECIDED)
         course.demand("execute_decision", properties["decision_id"] == told.decision_id)
+        course.demand("executed_revoked", not told.taken_back)
         self._effects.on_execute(told, properties["effects"])
         told.state = EXECUTED
         told.undo_until = parse_time(properties["undo_until"])

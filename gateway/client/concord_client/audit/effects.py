@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from concord_client.audit.course import Course, Told
+from concord_client.audit.course import Course, Told, of_type
 from concord_client.audit.items import Items, etag_of
 
 
@@ -33,6 +33,7 @@ class EffectRules:
         self._demand_signed(told, effects)
         self._demand_told(told, effects)
         told.effects = {each["id"]: (each["before"], each["after"]) for each in effects}
+        self._demand_newest(effects)
         if told.kind == "UNDO":
             self._demand_as_before(told, self._course.proposals[told.undo_of])
         for each in effects:
@@ -40,6 +41,9 @@ class EffectRules:
 
     def _demand_signed(self, told: Told, effects: list[dict[str, Any]]) -> None:
         course, etags = self._course, told.terms.etags
+        for each in effects:
+            for number in (each["before"], each["after"], *each["governed"]):
+                of_type(number, int)
         names = [each["id"] for each in effects]
         forward = all(
             told.began.get(each["id"], 0) <= each["before"] < each["after"] for each in effects
@@ -61,6 +65,13 @@ class EffectRules:
         for each in effects:
             inside = all(each["before"] < number <= each["after"] for number in each["governed"])
             course.demand("governed_revisions", inside)
+
+    def _demand_newest(self, effects: list[dict[str, Any]]) -> None:
+        """Demand that what is constitutive now came no further than graph told: each write on such
+        an item is told, so there is none behind the last."""
+        for each in effects:
+            if each["governed"] and self._course.items.stands(each["id"]):
+                self._course.demand("newest_revision", each["after"] <= max(each["governed"]))
 
     def _demand_as_before(self, undo: Told, original: Told) -> None:
         """Demand that an undo began where its original ended, and ended where that began."""

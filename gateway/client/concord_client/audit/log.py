@@ -7,7 +7,7 @@ them, an older checkpoint from whoever kept it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,17 @@ from concord_attestation.note import NoteInvalid, from_base64
 from concord_attestation.tree import Frontier, leaf_hash
 
 _HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
-_LEAF_KEYS = {
-    *("version", "space", "index", "time", "action", "actor", "principal", "item", "proposal"),
-    *("blocked", "reason", "properties"),
+
+
+_LEAF_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("version", "index"), int),
+    **dict.fromkeys(("space", "time", "action", "actor", "principal", "reason"), str),
+    **dict.fromkeys(("item", "proposal", "properties"), dict),
+    "blocked": bool,
+}
+_PARTS: Mapping[str, Mapping[str, type]] = {
+    "item": {"id": str, "kind": int},
+    "proposal": {"id": str, "revision": int},
 }
 
 
@@ -111,20 +119,33 @@ def _compare(frontier: Frontier, witnessed: Checkpoint | None) -> None:
 
 def _header(line: bytes) -> dict[str, Any]:
     header = _canonical(line.removesuffix(b"\n"), -1)
-    if not line.endswith(b"\n") or set(header) != _HEADER_KEYS or header["version"] != 1:
+    version = header.get("version")
+    known = set(header) == _HEADER_KEYS and type(version) is int and version == 1
+    if not line.endswith(b"\n") or not known:
         raise LogInvalid("form")
     return header
 
 
 def _leaf(data: bytes, index: int) -> dict[str, Any]:
     leaf = _canonical(data, index)
-    if set(leaf) != _LEAF_KEYS or leaf["version"] != 1:
+    parts = ((leaf.get(name), types) for name, types in _PARTS.items())
+    shaped = _is_of(leaf, _LEAF_TYPES) and all(_is_of(part, types) for part, types in parts)
+    if not shaped or leaf["version"] != 1:
         raise LogInvalid("form", index)
     try:
         parse_time(leaf["time"])
     except (ValueError, TypeError):
         raise LogInvalid("time", index) from None
     return leaf
+
+
+def _is_of(value: object, types: Mapping[str, type]) -> bool:
+    """Return whether it has these fields and no other, each of its very type: true is no 1."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == types.keys()
+        and all(type(value[name]) is kind for name, kind in types.items())
+    )
 
 
 def _canonical(data: bytes, index: int) -> dict[str, Any]:

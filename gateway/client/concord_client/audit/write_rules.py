@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from concord_client.audit.course import DECIDED, Course, Told
+from concord_client.audit.course import DECIDED, Course, Told, of_type
 from concord_client.audit.effects import within_signed
 
 GENESIS_EDGES = 3
 """What a genesis writes: an edge for each slot's key and one for governance's."""
 CHANGE_KEY = "CHANGE_KEY"
+EDGE = 2
+"""The contract's ITEM_KIND_EDGE."""
 
 
 class WriteRules:
@@ -58,6 +60,7 @@ class WriteRules:
     def _by_decision(self, leaf: dict[str, Any], decision: Told) -> None:
         course, item_id = self._course, leaf["item"]["id"]
         course.demand("finished_write", decision.state == DECIDED)
+        course.demand("revoked_write", not decision.taken_back)
         key_change = decision.kind == CHANGE_KEY
         course.demand("principal_write", key_change == (item_id in self._enrolled))
         decision.began.setdefault(item_id, course.items.revision(item_id))
@@ -69,7 +72,7 @@ class WriteRules:
     def _follows(self, leaf: dict[str, Any]) -> None:
         """Demand that a write begins where the last entry about its item, or its end, stopped."""
         course, item_id, told = self._course, leaf["item"]["id"], leaf["properties"]
-        revision, before = told["revision"], told["before_digest"]
+        revision, before = of_type(told["revision"], int), told["before_digest"]
         course.demand("write_revision", revision > course.items.revision(item_id))
         course.demand("first_write", (revision == 1) == (before == ""))
         course.demand("before_digest", course.items.fixed(item_id) in (None, before))
@@ -77,7 +80,7 @@ class WriteRules:
 
     def _in_order(self, leaf: dict[str, Any]) -> None:
         """Demand graph's own order: nothing is told twice, late or in between."""
-        seq = leaf["properties"]["graph_seq"]
+        seq = of_type(leaf["properties"]["graph_seq"], int)
         self._course.demand("graph_seq", seq > self._seq)
         self._seq = seq
 
@@ -85,4 +88,7 @@ class WriteRules:
         item_id, told = leaf["item"]["id"], leaf["properties"]
         removed = leaf["action"] == "DELETE_SUCCESS"
         self._course.demand("removed", not (removed and "ends" in told))
+        if "ends" in told and not removed:  # an edge without them would rest on nothing
+            edge = leaf["item"]["kind"] == EDGE
+            self._course.demand("edge_ends", bool(of_type(told["ends"], dict)) == edge)
         self._course.items.write(item_id, told, self._course.index, removed=removed)

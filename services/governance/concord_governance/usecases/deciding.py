@@ -132,8 +132,7 @@ class Deciding:
             stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
             answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
             _given(stored, answer)
-            if stored.status not in _UNAPPLIED:
-                raise ProposalState(stored.status.name)
+            _demand_unapplied(stored)
         await self._graph.revoke(asker.space, envelope, f"revoke {answer.nonce}")
 
         async def work(tx: LedgerWrites, _now: int) -> Proposal:
@@ -335,6 +334,17 @@ def _papers(proposal: Proposal, now: int) -> dict[str, bytes]:
         for given in proposal.consents
         if not given.revoked and now < given.expire_time
     }
+
+
+def _demand_unapplied(proposal: Proposal) -> None:
+    """Refuse to take a consent back that may have had its effect.
+
+    Graph settles which came first for what needs a grant: it burns the nonces of one. What the
+    agent decides alone burns none, so it is applied, for this, once it is decided.
+    """
+    alone = proposal.status == Status.APPROVED and proposal.newest.level != Level.BILATERAL
+    if alone or proposal.status not in _UNAPPLIED:
+        raise ProposalState(proposal.status.name)
 
 
 def _demand_unended(proposal: Proposal, answer: Answer, asked: Proposal) -> None:
