@@ -61,7 +61,7 @@ def _show(
         made.add_row(
             str(each.number),
             word(status, "PROPOSAL_STATUS_"),
-            outcome.reason,
+            text(outcome.reason),
             text(each.framing.neutral_summary),
         )
     show(made)

@@ -320,9 +320,6 @@ def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:
         "These bytes are signed:",
         payload.decode(),
     ]
-    if session.as_json:
-        typer.echo("\n".join(lines), err=True)
-        return
     from concord_client.cli.page import show, text
 
-    show(*(text(line) for line in lines))
+    show(*(text(line) for line in lines), on_error=session.as_json)

@@ -92,7 +92,7 @@ def _show(reply: "ListEpisodesResponse") -> None:
     for each in reply.episodes:
         told = text(each.query, "bold")
         if each.reflection:
-            told.append(f"\n{each.reflection}")
+            told.append("\n").append(text(each.reflection))
         made.add_row(
             when(each.create_time), f"{each.reward:+.2f}", told.append(f"\n{each.id}", "dim")
         )

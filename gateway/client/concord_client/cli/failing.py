@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from concord_client.cli.visible import visible
 from concord_client.credentials import CredentialsError
 
 if TYPE_CHECKING:
@@ -60,7 +61,11 @@ def told() -> tuple[type[Exception], ...]:
 
 
 def complaint(error: Exception) -> str:
-    """What standard error says about `error`."""
+    """What standard error says about `error`, with nothing in it that does not show."""
+    return visible(_complaint(error))
+
+
+def _complaint(error: Exception) -> str:
     from concord_client.refusal import Refused, Unreachable
 
     if isinstance(error, Unreachable):

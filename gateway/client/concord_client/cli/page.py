@@ -1,16 +1,19 @@
 """What people read: coloured and wrapped on a terminal, plain and unwrapped in a pipe."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.segment import Segment, Segments
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+
+from concord_client.cli import visible
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 32_768
 """Wide enough that nothing is wrapped in a pipe: content has at most 20,000 characters a line."""
 
-# Control characters other than tab and newline: stored text must not steer the reader's terminal.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_HIDDEN = "hidden"
+"""The key under which a style remembers what was written out in its place."""
 
 
 class _Output(Console):
@@ -44,16 +47,38 @@ def complaints() -> Console:
 def show(*parts: RenderableType, on_error: bool = False) -> None:
     """Prints the parts; in a pipe without colour, wrapping or padding.
 
+    Stored text must neither steer the reader's terminal nor look like another text: what would is
+    written out, wherever it comes from, and a last line says so.
     `on_error`: on standard error, where standard output is a machine's.
     """
     output = complaints() if on_error else console()
     if output.is_terminal:
-        output.print(*parts, sep="\n")
+        _print(output, parts)
         return
     memory = StringIO()
-    Console(file=memory, width=PIPE_WIDTH, highlight=False, no_color=True).print(*parts, sep="\n")
+    _print(Console(file=memory, width=PIPE_WIDTH, highlight=False, no_color=True), parts)
     for line in memory.getvalue().splitlines():
         output.file.write(f"{line.rstrip()}\n")
+
+
+def _print(output: Console, parts: Sequence[RenderableType]) -> None:
+    found: set[str] = set()
+    segments = list(_written_out(output.render(Group(*parts)), found))
+    output.print(Segments(segments), end="", crop=False)
+    if found:
+        output.print(Text(visible.told(found), "bold red"))
+
+
+def _written_out(segments: Iterable[Segment], found: set[str]) -> Iterator[Segment]:
+    """The same with nothing hidden; `found` gets what was, here or in `text` before."""
+    for segment in segments:
+        if segment.style is not None and segment.style.meta:
+            found.update(segment.style.meta.get(_HIDDEN, ""))
+        if segment.control or not any(map(visible.is_hidden, segment.text)):
+            yield segment
+            continue
+        found.update(filter(visible.is_hidden, segment.text))
+        yield Segment(visible.visible(segment.text), segment.style)
 
 
 def table(*columns: str) -> Table:
@@ -81,11 +106,16 @@ def lines(*parts: Text) -> Text:
 
 
 def text(content: str, style: str = "") -> Text:
-    """Stored text as it is: no markup is read from it, and control characters show as U+FFFD.
+    """Stored text: no markup is read from it, and what does not show is written out.
 
     What is appended to it has a style of its own.
     """
-    return Text().append(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", content), style or None)
+    made = Text()
+    for hides, piece in visible.runs(content):
+        own = Style.parse(style) if style else Style.null()
+        mark = Style(reverse=True, meta={_HIDDEN: piece}) if hides else Style.null()
+        made.append(visible.visible(piece) if hides else piece, own + mark)
+    return made
 
 
 def shortened(content: str, most: int) -> str:

@@ -46,7 +46,7 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
             status_of(each),
             kind_of(each.kind),
             level_of(each.approval_level),
-            signed(each) or "—",
+            text(signed(each) or "—"),
             when(each.expire_time),
             text(each.framing.neutral_summary),
         )
@@ -82,7 +82,7 @@ def reviewed(
         items.add_row(
             text(item["id"]),
             kind_name(item["kind"]),
-            item["etag"] or "new",
+            text(item["etag"] or "new"),
             "yes" if item["needs_consent"] else "no",
             text(words.get(item["id"], "")),
         )
@@ -140,7 +140,7 @@ def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
         made.add_row(
             str(each.number),
             kind_of(each.kind),
-            missing,
+            text(missing),
             when(each.expire_time),
             text(each.summary),
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client import credentials
+from concord_client.cli.visible import in_json
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -80,5 +81,8 @@ class Session:
 
 
 def write_line(line: str) -> None:
-    """Writes one line as it is, unwrapped and uncoloured, to standard output."""
-    sys.stdout.write(f"{line}\n")
+    """Writes JSON, unwrapped and uncoloured, to standard output.
+
+    A machine reads it as it is meant, a person sees each character: what does not show is escaped.
+    """
+    sys.stdout.write(f"{in_json(line)}\n")

@@ -1,0 +1,68 @@
+"""Characters that do not show, or change how others show, written out as \\uXXXX (V6).
+
+Whoever signs a text must see it: an override of direction makes a terminal show its words
+reversed, and a zero-width space makes two names look alike.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from itertools import groupby
+
+# what has a width of none, or fills space, though its category says letter, mark or symbol
+# (Unicode's Default_Ignorable_Code_Point outside the categories below, and the blank Braille cell)
+_BLANK = frozenset(
+    chr(code)
+    for span in (
+        *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+        *((0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0)),
+        (0xE0100, 0xE01EF),
+    )
+    for code in range(span[0], span[1] + 1)
+)
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a character is control, format, line or paragraph separator, private, unassigned, or
+    blank; tab, newline and spaces are not."""
+    if char in _BLANK:
+        return True
+    return not char.isprintable() and char not in "\n\t" and unicodedata.category(char) != "Zs"
+
+
+def visible(content: str) -> str:
+    """The text with every hidden character written out: `\\u202e`, `\\U000e0041`."""
+    return "".join(_written(char) if is_hidden(char) else char for char in content)
+
+
+def in_json(line: str) -> str:
+    """JSON that means the same and hides nothing: what is written out is JSON's own escape."""
+    if line.isascii():
+        return line
+    return "".join(_in_utf16(char) if is_hidden(char) else char for char in line)
+
+
+def runs(content: str) -> Iterable[tuple[bool, str]]:
+    """The text in pieces that are hidden or not, as they are."""
+    return ((hides, "".join(piece)) for hides, piece in groupby(content, is_hidden))
+
+
+def told(characters: Iterable[str]) -> str:
+    """A sentence that says which of them were written out."""
+    named = (
+        f"{_written(char)} {unicodedata.name(char, 'without a name')}"
+        for char in sorted(set(characters))
+    )
+    return (
+        "Characters stand above that do not show, or change how others show; they are written "
+        f"out: {', '.join(named)}."
+    )
+
+
+def _written(char: str) -> str:
+    code = ord(char)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _in_utf16(char: str) -> str:
+    raw = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{raw[at : at + 2].hex()}" for at in range(0, len(raw), 2))
