@@ -12,10 +12,13 @@ from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain.exceptions import GraphUnavailable, LedgerBusy
+from concord_governance.domain.exceptions import GraphFaulty, GraphUnavailable, LedgerBusy
 from concord_governance.ports import Done
+from concord_governance.usecases import executing
+from concord_graph.usecases.governed import GovernedChanges
 from governed_world import (
     AGENT,
+    CONSTITUTIVE,
     DAY,
     HOUR,
     HUMAN,
@@ -31,6 +34,7 @@ from governed_world import (
     world,
 )
 
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Applying = Callable[..., Awaitable[Done]]
 
 
@@ -216,6 +220,55 @@ async def test_a_ledger_that_was_busy_is_written_to_later(
 
         assert told.count("WRITE_ATTEMPT") == 1
         await until_ready(live)
+
+
+@pytest.mark.parametrize("edge_type", [DESCRIPTIVE, CONSTITUTIVE])
+async def test_a_decision_that_graph_always_fails_at_comes_to_its_end(
+    party: Party, monkeypatch: pytest.MonkeyPatch, edge_type: type_pb2.EdgeType.ValueType
+) -> None:
+    """V6 A fault of graph's is tried again, but not for ever: then the decision is FAILED."""
+    tries = 0
+
+    async def broken(*_: object) -> None:
+        nonlocal tries
+        tries += 1
+        raise KeyError("a bug of graph's")
+
+    monkeypatch.setattr(executing, "MOST_FAULTS", 3)
+    monkeypatch.setattr(GovernedChanges, "apply", broken)
+    monkeypatch.setattr(GovernedChanges, "apply_ungranted", broken)
+    after = await party.decide(await party.propose(edge_action(edge_type=edge_type)))
+    assert after.status == STATUS.PROPOSAL_STATUS_APPROVED
+    after = await ended(party, after)
+
+    assert (after.status, after.resolution) == (
+        STATUS.PROPOSAL_STATUS_FAILED,
+        "ERROR_REASON_INTERNAL",
+    )
+    assert tries == 3
+    assert (await party.actions())[-1] == "SMF_FAIL"
+    await party.verified()
+
+
+async def test_what_was_done_is_no_failure(party: Party, monkeypatch: pytest.MonkeyPatch) -> None:
+    """V6 When graph only cannot answer for what it did, the log tells of it, and it is EXECUTED."""
+    real: Applying = GraphClient.apply
+    tries = 0
+
+    async def done_and_failed(self: GraphClient, *args: Any) -> Done:
+        nonlocal tries
+        done = await real(self, *args)
+        tries += 1
+        if tries > 5:
+            return done
+        raise GraphFaulty("no answer")
+
+    monkeypatch.setattr(executing, "MOST_FAULTS", 2)
+    monkeypatch.setattr(GraphClient, "apply", done_and_failed)
+    after = await ended(party, await party.decide(await party.propose(edge_action())))
+
+    assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    await party.verified()
 
 
 @pytest.mark.parametrize("work", ["write", "waiting"])

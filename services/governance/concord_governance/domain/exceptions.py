@@ -22,6 +22,7 @@ GovernanceError
 ├── GenesisMissing        nobody's consent counts yet
 ├── RequestReused         the request id came with other content
 ├── GraphUnavailable      graph does not answer
+│   └── GraphFaulty       it fails at this very request
 └── GraphRefused          graph says no, and why
 The papers' own refusals are concord_attestation.consent.ConsentError's.
 """
@@ -145,6 +146,10 @@ class RequestReused(GovernanceError):
 
 class GraphUnavailable(GovernanceError):
     """Graph does not answer; the same request later may succeed."""
+
+
+class GraphFaulty(GraphUnavailable):
+    """Graph fails at this very request: it may do so each time it comes."""
 
 
 class GraphRefused(GovernanceError):

@@ -7,6 +7,7 @@ a decision once, so asking again after a crash completes it and changes nothing 
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 
 from concord_attestation.instants import format_time
@@ -15,6 +16,7 @@ from concord_chassis.log import Logger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import (
     GovernanceError,
+    GraphFaulty,
     GraphRefused,
     GraphUnavailable,
 )
@@ -27,10 +29,14 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports import Done, Feed, Graph, LedgerWrites
+from concord_governance.ports import Done, EntryFilter, Feed, Graph, LedgerReads, LedgerWrites
 from concord_governance.usecases.desk import Desk, ended_as, entry_on, existing
 
 DAY = 86_400_000_000
+MOST_FAULTS = 10
+"""How often graph may fail at one decision, since this process started, before it is FAILED."""
+_FAULTY = "ERROR_REASON_INTERNAL"
+_PAGE = 500
 
 
 class Executing:
@@ -53,6 +59,7 @@ class Executing:
         self._policy_digest = policy_digest
         self._log = log
         self._running: dict[str, asyncio.Lock] = {}
+        self._faults: dict[str, int] = {}
 
     async def execute(self, space: str, proposal_id: str) -> tuple[Proposal, str]:
         """Do what was decided, unless that is done.
@@ -68,6 +75,8 @@ class Executing:
                 return proposal, ""
             try:
                 done = await self._do(space, proposal, proposal.decision)
+            except GraphFaulty:
+                return await self._faulty(space, proposal, proposal.decision), ""
             except GraphUnavailable:
                 return proposal, ""
             except GraphRefused as refusal:
@@ -77,6 +86,20 @@ class Executing:
             if not await self._is_told(space, done):
                 return proposal, ""
             return await self._executed(space, proposal_id, done), done.token
+
+    async def _faulty(self, space: str, proposal: Proposal, decision: Decision) -> Proposal:
+        """Count that graph failed at a decision; at last that is its end.
+
+        But for one of whose effect the log tells: what was done is no failure.
+        """
+        faults = self._faults[decision.id] = self._faults.get(decision.id, 0) + 1
+        self._log.warning("graph failed at a decision", decision=decision.id, faults=faults)
+        if faults < MOST_FAULTS:
+            return proposal
+        del self._faults[decision.id]  # of one that stays, it is said again
+        if await self._desk.ledger.read(space, lambda tx: _is_told_of(tx, decision)):
+            return proposal
+        return await self._failed(space, proposal.id, _FAULTY)
 
     async def complete(self) -> int:
         """Go on with everything that was decided and has no known end; return how many are left."""
@@ -179,6 +202,18 @@ class Completing:
             except GovernanceError as error:  # the next round asks anew
                 self._log.warning("decisions not looked at", error=type(error).__name__)
             await asyncio.sleep(self._seconds)
+
+
+async def _is_told_of(tx: LedgerReads, decision: Decision) -> bool:
+    """Return whether the log tells of a write under a decision."""
+    writes = EntryFilter(actions=(Action.WRITE_SUCCESS, Action.DELETE_SUCCESS), since=decision.time)
+    before = await tx.log_size()
+    while leaves := await tx.entries(writes, before, _PAGE):
+        for leaf in leaves:
+            if json.loads(leaf.data)["properties"].get("request_id") == decision.id:
+                return True
+        before = leaves[-1].index
+    return False
 
 
 def _who(proposal: Proposal) -> str:

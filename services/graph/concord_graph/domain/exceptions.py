@@ -230,7 +230,8 @@ class ExportInvalid(GraphError):
 class ItemClash(GraphError):
     """The store has another live item at this name, key, place or revision.
 
-    Use cases look before they write: only an import that contradicts itself comes to this.
+    Use cases look before they write, and name the other one: to this comes an import that
+    contradicts itself, and what nobody thought of. `item_id` may be empty.
     """
 
     def __init__(self, item_id: str) -> None:

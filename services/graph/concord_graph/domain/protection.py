@@ -31,14 +31,15 @@ class Surroundings:
     consent starts at it: what both parties agreed to rests on what the item says.
     `target_constitutive`, `source_constitutive`, `target_held`: the item is an edge, and that end
     of it is itself live and constitutive, or held.
-    `held_twin`: the id of another live edge of the item's triple that is held; empty without one.
+    `agreed_twin`: the id of another live edge of the item's triple that is constitutive or held,
+    whenever it holds; empty without one.
     """
 
     is_held: bool = False
     target_constitutive: bool = False
     source_constitutive: bool = False
     target_held: bool = False
-    held_twin: str = ""
+    agreed_twin: str = ""
 
 
 def is_constitutive(item: Item | None) -> bool:
@@ -56,7 +57,7 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
         return "this would create or promote something constitutive"
     if isinstance(after, Edge) and (why := _hides(before, after, around)):
         return why
-    if around.held_twin and isinstance(after, Edge) and _takes_place(before, after):
+    if around.agreed_twin and isinstance(after, Edge) and _takes_place(before, after):
         return "an edge that both parties agreed to says this already"
     if around.is_held and _says_otherwise(before, after):
         return "something that both parties agreed to rests on this"

@@ -61,6 +61,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     MalformedLink: _malformed_link,
     exceptions.ItemNotFound: _about_item(_Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND"),
     exceptions.ItemExists: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
+    exceptions.ItemClash: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
     exceptions.EtagMismatch: _about_item(_Code.ABORTED, "ERROR_REASON_ETAG_MISMATCH"),
     exceptions.LineageCycle: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_LINEAGE_CYCLE"),
     exceptions.TurnAppendOnly: _about_item(

@@ -10,6 +10,7 @@ from concord_graph.domain.facts import Fact, Saying, Support
 from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin, Record
 from concord_graph.ports import Reads
 from concord_graph.usecases.edges import addressed, end_of
+from concord_graph.usecases.shown import fixed_edges
 from concord_graph.usecases.writer import Writer
 
 _SOURCES_A_PAGE = 100
@@ -117,6 +118,8 @@ class _Making:
         target = await end_of(self._writer, EndRef(fact.object), f"{field}.object", of_facts=True)
         edges = await self._writer.tx.live_edges_of_triple(source.id, fact.relation, target.id)
         stored = await addressed(self._writer, edges, self._memory.valid_from)
+        if stored is None and not self._writer.is_granted:  # nothing plain comes beside these
+            stored = next(iter(await fixed_edges(self._writer.tx, edges)), None)
         if stored is not None:
             anew = not self._states or former is None or former.id != stored.id
             return (await self._gained(stored, fact, anew=anew)).id

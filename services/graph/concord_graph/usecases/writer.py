@@ -20,6 +20,7 @@ from concord_graph.domain.exceptions import (
     ConstitutiveProtected,
     EtagMismatch,
     ItemErased,
+    ItemExists,
     SafeguardViolation,
 )
 from concord_graph.domain.items import (
@@ -290,7 +291,22 @@ class Writer:
             never = self._rules.reserved(before, after, await self._hung_on(after))
             if never is not None:
                 raise SafeguardViolation(before.id if before else "", never)
+            await self._demand_no_later_twin(before, after)
         return await self._consented_to(before, after, why)
+
+    async def _demand_no_later_twin(self, before: Item | None, after: Item) -> None:
+        """Refuse to make an edge constitutive while a plain one of its triple begins later: what
+        is constitutive nothing succeeds, and both would hold from then on."""
+        if not isinstance(after, Edge) or not protection.is_constitutive(after):
+            return
+        was = before if protection.is_constitutive(before) else None
+        if isinstance(was, Edge) and was.place == after.place:
+            return
+        for sibling in await self._siblings(after):
+            if sibling.id == after.id or protection.is_constitutive(sibling):
+                continue
+            if sibling.effective_from > after.effective_from:
+                raise ItemExists(sibling.id, "triple and a later valid_from")
 
     async def _why_not_alone(self, before: Item | None, after: Item) -> str | None:
         """Return why a change needs consent, or None; without a grant that is refused."""
@@ -346,7 +362,7 @@ class Writer:
     async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
         held = await self.tx.is_held(item.id)
         if isinstance(item, Edge) and not item.is_lineage:
-            return Surroundings(held, held_twin=await self._held_twin(before, item))
+            return Surroundings(held, agreed_twin=await self._agreed_twin(before, item))
         if not isinstance(item, Edge) or item.relation not in HIDING:
             return Surroundings(is_held=held)
         target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
@@ -358,11 +374,15 @@ class Writer:
             target_held=await self.tx.is_held(item.target.id),
         )
 
-    async def _held_twin(self, before: Item | None, edge: Edge) -> str:
-        if isinstance(before, Edge) and before.place == edge.place:
+    async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
+        """Return the id of another edge of the triple that both parties agreed to, whenever it
+        holds: it is itself constitutive, or held."""
+        if isinstance(before, Edge) and not before.deleted and before.place == edge.place:
             return ""
         for sibling in await self._siblings(edge):
-            if sibling.id != edge.id and await self.tx.is_held(sibling.id):
+            if sibling.id == edge.id:
+                continue
+            if protection.is_constitutive(sibling) or await self.tx.is_held(sibling.id):
                 return sibling.id
         return ""
 
@@ -391,8 +411,8 @@ class Writer:
 
 def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str:
     """Return which item the refusal is about; empty for one that does not exist."""
-    if around.held_twin and not protection.is_constitutive(before):
-        return around.held_twin
+    if around.agreed_twin and not protection.is_constitutive(before):
+        return around.agreed_twin
     if before is not None:
         return before.id
     if isinstance(after, Edge) and (around.target_constitutive or around.target_held):

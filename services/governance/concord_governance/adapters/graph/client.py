@@ -27,7 +27,7 @@ from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import effects, news
-from concord_governance.domain.exceptions import GraphRefused, GraphUnavailable
+from concord_governance.domain.exceptions import GraphFaulty, GraphRefused, GraphUnavailable
 from concord_governance.domain.proposals import Affected, Json
 from concord_governance.ports import Done, News, Preview, Standing
 
@@ -44,7 +44,6 @@ _PASSING = frozenset(
         grpc.StatusCode.CANCELLED,
         grpc.StatusCode.UNAUTHENTICATED,
         grpc.StatusCode.DATA_LOSS,
-        grpc.StatusCode.INTERNAL,
     }
 )
 
@@ -205,6 +204,8 @@ async def _asked(call: Awaitable[T]) -> T:
 
 
 def _translated(failure: Failure) -> GraphUnavailable | GraphRefused:
+    if failure.code == grpc.StatusCode.INTERNAL:
+        return GraphFaulty(f"graph fails at it ({failure.reason})")
     if failure.code in _PASSING:
         return GraphUnavailable(f"graph does not answer ({failure.code.name})")
     return GraphRefused(failure)
