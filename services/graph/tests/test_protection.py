@@ -490,7 +490,8 @@ async def test_no_edge_stands_before_a_constitutive_one(own: Self, live: World) 
     soon = edge_of("Me", "GUARDS", "Ann", edge_type=CONSTITUTIVE, valid_from=START + DAY)
     action.upsert_edge.edge.CopyFrom(soon)
     constitutive = (await own.parties.apply(own.calls, action)).edge
-    await own.calls.put_edge("Me", "GUARDS", "Ann", weight=0.1, valid_from=START + DAY + 1_000_000)
+    twin = edge_of("Me", "GUARDS", "Ann", weight=0.1, valid_from=START + DAY + 1_000_000)
+    assert await reason(own.calls.upsert(twin)) == PROTECTED
     live.clock.pass_(2 * DAY)
 
     assert await reason(own.calls.update_edge(moved, "target")) == PROTECTED
