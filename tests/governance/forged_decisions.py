@@ -136,6 +136,31 @@ def _executed_when_revoked(it: Forger) -> None:
     it.leaves.append(executed)
 
 
+def _consented_by_the_old_key(it: Forger) -> list[Leaf]:
+    """Let the human consent to what is open before the key is changed; the entries from there."""
+    executed, proposal = it.of("key", "SMF_EXECUTE"), it.of("open", "SMF_PROPOSE")
+    place = it.leaves.index(executed)
+    behind = it.leaves[place:]
+    del it.leaves[place:]
+    it.sign(it.approve(proposal, HUMAN), proposal, HUMAN, it.human)
+    return behind
+
+
+def _decided_by_an_old_key(it: Forger) -> None:
+    it.leaves += _consented_by_the_old_key(it)
+    it.decide(it.of("open", "SMF_PROPOSE"))
+
+
+def _written_by_an_old_key(it: Forger) -> None:
+    """Decide before the key is changed, and carry it out after that."""
+    written = it.write("added")
+    behind = _consented_by_the_old_key(it)
+    decided = it.decide(it.of("open", "SMF_PROPOSE"))
+    it.leaves += behind
+    request_id = decided["properties"]["decision_id"]
+    it.add_write(written, "another", request_id=request_id)
+
+
 DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a decision after its time": (_decided_late, "decided_late"),
     "a late decision dated back": (_decided_earlier, "decide_time"),
@@ -156,5 +181,7 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "another decision's failure": (_another_failed, "fail_decision"),
     "written on a consent that was taken back": (_written_when_revoked, "revoked_write"),
     "executed when the consent was taken back": (_executed_when_revoked, "executed_revoked"),
+    "decided on the consent of an old key": (_decided_by_an_old_key, "decide_key"),
+    "written on the consent of an old key": (_written_by_an_old_key, "write_key"),
     "a failure of what was done": (_failed_when_it_was_done, "fail_written"),
 }

@@ -43,6 +43,7 @@ from governed_world import (
     salt,
     world,
 )
+from test_changed_keys import follower_held, key_change
 from test_papers import revoke, reword
 from test_undo_conflicts import CASES
 
@@ -310,6 +311,42 @@ async def a_revocation_after_the_end(scene: Scene) -> str:
     return ""
 
 
+async def a_paper_between_two_keys(scene: Scene) -> str:
+    """Approve by the new key when graph has it and the log does not."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        other = await party.propose(edge_action())
+        change, new = await key_change(party, HUMAN)
+        async with follower_held(party, change):
+            with suppress(grpc.aio.AioRpcError):
+                await party.approve(other, HUMAN, party.consent(other, HUMAN, signer=new))
+        try:
+            await party.verified()
+        except LogInvalid as error:
+            return f"an honest log no longer verifies: {error.check}"
+    return ""
+
+
+async def a_consent_of_an_old_key(scene: Scene) -> str:
+    """Let the other slot answer when the first one's key has changed."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        await party.approve(proposal, AGENT)
+        change, party.agent = await _changed(party, AGENT)
+        assert change.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        after = await party.approve(proposal, HUMAN)
+        pending = after.status == STATUS.PROPOSAL_STATUS_PENDING
+        return "" if pending else "both consents were spent on a key that is gone"
+
+
+async def _changed(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, signing.Signer]:
+    change, new = await key_change(party, slot)
+    return await party.decide(change), new
+
+
 async def a_forged_consent(scene: Scene) -> str:
     """Let the agent sign for the human."""
     async with scene.world() as live:
@@ -545,6 +582,16 @@ GUARDS = {
         _undo_after("a plain edge came to its triple"),
         "it was undone though a plain edge came to its triple",
         off=_without(undo_conflicts, "_in_its_place", _nothing),
+    ),
+    "settled keys": Guard(
+        a_paper_between_two_keys,
+        "an honest log no longer verifies: paper signature",
+        checks={"keys_are_settled": False},
+    ),
+    "consents of old keys": Guard(
+        a_consent_of_an_old_key,
+        "both consents were spent on a key that is gone",
+        checks={"consents_keep_their_key": False},
     ),
     "whose key": Guard(
         a_forged_consent,

@@ -107,6 +107,11 @@ class LedgerReads(Protocol):
         """Return (epoch, seq) of graph's feed that has been applied; ("", 0) at first."""
         ...
 
+    async def key_changes(self) -> int:
+        """Return how many changes of keys were executed: while it stays the same and none is
+        decided, graph's keys are those that the log tells of."""
+        ...
+
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure graph has not been told of yet."""
         ...
@@ -147,6 +152,10 @@ class LedgerWrites(LedgerReads, Protocol):
 
     async def move_cursor(self, epoch: str, seq: int) -> None:
         """Remember how far graph's feed has been applied."""
+        ...
+
+    async def count_key_change(self) -> None:
+        """Remember that one more change of a key was executed."""
         ...
 
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:

@@ -124,11 +124,14 @@ async def test_what_was_kept_is_there_after_a_restart(opened: Opened) -> None:
     first = await opened("one", Clock())
     await put(first, "p", 1)
     await first.write("one", lambda tx: tx.move_cursor("epoch", 7))
+    await first.write("one", lambda tx: tx.count_key_change())
     await first.close()
 
     again = await opened("one", Clock())
     found = await again.read("one", lambda tx: tx.proposal("p"))
     cursor = await again.read("one", lambda tx: tx.feed_cursor())
+    counts = [await again.read(space, lambda tx: tx.key_changes()) for space in ("one", "two")]
 
+    assert counts == [1, 0]
     assert found is not None
     assert (found.newest.number, cursor) == (1, ("epoch", 7))

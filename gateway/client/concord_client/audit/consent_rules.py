@@ -11,7 +11,7 @@ from concord_attestation.consent import REJECTION_TYPE, REVOCATION_TYPE, Answer,
 from concord_attestation.instants import parse_time
 from concord_attestation.verify import verify_answer, verify_consent
 
-from concord_client.audit.course import DECIDED, ENDED, FAILED, OPEN, REQUIRED, Course, Told
+from concord_client.audit.course import DECIDED, ENDED, FAILED, OPEN, REQUIRED, Course, Given, Told
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -89,14 +89,15 @@ class ConsentRules:
         course.demand("approve_principal", named)
         course.demand("approve_slot", given.slot in REQUIRED[told.level])
         course.demand("approve_nonce", course.spend(given.nonce))
-        told.consents[given.slot] = (given.expire_time, given.nonce)
+        key = course.keys().slot(given.slot).public_key
+        told.consents[given.slot] = Given(given.expire_time, given.nonce, key)
 
     def on_revoke(self, leaf: dict[str, Any]) -> None:
         """Demand that the consent that is taken back was given."""
         told = self._course.known(leaf, OPEN, DECIDED, FAILED)
         answer = self._answer(leaf, told, REVOCATION_TYPE)
-        given = told.consents.pop(answer.slot, (0, ""))
-        self._course.demand("revoked", given[1] == answer.nonce)
+        given = told.consents.pop(answer.slot, Given())
+        self._course.demand("revoked", given.nonce == answer.nonce)
         told.taken_back = told.state == DECIDED
 
     def on_reject(self, leaf: dict[str, Any]) -> None:

@@ -22,6 +22,15 @@ OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A consent that the log tells of: its expiry (µs), its nonce, and the key that signed it."""
+
+    expire_time: int = 0
+    nonce: str = ""
+    key: bytes = b""
+
+
 @dataclass(slots=True)
 class Told:
     """A proposal as the log tells it. Times and `retention` are microseconds."""
@@ -34,8 +43,8 @@ class Told:
     retention: int
     """For how long the policy that is signed lets its effect be undone."""
     state: str = OPEN
-    consents: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Slot to the consent's expiry and nonce."""
+    consents: dict[str, Given] = field(default_factory=dict)
+    """By slot."""
     taken_back: bool = False
     """A consent was revoked after the decision: nothing may come of it any more."""
     decision_id: str = ""
@@ -93,6 +102,11 @@ class Course:
             pinned = self.pinned.genesis_digest in (None, self.genesis.digest)
             self.demand("genesis_digest", pinned)
         return self.genesis
+
+    def has_its_keys(self, told: Told) -> bool:
+        """Return whether each slot that consented still has the key by which it did."""
+        keys = self.keys()
+        return all(given.key == keys.slot(slot).public_key for slot, given in told.consents.items())
 
     def spend(self, nonce: str) -> bool:
         """Take a nonce; return whether it was not used before."""

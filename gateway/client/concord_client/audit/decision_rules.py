@@ -19,6 +19,7 @@ from concord_client.audit.course import (
     REQUIRED,
     UNDONE,
     Course,
+    Given,
     Told,
 )
 from concord_client.audit.effects import EffectRules
@@ -41,7 +42,8 @@ class DecisionRules:
         if told.kind == "UNDO":
             self._demand_undoable(course.proposals[told.undo_of], now)
         for slot in REQUIRED[told.level]:
-            course.demand("consent", told.consents.get(slot, (0, ""))[0] > now, slot)
+            course.demand("consent", told.consents.get(slot, Given()).expire_time > now, slot)
+        course.demand("decide_key", course.has_its_keys(told))
         told.state, told.decision_id = DECIDED, leaf["properties"]["decision_id"]
         course.demand("decision_again", told.decision_id not in course.decisions)
         course.decisions[told.decision_id] = told

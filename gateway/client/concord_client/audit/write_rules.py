@@ -61,6 +61,8 @@ class WriteRules:
         course, item_id = self._course, leaf["item"]["id"]
         course.demand("finished_write", decision.state == DECIDED)
         course.demand("revoked_write", not decision.taken_back)
+        if decision.state == DECIDED and not decision.writes:
+            course.demand("write_key", course.has_its_keys(decision))
         key_change = decision.kind == CHANGE_KEY
         course.demand("principal_write", key_change == (item_id in self._enrolled))
         decision.began.setdefault(item_id, course.items.revision(item_id))

@@ -14,6 +14,7 @@ GovernanceError
 ├── RetentionExpired      the time to undo it is over
 ├── UndoConflict          items were changed since
 ├── ProposalTooLarge      its papers or its entries in the log would be larger than they may be
+├── KeysChanging          a key is being changed: whose paper counts is not settled
 ├── BulkForbidden         what is constitutive is never approved in bulk
 ├── ProofImpossible       the log has no such entry or size
 ├── LedgerBusy            too many writers at once
@@ -114,6 +115,11 @@ class ProposalTooLarge(GovernanceError):
             " are possible: propose it in parts"
         )
         self.of, self.found, self.most = of, found, most
+
+
+class KeysChanging(GovernanceError):
+    """A key is being changed, or was while this was asked: the same paper a moment later is judged
+    by the keys that then stand."""
 
 
 class BulkForbidden(GovernanceError):

@@ -40,6 +40,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     ),
     exceptions.RevisionStale: _plain(_Code.ABORTED, "ERROR_REASON_REVISION_STALE"),
     exceptions.LostRace: _plain(_Code.ABORTED, "ERROR_REASON_REVISION_STALE"),
+    exceptions.KeysChanging: _plain(_Code.ABORTED, "ERROR_REASON_KEYS_CHANGING"),
     exceptions.NotProposer: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_NOT_PROPOSER"),
     exceptions.FramingViolation: lambda error: Failure(
         _Code.INVALID_ARGUMENT,

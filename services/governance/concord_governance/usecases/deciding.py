@@ -28,6 +28,7 @@ from concord_governance.domain.exceptions import (
     GenesisMissing,
     GovernanceError,
     GraphRefused,
+    KeysChanging,
     ProposalState,
     RetentionExpired,
     SlotNotRequired,
@@ -37,6 +38,7 @@ from concord_governance.domain.proposals import (
     OPEN,
     Decision,
     GivenConsent,
+    Kind,
     Level,
     Proposal,
     Status,
@@ -61,6 +63,16 @@ class Checks:
     silence_rejects: bool = True
     undo_is_of_executed: bool = True
     undo_has_time: bool = True
+    keys_are_settled: bool = True
+    consents_keep_their_key: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Who counts in a space, and after how many changes of keys."""
+
+    genesis: GenesisRecord
+    changes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +111,11 @@ class Deciding:
 
         Returns the proposal and the freshness token of its effect, "" when there was none.
         """
-        genesis = await self._genesis(asker, request, proposal_id)
+        keys = await self._keys(asker, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await self._open(tx, proposal_id, now)
+            genesis = await self._demand_standing(tx, keys)
+            stored = self._with_keys(await self._open(tx, proposal_id, now), genesis)
             await self._demand_undoable(tx, stored, now)
             consent = await self._verified(tx, stored, genesis, envelope, now)
             after = _with_consent(stored, consent, envelope, now)
@@ -127,15 +140,16 @@ class Deciding:
         before = await self._desk.answered(asker, request)
         if before is not None:
             return before
-        genesis = await self._genesis(asker, request, proposal_id)
+        keys = await self._keys(asker, request, proposal_id)
         async with self._desk.on_record(asker, request.method, proposal_id):
             stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
-            answer = self._answered(stored, genesis, envelope, REVOCATION_TYPE)
+            answer = self._answered(stored, keys.genesis, envelope, REVOCATION_TYPE)
             _given(stored, answer)
             _demand_unapplied(stored)
         await self._graph.revoke(asker.space, envelope, f"revoke {answer.nonce}")
 
         async def work(tx: LedgerWrites, _now: int) -> Proposal:
+            await self._demand_standing(tx, keys)
             before = await existing(tx, proposal_id)
             _demand_unended(before, answer, stored)
             consents = tuple(
@@ -153,9 +167,10 @@ class Deciding:
         self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
         """End a proposal by one required slot; items stay as they are."""
-        genesis = await self._genesis(asker, request, proposal_id)
+        keys = await self._keys(asker, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
+            genesis = await self._demand_standing(tx, keys)
             stored = await self._open(tx, proposal_id, now)
             answer = self._answered(stored, genesis, envelope, REJECTION_TYPE)
             self._demand_required(stored, answer.slot)
@@ -208,10 +223,10 @@ class Deciding:
 
     async def _would_become(self, space: str, proposal_id: str, envelope: bytes) -> Status:
         """Check all that an approval checks, a consent too when there is one, and write nothing."""
-        genesis = await self._standing(space)
+        keys = await self._keys_of(space)
 
         async def look(tx: LedgerReads) -> Proposal:
-            now = self._desk.clock()
+            genesis, now = await self._demand_standing(tx, keys), self._desk.clock()
             stored = await self._open(tx, proposal_id, now)
             await self._demand_undoable(tx, stored, now)
             if envelope:
@@ -226,9 +241,40 @@ class Deciding:
         alone = not any(item.needs_consent for item in found.affected)
         return Status.EXECUTED if alone else Status.FAILED
 
-    async def _genesis(self, asker: Asker, request: Request, proposal_id: str) -> GenesisRecord:
+    async def _keys(self, asker: Asker, request: Request, proposal_id: str) -> Keys:
         async with self._desk.on_record(asker, request.method, proposal_id):
-            return await self._standing(asker.space)
+            return await self._keys_of(asker.space)
+
+    async def _keys_of(self, space: str) -> Keys:
+        """Return graph's keys with the ledger's count of their changes, which is read first: a
+        transaction that finds the same count knows that they are the ledger's own."""
+        changes = await self._desk.ledger.read(space, lambda tx: tx.key_changes())
+        return Keys(await self._standing(space), changes)
+
+    async def _demand_standing(self, tx: LedgerReads, keys: Keys) -> GenesisRecord:
+        """Refuse to judge a paper by keys that the log does not tell of at this place.
+
+        Graph has a new key before the change's EXECUTE is in the log: in between, a paper by the
+        new key would stand before the entry that makes it one, and one by the old key after it.
+        """
+        decided = await tx.undecided_effects()
+        pending = any(each.newest.kind == Kind.CHANGE_KEY for each in decided)
+        changed = pending or await tx.key_changes() != keys.changes
+        if self._checks.keys_are_settled and changed:
+            raise KeysChanging("a key is being changed")
+        return keys.genesis
+
+    def _with_keys(self, stored: Proposal, genesis: GenesisRecord) -> Proposal:
+        """Return a proposal without the consents whose key its slot no longer has.
+
+        Each was checked when it came; what may have changed since is the key alone.
+        """
+        if not self._checks.consents_keep_their_key:
+            return stored
+        judged = [
+            replace(given, revoked=_is_void(stored, given, genesis)) for given in stored.consents
+        ]
+        return replace(stored, consents=tuple(judged))
 
     async def _standing(self, space: str) -> GenesisRecord:
         found = await self._graph.standing(space)
@@ -326,6 +372,17 @@ def _with_consent(proposal: Proposal, consent: Consent, envelope: bytes, now: in
     )
     others = tuple(other for other in proposal.consents if other.slot != consent.slot)
     return replace(proposal, consents=(*others, given))
+
+
+def _is_void(proposal: Proposal, given: GivenConsent, genesis: GenesisRecord) -> bool:
+    if given.revoked:
+        return True
+    terms, then = terms_of(proposal), given.receive_time
+    try:
+        verify_consent(given.envelope, genesis=genesis, terms=terms, now_us=then)
+    except ConsentInvalid as error:
+        return error.check == "signature"  # whatever else does not hold, graph refuses by its name
+    return False
 
 
 def _papers(proposal: Proposal, now: int) -> dict[str, bytes]:

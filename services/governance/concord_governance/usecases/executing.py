@@ -150,6 +150,8 @@ class Executing:
             )
             await tx.put(stored, after)
             await tx.append([_effect(after, done)])
+            if stored.newest.kind == Kind.CHANGE_KEY:
+                await tx.count_key_change()
             if stored.newest.kind == Kind.UNDO:
                 await self._mark_undone(tx, after)
             return await existing(tx, proposal_id)

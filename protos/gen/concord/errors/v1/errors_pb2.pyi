@@ -185,6 +185,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_REVISION_STALE: _ErrorReason.ValueType  # 59
     """Another revision of the proposal is the newest, or somebody else wrote it meanwhile. ABORTED."""
+    ERROR_REASON_KEYS_CHANGING: _ErrorReason.ValueType  # 94
+    """A key of the space is being changed, so that whose paper counts is not settled; nothing was
+    done. ABORTED: sign with the key that stands and send it again.
+    Example: a consent that comes between the decision to change a key and the change's effect.
+    """
     ERROR_REASON_NOT_PROPOSER: _ErrorReason.ValueType  # 60
     """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
     ERROR_REASON_FRAMING_VIOLATION: _ErrorReason.ValueType  # 61
@@ -391,6 +396,11 @@ Example: approving what was withdrawn, or what nobody answered in time.
 """
 ERROR_REASON_REVISION_STALE: ErrorReason.ValueType  # 59
 """Another revision of the proposal is the newest, or somebody else wrote it meanwhile. ABORTED."""
+ERROR_REASON_KEYS_CHANGING: ErrorReason.ValueType  # 94
+"""A key of the space is being changed, so that whose paper counts is not settled; nothing was
+done. ABORTED: sign with the key that stands and send it again.
+Example: a consent that comes between the decision to change a key and the change's effect.
+"""
 ERROR_REASON_NOT_PROPOSER: ErrorReason.ValueType  # 60
 """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
 ERROR_REASON_FRAMING_VIOLATION: ErrorReason.ValueType  # 61

@@ -114,6 +114,11 @@ class Neo4jLedgerReads:
         head = await self._head()
         return head[3], head[4]
 
+    async def key_changes(self) -> int:
+        """Return how many changes of keys were executed."""
+        found = await self._ask(statements.KEY_CHANGES)
+        return int(found[0][0]) if found else 0
+
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure graph has not been told of."""
         return sorted(row[0] for row in await self._ask(statements.UNCONFIRMED))

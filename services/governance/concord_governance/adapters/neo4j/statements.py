@@ -48,6 +48,7 @@ HEAD: Final = (
     "MATCH (s:ConcordLedger {space: $space})"
     " RETURN s.holder, s.log_size, s.last_time, s.feed_epoch, s.feed_seq"
 )
+KEY_CHANGES: Final = "MATCH (s:ConcordLedger {space: $space}) RETURN coalesce(s.key_changes, 0)"
 LEAVES: Final = (
     "MATCH (l:ConcordLeaf {space: $space}) WHERE l.place >= $start AND l.place < $end"
     " RETURN l.place, l.time, l.data ORDER BY l.place"
@@ -124,6 +125,9 @@ ADVANCE: Final = (
 )
 MOVE_CURSOR: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.feed_epoch = $epoch, s.feed_seq = $seq"
+)
+COUNT_KEY_CHANGE: Final = (
+    "MATCH (s:ConcordLedger {space: $space}) SET s.key_changes = coalesce(s.key_changes, 0) + 1"
 )
 FORGET_WORDS: Final = (
     "MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-(:ConcordProposal)"

@@ -123,6 +123,10 @@ class Neo4jLedgerWrites(Neo4jLedgerReads):
         """Remember how far graph's feed has been applied."""
         await self._ask(statements.MOVE_CURSOR, epoch=epoch, seq=seq)
 
+    async def count_key_change(self) -> None:
+        """Remember that one more change of a key was executed."""
+        await self._ask(statements.COUNT_KEY_CHANGE)
+
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:
         """Remove the words of every proposal that touches an item."""
         if confirm:

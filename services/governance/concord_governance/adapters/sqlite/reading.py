@@ -137,6 +137,11 @@ class SqliteLedgerReads:
         row = self._one("SELECT feed_epoch, feed_seq FROM space WHERE id = ?", (self._space,))
         return (row[0], row[1]) if row else ("", 0)
 
+    async def key_changes(self) -> int:
+        """Return how many changes of keys were executed."""
+        row = self._one("SELECT key_changes FROM space WHERE id = ?", (self._space,))
+        return int(row[0]) if row else 0
+
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure graph has not been told of."""
         sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"

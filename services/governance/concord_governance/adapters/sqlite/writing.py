@@ -193,6 +193,12 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             "UPDATE space SET feed_epoch = ?, feed_seq = ? WHERE id = ?", (epoch, seq, self._space)
         )
 
+    async def count_key_change(self) -> None:
+        """Remember that one more change of a key was executed."""
+        self._db.execute(
+            "UPDATE space SET key_changes = key_changes + 1 WHERE id = ?", (self._space,)
+        )
+
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:
         """Remove the words of every proposal that touches an item."""
         if confirm:
