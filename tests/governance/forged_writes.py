@@ -138,6 +138,11 @@ def _effect(it: Forger, **said: Any) -> None:
     _effects(it, "alone").append({"id": "another", "kind": 2, "governed": [], **said})
 
 
+def _taken_along(it: Forger, count: int, digest: str) -> None:
+    told = it.of("alone", "SMF_EXECUTE")["properties"]
+    told["taken_along"] = {"count": count, "digest": digest}
+
+
 def _effect_of_nothing(it: Forger) -> None:
     _effects(it, "alone")[0]["after"] = 0
 
@@ -243,6 +248,14 @@ WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a write beyond its effect": (_revision_beyond, "governed_revisions"),
     "a constitutive edge without ends": (_edge_without_ends, "edge_ends"),
     "an effect beyond the last write": (_further_than_told, "newest_revision"),
+    "others taken along, with nothing that names them": (
+        lambda it: _taken_along(it, 2, ""),
+        "taken_along",
+    ),
+    "no others taken along, with their digest": (
+        lambda it: _taken_along(it, 0, "0" * 64),
+        "taken_along",
+    ),
     "undone in part": (_undone_in_part, "undone_effects"),
     "undone to something else": (_undone_to_something_else, "undone_state"),
 }

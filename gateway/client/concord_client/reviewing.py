@@ -145,6 +145,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
         "framing_check": checked.removeprefix("FRAMING_CHECK_"),
         "framing": {name: getattr(proposal.framing, name) for name in _WORDS},
         "undo_of": proposal.undo_of,
+        "taken_along": proposal.taken_along,
         "affected": [
             {
                 "id": item.id,

@@ -250,6 +250,19 @@ WHOLE = [2.0**53, 2.0**53 + 2, -(2.0**60), 123456789012345680000.0, 1e20, 999999
 OTHER = [0.0, -0.0, 1.5, 5e-324, 1e21, 1.7976931348623157e308, 2.0**53 - 1]
 
 
+def test_the_reader_sees_how_many_others_go_along(concord: Commands, tmp_path: Path) -> None:
+    """V6 G4 What needs no consent is not listed, but counted, on the page as in what is signed."""
+    for relation in ("KEEPS", "SORTS"):
+        edge = concord.reply(graph_pb2.UpsertEdgeResponse, "link", "shelf", relation, "books").edge
+    etag = concord.reply(graph_pb2.GetNodeResponse, "get", "shelf").node.etag
+    delete = {"request_id": "x" * 24, "id": edge.source.id, "etag": etag, "cascade": True}
+    (tmp_path / "delete.json").write_text(json.dumps({"delete_node": delete}))
+    made = proposal(concord, "propose", "--action", str(tmp_path / "delete.json"))
+
+    assert (len(made.affected), made.taken_along) == (1, 2)
+    assert "2 more, not listed, that need no consent" in concord.done("review", str(made.number))
+
+
 def test_numbers_are_read_as_they_are_written(concord: Commands, tmp_path: Path) -> None:
     """V6 Whole doubles from 2^53 to 10^21 have no exponent in RFC 8785: they review and execute."""
     edge = {

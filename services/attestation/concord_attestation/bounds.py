@@ -11,6 +11,9 @@ MAX_ENTRY_BYTES = 1 << 20
 MAX_ITEMS = 1_000
 """Items that a consent, and the grant for it, name with their etags."""
 
+MAX_REVERTED = 5_000
+"""Items that an undo brings back: those that papers name, and what went along with them."""
+
 MAX_ETAGS_BYTES = 163_840
 """Bytes of the RFC 8785 form of the etags: `MAX_ITEMS` ids of 128 ASCII characters fit."""
 

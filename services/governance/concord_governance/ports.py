@@ -221,9 +221,10 @@ class FramingJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an action would touch now."""
+    """What an action would touch now, and how many items it would take along unnamed."""
 
     affected: tuple[Affected, ...]
+    taken_along: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +237,9 @@ class Done:
     seq: int
     orphaned: tuple[str, ...] = ()
     """Ids of the lineage and resolutions that lost an end by it."""
+    taken_along: int = 0
+    """How many items went along; those that can come back are among the effects."""
+    taken_along_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

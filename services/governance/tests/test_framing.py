@@ -55,9 +55,12 @@ def test_the_template_passes_its_own_check(
         Affected(f"item-{n}", 2, "etag" if n else "", needs_consent=True) for n in range(count)
     ]
 
-    words = from_template(language, kind, trigger, "agent", items, days=30, hours=48)
+    words = from_template(
+        language, kind, trigger, "agent", items, taken_along=count, days=30, hours=48
+    )
 
     demand_neutral(words)
+    assert words.affected.count(f"; {count} ") == bool(count)
     assert "48" in words.if_rejected
     assert "30" in words.if_approved
 

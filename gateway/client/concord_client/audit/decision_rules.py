@@ -55,7 +55,7 @@ class DecisionRules:
         told = course.known(leaf, DECIDED)
         course.demand("execute_decision", properties["decision_id"] == told.decision_id)
         course.demand("executed_revoked", not told.taken_back)
-        self._effects.on_execute(told, properties["effects"])
+        self._effects.on_execute(told, properties["effects"], properties["taken_along"])
         told.state = EXECUTED
         told.undo_until = parse_time(properties["undo_until"])
         window = parse_time(leaf["time"]) + told.retention

@@ -73,6 +73,7 @@ def reviewed(
         ("undoes", said["undo_of"]),
         ("detected", framing["detected"]),
         ("affected", framing["affected"]),
+        ("taken along", _taken_along(said["taken_along"])),
         ("if approved", framing["if_approved"]),
         ("if rejected", framing["if_rejected"]),
         ("words checked by", _CHECKERS[said["framing_check"]]),
@@ -97,6 +98,11 @@ def reviewed(
         *(fields(pairs), "", items, "", text(action), ""),
         *(text("The stored bytes:", "bold"), text(found.canonical.decode()), "", fields(checks)),
     ]
+
+
+def _taken_along(count: int) -> str:
+    """What goes along unnamed, as it was when the revision was made; empty for nothing."""
+    return f"{count} more, not listed, that need no consent, when it was proposed" if count else ""
 
 
 def status_of(proposal: proposal_pb2.Proposal) -> str:

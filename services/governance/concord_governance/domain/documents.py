@@ -47,6 +47,7 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "create_time": format_time(revision.create_time),
         "expire_time": format_time(revision.expire_time),
         "undo_of": revision.undo_of,
+        "taken_along": revision.taken_along,
     }
 
 
@@ -80,6 +81,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         create_time=parse_time(document["create_time"]),
         expire_time=parse_time(document["expire_time"]),
         undo_of=document["undo_of"],
+        taken_along=document["taken_along"],
         canonical=canonical,
         digest=digest,
     )

@@ -20,6 +20,7 @@ _WORDS = {
         "loud": "an item whose id stands in the list",
         "somebody": "the proposer",
         "more": "and {n} more",
+        "along": "{n} more that need no consent go along",
         "if_approved": "After approval {kind} takes effect. It can be undone for {days} days.",
         "if_rejected": "After rejection, or without an answer in {hours} hours, nothing changes.",
         "summary": "Proposal: {kind}. It touches {count}.",
@@ -32,6 +33,7 @@ _WORDS = {
         "loud": "ein Eintrag, dessen Kennung in der Liste steht",
         "somebody": "wer vorschlägt",
         "more": "und {n} weitere",
+        "along": "{n} weitere ohne Zustimmungspflicht gehen mit",
         "if_approved": "Nach Zustimmung wird {kind} wirksam. {days} Tage lang lässt sich das "
         "rückgängig machen.",
         "if_rejected": "Nach Ablehnung, oder ohne Antwort binnen {hours} Stunden, bleibt alles, "
@@ -96,6 +98,7 @@ def from_template(
     proposer: str,
     affected: Sequence[Affected],
     *,
+    taken_along: int = 0,
     days: int,
     hours: int,
 ) -> Framing:
@@ -110,6 +113,9 @@ def from_template(
     named["trigger"] = _TRIGGERS[language][trigger]
     named["count"] = _count(words["items"], len(affected))
     named["items"] = _listed(language, affected)
+    if taken_along:
+        along = str(words["along"]).format(n=taken_along)
+        named["items"] = f"{named['items']}; {along}"
     return Framing(
         detected=str(words["detected"]).format(**named),
         affected=str(words["affected"]).format(**named),

@@ -123,6 +123,8 @@ class Revision:
     create_time: int
     expire_time: int
     undo_of: str = ""
+    taken_along: int = 0
+    """How many items the action takes along that need no consent: no paper names them."""
     canonical: bytes = b""
     digest: str = ""
 
@@ -137,6 +139,7 @@ class Effect:
     """What a decision did to one item: from which revision (0 = it was not there) to which.
 
     `governed`: those of the revisions that needed consent, each of them an entry of the audit log.
+    `taken_along`: no paper names it.
     """
 
     item_id: str
@@ -144,11 +147,13 @@ class Effect:
     before: int
     after: int
     governed: tuple[int, ...] = ()
+    taken_along: bool = False
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> Effect:
-        """Return the effect that a ledger kept as its fields in order; older ones lack the last."""
-        return cls(*parts[:4], *(tuple(each) for each in parts[4:]))
+        """Return the effect that a ledger kept as its fields in order."""
+        item_id, item_kind, before, after, governed, taken_along = parts
+        return cls(item_id, item_kind, before, after, tuple(governed), taken_along)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         undo_of=newest.undo_of,
         undone_by=found.undone_by,
         orphaned_ids=found.orphaned,
+        taken_along=newest.taken_along,
     )
     if newest.canonical:
         _fill_words(reply, found)

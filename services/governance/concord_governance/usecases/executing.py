@@ -129,10 +129,12 @@ class Executing:
         governed = any(effect.governed for effect in done.effects)
         return not governed or await self._feed.reached(space, done.epoch, done.seq)
 
-    def _undo_until(self, proposal: Proposal, now: int) -> int:
+    def _undo_until(self, proposal: Proposal, done: Done, now: int) -> int:
         """Return how long it can be undone: as the policy says that was signed, and not at all when
-        the settings were changed between the decision and its effect."""
-        if proposal.newest.policy_digest != self._policy_digest:
+        the settings were changed between the decision and its effect, or when more went along than
+        an undo can name."""
+        told = sum(effect.taken_along for effect in done.effects)
+        if proposal.newest.policy_digest != self._policy_digest or told < done.taken_along:
             return now
         return now + self._settings.undo_retention_days * DAY
 
@@ -145,7 +147,7 @@ class Executing:
             after = replace(
                 ended_as(stored, Status.EXECUTED, now, _who(stored)),
                 decision=replace(stored.decision, effects=done.effects),
-                undo_until=self._undo_until(stored, now),
+                undo_until=self._undo_until(stored, done, now),
                 orphaned=done.orphaned if stored.newest.kind == Kind.UNDO else (),
             )
             await tx.put(stored, after)
@@ -233,6 +235,7 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
             "governed": list(effect.governed),
         }
         for effect in done.effects
+        if not effect.taken_along
     ]
     entry = entry_on(
         proposal,
@@ -240,6 +243,7 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
         Actor.SYSTEM,
         decision_id=proposal.decision.id,
         effects=effects,
+        taken_along={"count": done.taken_along, "digest": done.taken_along_digest},
         undo_until=format_time(proposal.undo_until),
     )
     if proposal.newest.kind != Kind.CHANGE_KEY:

@@ -41,10 +41,11 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports import FramingJudge, Graph, LedgerWrites, NormalForm
+from concord_governance.ports import FramingJudge, Graph, LedgerWrites, NormalForm, Preview
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
 
 HOUR = 3_600_000_000
+_NOTHING = Preview(())
 _UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
 _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
 
@@ -65,7 +66,7 @@ class Draft:
 class _Prepared:
     """What is known of a draft before its revision is written."""
 
-    affected: tuple[Affected, ...] = ()
+    found: Preview = _NOTHING
     framing_check: FramingCheck = FramingCheck.TEMPLATE
 
 
@@ -194,6 +195,7 @@ class Proposing:
                 "id": effect.item_id,
                 "revision": str(effect.before),
                 "expected_revision": str(effect.after),
+                "taken_along": effect.taken_along,
             }
             for effect in original.decision.effects
         ]
@@ -210,16 +212,16 @@ class Proposing:
             return _Prepared()
         checked = await self._judged(asker, request, draft, proposal_id)
         found = await self._previewed(asker, request, draft, proposal_id)
-        affected = tuple(sorted(found, key=lambda item: item.id))
+        affected = tuple(sorted(found.affected, key=lambda item: item.id))
         await self._desk.check(asker, request, lambda: _demand_fits(affected), proposal_id)
-        return _Prepared(affected, checked)
+        return _Prepared(replace(found, affected=affected), checked)
 
     async def _previewed(
         self, asker: Asker, request: Request, draft: Draft, proposal_id: str
-    ) -> tuple[Affected, ...]:
+    ) -> Preview:
         """Ask graph what the draft touches; its ids may stand for what no proposal may touch."""
         try:
-            return (await self._graph.preview(asker.space, draft.action)).affected
+            return await self._graph.preview(asker.space, draft.action)
         except GraphRefused as refusal:
             if refusal.reason == _SAFEGUARD:
                 error = SafeguardViolation(actions.PRINCIPALS)
@@ -263,7 +265,7 @@ class Proposing:
         revision: int,
         now: int,
     ) -> Revision:
-        kind, affected = actions.kind_of(draft.action), prepared.affected
+        kind, affected = actions.kind_of(draft.action), prepared.found.affected
         both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
         words = draft.framing or framing.from_template(
             draft.language,
@@ -271,6 +273,7 @@ class Proposing:
             draft.trigger,
             asker.principal,
             tuple(item for item in affected if not item.rests_on),
+            taken_along=prepared.found.taken_along,
             days=self._settings.undo_retention_days,
             hours=self._settings.approval_timeout_hours,
         )
@@ -292,6 +295,7 @@ class Proposing:
             create_time=now,
             expire_time=now + self._settings.approval_timeout_hours * HOUR,
             undo_of=draft.undo_of,
+            taken_along=prepared.found.taken_along,
         )
         canonical = rfc8785.dumps(as_json(blank))
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
@@ -343,6 +347,7 @@ def _made(proposal: Proposal, action: Action, asker: Asker, policy: Mapping[str,
         framing_check=newest.framing_check.name,
         action_digest=newest.action_digest,
         etags=newest.etags,
+        taken_along=newest.taken_along,
         policy=dict(policy),
         policy_digest=newest.policy_digest,
         expire_time=format_time(newest.expire_time),

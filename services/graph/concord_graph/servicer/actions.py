@@ -11,6 +11,7 @@ from concord_graph.usecases.erasing import Erasing
 from concord_graph.usecases.governed import GovernedChanges
 from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.reverting import Reversion, revert_items
+from concord_graph.usecases.taking_along import Scope
 from concord_graph.usecases.working_memory import WorkingMemory
 
 
@@ -105,3 +106,12 @@ class Actions:
             return lambda writer: changes.change_key(writer, action.change_key.proof)
         work: Work = getattr(self, wanted)(getattr(action, wanted))
         return work
+
+
+def scope_of(action: governed_pb2.GovernedAction) -> Scope:
+    """Return what a governed action names itself, beside what it takes along."""
+    wanted = action.WhichOneof("action")
+    if wanted == "revert_items":
+        items = action.revert_items.items
+        return Scope(frozenset(item.id for item in items if not item.taken_along))
+    return Scope(erases=wanted == "erase_memory")

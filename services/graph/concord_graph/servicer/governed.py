@@ -17,12 +17,13 @@ from concord_graph.domain.exceptions import FieldInvalid
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Ref
 from concord_graph.servicer import outgoing
-from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.actions import Actions, scope_of
 from concord_graph.servicer.calls import execute
 from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.governed import EFFECT, ORPHANED, GovernedChanges
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
+from concord_graph.usecases.taking_along import ALONG, COUNTED
 
 DIGESTS_PAGE = 200
 
@@ -72,13 +73,15 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     ) -> governed_pb2.PreviewChangeResponse:
         """Say what an action would touch."""
         who = caller()
-        touched = await self._rehearsing.touched(
+        found = await self._rehearsing.touched(
             who.space,
             Author(who.principal, "PreviewChange", ""),
             self._actions.governed(request.action, self._governed),
             {each.id: each.etag for each in request.etags},
+            scope_of(request.action),
         )
         return governed_pb2.PreviewChangeResponse(
+            taken_along=found.taken_along,
             items=[
                 governed_pb2.PreviewedItem(
                     id=item.id,
@@ -88,8 +91,8 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     statement=item.statement,
                     rests_on=item.rests_on,
                 )
-                for item in touched
-            ]
+                for item in found.items
+            ],
         )
 
     async def RevokeConsent(
@@ -161,14 +164,15 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
         work = self._actions.governed(request.action, self._governed)
+        scope = scope_of(request.action)
         done = await execute(
             self._commands,
             request,
             lambda writer: (
-                self._governed.apply(writer, digest, request.grant, work)
+                self._governed.apply(writer, digest, request.grant, work, scope)
                 if request.grant
                 else self._governed.apply_ungranted(
-                    writer, {each.id: each.etag for each in request.etags}, work
+                    writer, {each.id: each.etag for each in request.etags}, work, scope
                 )
             ),
         )
@@ -176,9 +180,12 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             self._erased()
         reply = governed_pb2.ApplyGovernedChangeResponse(
             token=outgoing.done_token(caller().space, done),
-            effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith(EFFECT)],
+            effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith((EFFECT, ALONG))],
             orphaned_ids=[ref.id for ref in done.refs if ref.outcome == ORPHANED],
         )
+        for ref in done.refs:
+            if ref.outcome == COUNTED:
+                reply.taken_along, reply.taken_along_digest = ref.revision, ref.id
         if outgoing.is_kind(done, ItemKind.NODE):
             reply.node.CopyFrom(outgoing.done_node(done))
         elif outgoing.is_kind(done, ItemKind.EDGE):
@@ -189,11 +196,13 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
 
 
 def _effect(ref: Ref) -> governed_pb2.Effect:
-    before, *governed = map(int, ref.outcome.removeprefix(EFFECT).split())
+    along = ref.outcome.startswith(ALONG)
+    before, *governed = map(int, ref.outcome.removeprefix(ALONG if along else EFFECT).split())
     return governed_pb2.Effect(
         id=ref.id,
         kind=int(ref.kind),  # type: ignore[arg-type] # numbers are the contract's
         before_revision=before,
         after_revision=ref.revision,
         governed_revisions=governed,
+        taken_along=along,
     )

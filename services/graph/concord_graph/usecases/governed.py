@@ -44,6 +44,7 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.by_id import item_by_id, record_by_id
 from concord_graph.usecases.commands import Work
+from concord_graph.usecases.taking_along import Scope, references
 from concord_graph.usecases.writer import Effect, Writer, ref
 
 SPACE_NODE = "concord:space"
@@ -102,7 +103,12 @@ class GovernedChanges:
         return await _write_principals(writer.with_grant(record), record)
 
     async def apply(
-        self, writer: Writer, action_digest: str, envelope: bytes, work: Work
+        self,
+        writer: Writer,
+        action_digest: str,
+        envelope: bytes,
+        work: Work,
+        scope: Scope = Scope(),  # noqa: B008 - a frozen value
     ) -> tuple[Ref, ...]:
         """Do one change under a grant: verified, its nonces burnt, in this very transaction."""
         tx = writer.tx
@@ -119,20 +125,21 @@ class GovernedChanges:
             raise GrantInvalid("nonce")
         await tx.open_grant(grant.action_digest)
         granted = writer.with_grant(grant)
-        refs = await _with_effects(granted, work)
-        _demand_consented(grant.etags, granted.effects)
+        refs = await _with_effects(granted, work, grant.etags, scope)
         if not any(effect.governed for effect in granted.effects):
             raise GrantInvalid("etags")  # what was consented to is there already
         return refs
 
     async def apply_ungranted(
-        self, writer: Writer, etags: Mapping[str, str], work: Work
+        self,
+        writer: Writer,
+        etags: Mapping[str, str],
+        work: Work,
+        scope: Scope = Scope(),  # noqa: B008 - a frozen value
     ) -> tuple[Ref, ...]:
         """Do one change that needs no consent, on items that are as they were when proposed."""
         await demand_etags(writer.tx, etags)
-        refs = await _with_effects(writer, work)
-        _demand_consented(etags, writer.effects)
-        return refs
+        return await _with_effects(writer, work, etags, scope)
 
     async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
         """Burn a consent's nonce, on its principal's signature alone."""
@@ -214,15 +221,21 @@ async def _principal_edges(tx: Reads) -> Sequence[Edge]:
     return [edge for edge in found if edge is not None and edge.relation == PRINCIPAL_RELATION]
 
 
-async def _with_effects(writer: Writer, work: Work) -> tuple[Ref, ...]:
-    """Do the work; the references of its reply, then one for each effect."""
+async def _with_effects(
+    writer: Writer, work: Work, etags: Mapping[str, str], scope: Scope
+) -> tuple[Ref, ...]:
+    """Do the work; the references of its reply, then one for each effect, and what went along."""
     refs = await work(writer)
+    scope = scope.of(refs)
+    named = [effect for effect in writer.effects if not scope.takes_along(effect)]
+    _demand_consented(etags, named)
     effects = [
         Ref(effect.kind, effect.id, effect.after, EFFECT + " ".join(map(str, numbers)))
-        for effect in writer.effects
+        for effect in named
         for numbers in [(effect.before, *effect.governed)]
     ]
-    return (*refs[:1], *effects, *await _orphans(writer))
+    along = references(writer.effects, scope)
+    return (*refs[:1], *effects, *along, *await _orphans(writer))
 
 
 async def _orphans(writer: Writer) -> list[Ref]:
@@ -245,7 +258,8 @@ async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
 
 
 def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> None:
-    """Demand that a change touched and made no more than what was seen when it was proposed.
+    """Demand that a change touched and made no more than what was seen when it was proposed, but
+    for what it takes along.
 
     What is made has another id each time it is tried, so it is only counted.
     """

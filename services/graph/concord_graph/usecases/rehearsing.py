@@ -20,6 +20,7 @@ from concord_graph.ports import Author, Clock, GraphStore, Ref, Writes
 from concord_graph.usecases.by_id import item_by_id
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.governed import demand_etags
+from concord_graph.usecases.taking_along import Scope
 from concord_graph.usecases.writer import Effect, Rehearsal, Rules, Writer
 
 
@@ -40,12 +41,20 @@ class Touched:
     rests_on: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What papers name of a change, by id, and how many others it takes along."""
+
+    items: tuple[Touched, ...]
+    taken_along: int
+
+
 class _TakenBack(Exception):
     """Ends a rehearsal's transaction without keeping it."""
 
-    def __init__(self, touched: tuple[Touched, ...]) -> None:
+    def __init__(self, seen: Rehearsed) -> None:
         super().__init__()
-        self.touched = touched
+        self.seen = seen
 
 
 class Rehearsing:
@@ -57,9 +66,9 @@ class Rehearsing:
         self._rules = rules
 
     async def touched(
-        self, space: str, author: Author, work: Work, etags: Mapping[str, str]
-    ) -> tuple[Touched, ...]:
-        """Return what the work would touch, by id; its own refusals are raised.
+        self, space: str, author: Author, work: Work, etags: Mapping[str, str], scope: Scope
+    ) -> Rehearsed:
+        """Return what the work would touch; its own refusals are raised.
 
         Raises:
             GrantInvalid: an item is not as `etags` says, by id; "" = there is none.
@@ -70,28 +79,31 @@ class Rehearsing:
             now = max(self._clock(), tx.last_time)
             writer = Writer(tx, author, self._rules, now, Rehearsal())
             await tx.open_grant("rehearsal")
-            await work(writer)
-            raise _TakenBack(await _Sight(tx, writer).touched())
+            done = scope.of(await work(writer))
+            raise _TakenBack(await _Sight(tx, writer, done).seen())
 
         try:
             await self._store.write(space, transaction)
-        except _TakenBack as seen:
-            return seen.touched
+        except _TakenBack as rehearsal:
+            return rehearsal.seen
         raise AssertionError("a rehearsal is always taken back")
 
 
 class _Sight:
     """What a rehearsed change has done, beside what was there before it."""
 
-    def __init__(self, tx: Writes, writer: Writer) -> None:
+    def __init__(self, tx: Writes, writer: Writer, scope: Scope) -> None:
         self._tx = tx
+        self._scope = scope
         self._effects = {effect.id: effect for effect in writer.effects}
         self._consented = writer.consented
 
-    async def touched(self) -> tuple[Touched, ...]:
-        """Return what was written and what the parties would consent to, by id."""
-        ids = sorted(self._effects.keys() | self._consented)
-        return tuple([await self._one(item_id) for item_id in ids])
+    async def seen(self) -> Rehearsed:
+        """Return what was written and what the parties would consent to."""
+        along = {each.id for each in self._effects.values() if self._scope.takes_along(each)}
+        along -= self._consented
+        ids = sorted((self._effects.keys() | self._consented) - along)
+        return Rehearsed(tuple([await self._one(item_id) for item_id in ids]), len(along))
 
     async def _one(self, item_id: str) -> Touched:
         effect = self._effects.get(item_id)

@@ -66,7 +66,7 @@ async def _left_hanging(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
     Lineage of what goes is told as orphaned instead, and a link in a content may name what is gone.
     """
     gone = planned.after
-    if planned.before.deleted or not isinstance(gone, (Node, Memory)):
+    if not planned.goes or planned.before.deleted or not isinstance(gone, (Node, Memory)):
         return []
     left = []
     for edge_id in await tx.live_edge_ids_at(gone.id):

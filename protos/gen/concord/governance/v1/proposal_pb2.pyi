@@ -388,6 +388,7 @@ class Proposal(_message.Message):
     UNDO_UNTIL_FIELD_NUMBER: _builtins.int
     FRAMING_CHECK_FIELD_NUMBER: _builtins.int
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
+    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -424,6 +425,10 @@ class Proposal(_message.Message):
     """The proposal that undid this one; empty otherwise."""
     framing_check: Global___FramingCheck.ValueType
     """Who found the words neutral."""
+    taken_along: _builtins.int
+    """How many other items the action takes along, as it was when the revision was made: they need no
+    consent and the action does not name them, such as the descriptive edges of a node that is deleted.
+    """
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """What is to be done; absent once its words were erased."""
@@ -434,7 +439,7 @@ class Proposal(_message.Message):
 
     @_builtins.property
     def affected(self) -> _containers.RepeatedCompositeFieldContainer[Global___AffectedItem]:
-        """What the action touches, by id."""
+        """What the action touches and papers name, by id."""
 
     @_builtins.property
     def consents(self) -> _containers.RepeatedCompositeFieldContainer[Global___Answer]:
@@ -489,10 +494,11 @@ class Proposal(_message.Message):
         undo_until: _timestamp_pb2.Timestamp | None = ...,
         framing_check: Global___FramingCheck.ValueType = ...,
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
+        taken_along: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "taken_along", b"taken_along", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -290,22 +290,28 @@ class RevertedItem(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
+    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     revision: _builtins.int
     """The revision whose content comes back; 0 = it was not there, and goes."""
     expected_revision: _builtins.int
     """The revision that it must have now; another is ERROR_REASON_UNDO_CONFLICT."""
+    taken_along: _builtins.bool
+    """True for what went along with the change that is undone: `expected_revision` holds it, and no paper
+    names it, unless bringing it back needs consent.
+    """
     def __init__(
         self,
         *,
         id: _builtins.str = ...,
         revision: _builtins.int = ...,
         expected_revision: _builtins.int = ...,
+        taken_along: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected_revision", b"expected_revision", "id", b"id", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected_revision", b"expected_revision", "id", b"id", "revision", b"revision", "taken_along", b"taken_along"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -376,18 +382,25 @@ class PreviewChangeResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ITEMS_FIELD_NUMBER: _builtins.int
+    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    taken_along: _builtins.int
+    """How many others it would take along: items that were there, need no consent and are not named by
+    the action, such as the descriptive edges of a node that is deleted. Of an erasure, what is made for
+    others who still say what was erased, too.
+    """
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___PreviewedItem]:
-        """By id; items that it would make have no etag."""
+        """What papers name, by id; items that it would make have no etag."""
 
     def __init__(
         self,
         *,
         items: _abc.Iterable[Global___PreviewedItem] | None = ...,
+        taken_along: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "taken_along", b"taken_along"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -699,8 +712,16 @@ class ApplyGovernedChangeResponse(_message.Message):
     TOKEN_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
+    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    TAKEN_ALONG_DIGEST_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
+    taken_along: _builtins.int
+    """How many items were taken along."""
+    taken_along_digest: _builtins.str
+    """Hex SHA-256 of a line for each of them, by id: "ID KIND BEFORE AFTER" with the numbers of kind and
+    revisions; empty when there is none.
+    """
     @_builtins.property
     def node(self) -> _type_pb2.Node:
         """A node."""
@@ -715,7 +736,9 @@ class ApplyGovernedChangeResponse(_message.Message):
 
     @_builtins.property
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___Effect]:
-        """Every item that was written, in order of writing."""
+        """Every item that was written, in order of writing; then what was taken along, by id, unless that was
+        erased or is more than an undo can name.
+        """
 
     @_builtins.property
     def orphaned_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -730,10 +753,12 @@ class ApplyGovernedChangeResponse(_message.Message):
         token: _builtins.str = ...,
         effects: _abc.Iterable[Global___Effect] | None = ...,
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
+        taken_along: _builtins.int = ...,
+        taken_along_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "taken_along", b"taken_along", "taken_along_digest", b"taken_along_digest", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["node", "edge", "memory"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
@@ -752,6 +777,7 @@ class Effect(_message.Message):
     BEFORE_REVISION_FIELD_NUMBER: _builtins.int
     AFTER_REVISION_FIELD_NUMBER: _builtins.int
     GOVERNED_REVISIONS_FIELD_NUMBER: _builtins.int
+    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The item."""
     kind: _type_pb2.ItemKind.ValueType
@@ -760,6 +786,8 @@ class Effect(_message.Message):
     """Its revision before; 0 = it was not there."""
     after_revision: _builtins.int
     """Its revision now."""
+    taken_along: _builtins.bool
+    """True for what the action took along."""
     @_builtins.property
     def governed_revisions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Those of its revisions made by this that protection let through by consent, rising; each is an
@@ -774,10 +802,11 @@ class Effect(_message.Message):
         before_revision: _builtins.int = ...,
         after_revision: _builtins.int = ...,
         governed_revisions: _abc.Iterable[_builtins.int] | None = ...,
+        taken_along: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "governed_revisions", b"governed_revisions", "id", b"id", "kind", b"kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "governed_revisions", b"governed_revisions", "id", b"id", "kind", b"kind", "taken_along", b"taken_along"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -88,7 +88,8 @@ class GraphClient:
                     item.rests_on,
                 )
                 for item in found.items
-            )
+            ),
+            found.taken_along,
         )
 
     async def perform(
@@ -174,7 +175,15 @@ class GraphClient:
         done = await _asked(self._governed.ApplyGovernedChange(request, metadata=self._as(space)))
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         orphaned = tuple(done.orphaned_ids)
-        return Done(effects(done), done.token, fresh.epoch, fresh.seq, orphaned)
+        return Done(
+            effects(done),
+            done.token,
+            fresh.epoch,
+            fresh.seq,
+            orphaned,
+            done.taken_along,
+            done.taken_along_digest,
+        )
 
     def _as(self, space: str) -> tuple[tuple[str, str]]:
         """Return the metadata under which a space is written to."""

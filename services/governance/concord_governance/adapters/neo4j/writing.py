@@ -53,7 +53,8 @@ class Neo4jLedgerWrites(Neo4jLedgerReads):
             statements.RESOLVE, id=after.id, version=before.version, fields=fields
         ):
             raise LostRace("somebody else wrote the proposal meanwhile")
-        touched = {effect.item_id for effect in after.decision.effects} if after.decision else set()
+        effects = after.decision.effects if after.decision else ()
+        touched = {effect.item_id for effect in effects if not effect.taken_along}
         if before is None or before.newest.revision != newest.revision:
             await self._put_revision(after)
             touched |= {item.id for item in newest.affected if item.etag}

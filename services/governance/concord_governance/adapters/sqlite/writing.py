@@ -73,7 +73,11 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             self._update(values, before.version)
         if before is None or before.newest.revision != newest.revision:
             self._put_revision(after)
-        touched = [(self._space, effect.item_id, newest.number) for effect in decision.effects]
+        touched = [
+            (self._space, effect.item_id, newest.number)
+            for effect in decision.effects
+            if not effect.taken_along
+        ]
         self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", touched)
         self._db.execute(  # a slot that consents anew has one consent; the log keeps the other
             "DELETE FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"

@@ -1,0 +1,199 @@
+"""What needs no consent goes along unnamed: nobody stops a change by hanging more on it (V6)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
+from concord_client.reviewing import review
+from concord_graph.usecases import taking_along
+from governed_world import (
+    CONSTITUTIVE,
+    STATUS,
+    Party,
+    edge_action,
+    reason_of,
+    refused,
+    request_id,
+    salt,
+)
+from test_honest_log import DESCRIPTIVE, demand_honest, does, undoes
+
+EXECUTED, FAILED = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_FAILED
+A_BATCH = 1_000
+
+
+async def remember(party: Party, texts: list[str]) -> None:
+    """Add descriptive memories, alone."""
+    for start in range(0, len(texts), A_BATCH):
+        some = texts[start : start + A_BATCH]
+        header = memory_pb2.BatchHeader(request_id=request_id(), memory_count=len(some))
+        parts = [memory_pb2.BatchAddMemoriesRequest(header=header)]
+        for text in some:
+            memory = type_pb2.Memory(content=text)
+            parts.append(memory_pb2.BatchAddMemoriesRequest(memory=memory))
+        reply = await party.memory.BatchAddMemories(iter(parts))
+        assert not reply.errors
+
+
+async def creed_with(party: Party, count: int) -> governed_pb2.GovernedAction:
+    """Make a constitutive memory, let so many others link to it; return what erases it."""
+    memory = type_pb2.Memory(id="creed", content="Ada's secret.", edge_type=CONSTITUTIVE)
+    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
+    await does(party, governed_pb2.GovernedAction(add_memory=add))
+    await remember(party, [f"note {number}: see [[memory:creed]]" for number in range(count)])
+    found = await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))
+    erase = erase_pb2.EraseMemoryRequest(
+        request_id=salt(), id="creed", etag=found.memory.etag, reason="r"
+    )
+    return governed_pb2.GovernedAction(erase_memory=erase)
+
+
+async def hub_with(party: Party, count: int) -> governed_pb2.GovernedAction:
+    """Make a constitutive edge at a node, hang others there; return what deletes the node."""
+    await does(party, edge_action("hub", "VALUES", "honesty"))
+    for number in range(count):
+        edge = edge_action("hub", f"R{number}", "x", edge_type=DESCRIPTIVE).upsert_edge.edge
+        await party.graph.UpsertEdge(
+            graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge)
+        )
+    node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="hub"))).node
+    delete = graph_pb2.DeleteNodeRequest(
+        request_id=salt(), id=node.id, etag=node.etag, cascade=True
+    )
+    return governed_pb2.GovernedAction(delete_node=delete)
+
+
+async def executed_entry(party: Party) -> dict[str, object]:
+    """Return what the newest SMF_EXECUTE says."""
+    leaves = [json.loads(line) for line in (await party.export_log())[1:]]
+    told = [leaf["properties"] for leaf in leaves if leaf["action"] == "SMF_EXECUTE"]
+    return dict(told[-1])
+
+
+@pytest.mark.parametrize("count", [210, 2_000])
+async def test_many_links_keep_no_constitutive_memory_from_being_erased(
+    party: Party, count: int
+) -> None:
+    """M4 G4 V6 The right to erase is in both parties' hands, however many memories one of them
+    links to what is to go."""
+    proposal = await party.propose(await creed_with(party, count))
+    assert [item.id for item in proposal.affected] == ["creed"]
+    assert proposal.taken_along == count
+    done = await party.decide(proposal)
+
+    assert (done.status, done.resolution) == (EXECUTED, "")
+    told = await executed_entry(party)
+    assert [each["id"] for each in told["effects"]] == ["creed"]  # type: ignore[attr-defined]
+    assert told["taken_along"]["count"] == count  # type: ignore[index]
+    await demand_honest(party)
+
+
+async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(party: Party) -> None:
+    """G4 V6 V8 A node with a constitutive edge is deleted with all that hangs on it, more than
+    papers could name; undone, everything is back as it was."""
+    delete = await hub_with(party, MAX_ITEMS + 100)
+    before = await party.state()
+    proposal = await party.propose(delete)
+    assert (len(proposal.affected), proposal.taken_along) == (2, MAX_ITEMS + 100)
+    done = await party.decide(proposal)
+    assert (done.status, done.resolution) == (EXECUTED, "")
+    assert await party.state() != before
+    await undoes(party, done)
+
+    assert await party.state() == before
+    assert max(map(len, await party.export_log())) < MAX_ENTRY_BYTES
+    await demand_honest(party)
+
+
+async def test_more_than_an_undo_can_name_is_done_and_final(
+    party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G4 V8 A deletion is carried out however much goes along; what could not come back as it was
+    is not offered to be undone."""
+    monkeypatch.setattr(taking_along, "MOST_TOLD", 2)
+    done = await does(party, await hub_with(party, 3))
+
+    assert (await executed_entry(party))["taken_along"]["count"] == 3  # type: ignore[index]
+    assert reason_of(await refused(party.undo(done))) == ("RETENTION_EXPIRED", "")
+    await demand_honest(party)
+
+
+async def test_how_many_go_along_stands_in_the_words_that_are_signed(party: Party) -> None:
+    """V6 The count is in the canonical bytes and in the template's words; a server that shows
+    another is caught."""
+    proposal = await party.propose(await hub_with(party, 7))
+
+    assert review(proposal).document["taken_along"] == 7
+    assert "7 more that need no consent go along" in proposal.framing.affected
+    proposal.taken_along = 0
+    with pytest.raises(Exception, match="'taken_along'"):
+        review(proposal)
+
+
+async def test_what_goes_along_may_change_until_then(party: Party) -> None:
+    """G4 V6 One party cannot stop a change by changing or adding, meanwhile, what goes along."""
+    proposal = await party.propose(await hub_with(party, 3))
+    for relation in ("R1", "R9"):
+        edge = edge_action("hub", relation, "x", edge_type=DESCRIPTIVE, weight=0.5)
+        await party.graph.UpsertEdge(
+            graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge.upsert_edge.edge)
+        )
+    done = await party.decide(proposal)
+
+    assert done.status == EXECUTED
+    assert (await executed_entry(party))["taken_along"]["count"] == 4  # type: ignore[index]
+    await demand_honest(party)
+
+
+async def test_what_became_constitutive_meanwhile_does_not_go_along(party: Party) -> None:
+    """G4 V6 What needs consent when it is done must have been named: the change fails, and
+    nothing is gone."""
+    proposal = await party.propose(await hub_with(party, 3))
+    await does(party, edge_action("hub", "R1", "x"))
+    done = await party.decide(proposal)
+
+    assert (done.status, done.resolution) == (FAILED, "ERROR_REASON_GRANT_INVALID")
+    assert await party.edge("hub", "VALUES", "honesty") is not None
+    await demand_honest(party)
+
+
+async def test_what_an_undo_takes_along_is_held_to_its_revision(party: Party) -> None:
+    """V8 What went along comes back only from the revision at which it was left; nothing that the
+    action names itself goes unnamed by calling it taken along."""
+    done = await does(party, await hub_with(party, 2))
+    undo = await party.undo(done)
+    named = {item.id for item in undo.affected}
+    went = [each for each in undo.action.revert_items.items if each.taken_along]
+    assert len(went) == undo.taken_along == 2
+    assert not named & {each.id for each in went}
+
+    stale = governed_pb2.RevertedItem()
+    stale.CopyFrom(went[0])
+    stale.expected_revision += 1
+    failure = await refused(reverted(party, stale))
+    assert reason_of(failure) == ("UNDO_CONFLICT", "")
+
+    plain = governed_pb2.RevertedItem()
+    plain.CopyFrom(went[0])
+    plain.taken_along = False
+    failure = await refused(reverted(party, plain))
+    assert reason_of(failure) == ("GRANT_INVALID", "etags")
+
+    for item in undo.action.revert_items.items:
+        if item.id in named:
+            item.taken_along = True
+    failure = await refused(reverted(party, *undo.action.revert_items.items))
+    assert reason_of(failure) == ("CONSTITUTIVE_EDGE_PROTECTED", "")
+
+
+async def reverted(party: Party, *items: governed_pb2.RevertedItem) -> None:
+    """Ask graph to bring items back, alone."""
+    revert = governed_pb2.RevertItemsRequest(request_id=salt(), items=items)
+    action = governed_pb2.GovernedAction(revert_items=revert)
+    await party.governed.ApplyGovernedChange(
+        governed_pb2.ApplyGovernedChangeRequest(request_id=request_id(), action=action)
+    )
