@@ -112,6 +112,32 @@ def test_the_log_is_read_filtered_proved_and_taken_along(user: User, tmp_path: P
     assert "failed the check" in changed.stderr
 
 
+def test_an_older_export_is_checked_for_what_it_covers(user: User, tmp_path: Path) -> None:
+    """A2 An archive verifies as the part that it is; as the log as it stands it is refused."""
+    old, cut = tmp_path / "old.jsonl", tmp_path / "cut.jsonl"
+    with user.system() as running:
+        concord = user.begin(running)
+        concord.done("propose", "set", "helper", "LIKES", "tea")
+        concord.done("audit", "export", str(old))
+        concord.done("propose", "set", "helper", "LIKES", "jazz")
+        concord.done(*LOG)
+    cut.write_bytes(b"".join(old.read_bytes().splitlines(keepends=True)[:-1]))
+
+    refused = concord("audit", "verify", str(old))
+    covers = concord.done("audit", "verify", str(old), "--older")
+    told = json.loads(concord.done("audit", "verify", str(old), "--older", "--json"))
+    shortened = concord("audit", "verify", str(cut), "--older")
+    both = concord("audit", "verify", str(old), "--older", "--store")
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("AUDIT_LOG_SHORTER: The file ends after 4 entries")
+    assert "This part of the log holds" in covers
+    assert "the first 4 of the 5 entries that this client saw, 4 of them proved" in covers
+    assert told["covers"].startswith("It covers the first 4 of the 5")
+    assert "failed the check 'root'" in shortened.stderr
+    assert both.exit_code == 2
+
+
 def test_a_log_that_lost_its_past_is_refused(user: User) -> None:
     """A2 Whoever replaces the ledger and its whole log is found by the client's last checkpoint."""
     with user.system() as running:

@@ -125,21 +125,34 @@ def verify(
             "says. Needs the running system; export right before.",
         ),
     ] = False,
+    older: Annotated[
+        bool,
+        typer.Option(
+            "--older",
+            help="The file may end before what this client has seen: check it by itself, and say "
+            "what part of the log it covers.",
+        ),
+    ] = False,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check an exported log, offline: hashes, signatures, order, and every rule of governance."""
     from concord_client.cli import verifying
 
+    if older and store:
+        raise typer.BadParameter("--store compares with the log as it stands, not an --older one.")
     session = Session.of(ctx, space, as_json)
-    held = verifying.known(session, checkpoint, genesis, log_key)
-    findings = verifying.verified(file, held)
+    lines = verifying.lines_of(file)
+    newest = verifying.known(session, checkpoint, genesis, log_key)
+    held = newest.older(len(lines) - 1) if older else newest
+    findings = verifying.verified(lines, held)
     differing: list[Difference] = []
     if store:
         with desk(session) as at:
             at.principals()
             differing = verifying.compared(at, findings)
-    _tell(session, findings, differing, verifying.trusted(held), compared=store)
+    part = verifying.covered(findings.entries, newest, held) if older else ""
+    _tell(session, findings, differing, verifying.trusted(held), part, compared=store)
     if differing:
         raise CommandError("The store does not hold what the log says.", reason="AUDIT_MISMATCH")
 
@@ -215,6 +228,7 @@ def _tell(
     findings: "Findings",
     differing: "list[Difference]",
     trusted: list[str],
+    part: str,
     *,
     compared: bool,
 ) -> None:
@@ -225,14 +239,17 @@ def _tell(
     if session.as_json:
         store = [{"item": each.item_id, "what": each.what} for each in differing]
         told = {**counted, "constitutive": len(findings.constitutive), "reliesOn": trusted}
+        told |= {"covers": part} if part else {}
         write_line(json.dumps({**told, "store": store if compared else None}, indent=2))
         return
     from concord_client.cli.page import fields, show, text
 
-    show(
-        text("The log holds: every byte stands under its checkpoint, every rule was kept.", "green")
-    )
+    what = "This part of the log" if part else "The log"
+    holds = f"{what} holds: every byte stands under its checkpoint, every rule was kept."
+    show(text(holds, "green"))
     show(fields([(name, f"{count:,}") for name, count in counted.items()]))
+    if part:
+        show(text(part, "yellow"))
     show(text("Relies on:", "dim"), *(text(f"  {each}", "dim") for each in trusted))
     if compared and not differing:
         count = len(findings.constitutive)

@@ -1,11 +1,11 @@
 """What `concord audit verify` believes, and what it finds (A2)."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from concord_client.audit.log import Pinned, read_log
+from concord_client.audit.log import LogInvalid, Pinned, read_log
 from concord_client.audit.replay import Findings, Replay
 from concord_client.audit.store import Difference, differences, stored_digests
 from concord_client.cli.desk import Desk
@@ -35,6 +35,16 @@ class Known:
         theirs = (self.pinned.log_key, self.pinned.genesis_digest)
         return self.seen.checkpoints if theirs == (key, self.seen.genesis_digest or None) else ()
 
+    @property
+    def size(self) -> int:
+        """How many entries this client has seen signed; 0 for none."""
+        return self.seen.read(self.kept[-1]["note"]).size if self.kept else 0
+
+    def older(self, size: int) -> "Known":
+        """What an export of so many entries can be held against: what was kept up to then."""
+        fitting = [each for each in self.kept if self.seen.read(each["note"]).size <= size]
+        return replace(self, seen=replace(self.seen, checkpoints=tuple(fitting)))
+
     def notes(self) -> list[str]:
         """Checkpoints that the log must extend, each of them."""
         newest = [each["note"] for each in self.kept[-1:]]
@@ -56,18 +66,51 @@ def known(session: Session, checkpoint: Path | None, genesis: str, log_key: str)
     return Known(seen, pinned, given)
 
 
-def verified(file: Path, held: Known) -> Findings:
-    """Check the log against each note, and replay its rules. Raises `LogInvalid`."""
+def lines_of(file: Path) -> list[bytes]:
+    """The header and the entries, a line each. Raises `CommandError`."""
     try:
-        lines = file.read_bytes().splitlines(keepends=True)
+        return file.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise CommandError(f"Cannot read {file}: {error.strerror}.") from error
+
+
+def verified(lines: list[bytes], held: Known) -> Findings:
+    """Check the log against each note, and replay its rules.
+
+    Raises `LogInvalid`; `CommandError` where a note is of a longer log: this is not the log as it
+    stands.
+    """
     pinned = held.pinned
-    each_held = [Pinned(pinned.log_key, pinned.genesis_digest, note) for note in held.notes()] or [
-        pinned
-    ]
-    log = [read_log(lines, each) for each in each_held][-1]
+    notes = [replace(pinned, checkpoint=note) for note in held.notes()]
+    try:
+        log = [read_log(lines, each) for each in notes or [pinned]][-1]
+    except LogInvalid as invalid:
+        if invalid.check != "shorter_than_witnessed":
+            raise
+        raise CommandError(
+            f"The file ends after {invalid.index:,} entries, and a checkpoint that it is held "
+            "against signs more: it is not the log as it stands. Entries were cut off, or it is an "
+            "older export: --older checks it by itself, and says what part it covers.",
+            reason="AUDIT_LOG_SHORTER",
+        ) from invalid
     return Replay(log, pinned).run()
+
+
+def covered(entries: int, held: Known, older: Known) -> str:
+    """What part of the log an older export is, and what ties it to the rest, in a sentence."""
+    if not held.size:
+        return f"It covers {entries:,} entries; this client has kept nothing to compare them with."
+    if entries >= held.size:
+        return f"It covers all {entries:,} entries, no less than this client saw signed."
+    part = f"It covers the first {entries:,} of the {held.size:,} entries that this client saw"
+    if not older.kept:
+        return (
+            f"{part}, and none of them was kept before: whether the log of today begins with "
+            "these was not compared. Export that one, and check it."
+        )
+    kept = older.size
+    behind = f", the last {entries - kept:,} as this file alone says" if kept < entries else ""
+    return f"{part}, {kept:,} of them proved to be part of those{behind}; later ones are not in it."
 
 
 def compared(at: Desk, findings: Findings) -> list[Difference]:
