@@ -159,7 +159,7 @@ def test_no_command_asks_such_a_call_without_an_instant() -> None:
     callbacks = {each.name: each.callback for each in app.registered_commands if each.callback}
     listed = {inspect.getsourcefile(callbacks[name]) for name in READS}
     folder = Path(concord_client.cli.__file__).parent
-    now = {"naming.py", "proposing.py", "item_words.py"}  # what a change is about, as it is
+    now = {"naming.py", "proposed.py", "item_words.py"}  # what a change is about, as it is
     timed = re.compile(rf"\b({'|'.join(of_an_instant())})Request\(")
 
     asking = {path for path in folder.glob("*.py") if timed.search(path.read_text("utf-8"))}

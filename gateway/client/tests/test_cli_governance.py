@@ -65,17 +65,18 @@ def test_what_defines_the_agent_is_refused_with_the_way_to_propose_it(concord: C
 
     for arguments, hint in (
         (["delete", edge.id], f"concord propose delete {edge.id}"),
-        (["delete", "hinted", "--cascade"], "concord propose --action FILE"),
+        (["delete", "hinted", "--cascade"], "concord propose delete "),
         (["update", edge.id, "--weight", "0.1"], f"concord propose change {edge.id}"),
         (["update", edge.id, "--importance", "low"], "concord propose --action FILE"),
-        (["update", "hinted", "--name", "other"], "concord propose --action FILE"),
+        (["update", "hinted", "--name", "other"], "concord propose rename "),
+        (["update", "hinted", "--label", "other"], "concord propose --action FILE"),
         (
             ["update", "hinted-memory", "--content", "x"],
             "concord propose update hinted-memory TEXT",
         ),
         (["update", "hinted-memory", "--tag", "x"], "concord propose --action FILE"),
         (["forget", "hinted-memory"], "concord propose forget hinted-memory"),
-        (["erase", "hinted-memory", "--yes"], "concord propose --help"),
+        (["erase", "hinted-memory", "--yes"], "concord propose erase hinted-memory"),
     ):
         refused = concord(*arguments)
         assert refused.exit_code == 1
@@ -274,6 +275,15 @@ def test_every_common_action_can_be_proposed(concord: Commands, tmp_path: Path) 
     done("change", edge_id, "--weight", "0.5")
     done("promote", edge_id)
     done("delete", edge_id)
+    done("set", "brook", "ENDS_IN", "river", "--constitutive")
+    done("rename", "brook", "stream")
+    done("delete", "stream", "--cascade")
+    done("add", "Ponds stand.", "--id", "m3", "--constitutive")
+    done("erase", "m3", "--reason", "asked for")
+    assert concord("get", "m3").stdout.startswith("(erased)") or "erased" in concord.done(
+        "get", "m3"
+    )
+    assert not {"brook", "stream"} & set(state(concord).split('"'))
     action = {
         "upsert_edge": {"edge": {"source": {"name": "a"}, "relation": "R", "target": {"name": "b"}}}
     }

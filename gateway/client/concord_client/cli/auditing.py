@@ -1,6 +1,7 @@
 """`concord audit`: the log, and checking it without believing anybody."""
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,13 @@ import typer
 from concord_client.cli.choices import instant
 from concord_client.cli.desk import Desk, desk
 from concord_client.cli.failing import CommandError
-from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.options import (
+    FileArgument,
+    LimitOption,
+    OutOption,
+    PageTokenOption,
+    chosen_file,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
@@ -82,24 +89,30 @@ def log(
 @app.command("export")
 def export(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Where to; replaced when it is there.")],
+    file: FileArgument = None,
+    *,
+    out: OutOption = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the whole log to a file, for `concord audit verify`."""
+    """Write the whole log as JSON Lines, for `concord audit verify`."""
     from concord_client import private_files
 
     session = Session.of(ctx, space, as_json)
+    path = chosen_file(file, out)
     with desk(session) as at:
         lines = _exported(at)
+    if path is None:
+        sys.stdout.write(b"".join(lines).decode())
+        return
     try:
-        private_files.replace(file, b"".join(lines))
+        private_files.replace(path, b"".join(lines))
     except OSError as error:
-        raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+        raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
     if session.as_json:
-        write_line(json.dumps({"file": str(file), "entries": len(lines) - 1}))
+        write_line(json.dumps({"file": str(path), "entries": len(lines) - 1}))
     else:
-        typer.echo(f"Wrote {len(lines) - 1:,} entries to {file}.")
+        typer.echo(f"Wrote {len(lines) - 1:,} entries to {path}.")
 
 
 @app.command("verify")

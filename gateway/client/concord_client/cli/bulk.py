@@ -7,6 +7,7 @@ from concord.governance.v1 import proposal_pb2
 
 from concord_client import signing
 from concord_client.cli.desk import Desk, Slot
+from concord_client.cli.failure_words import in_words
 from concord_client.cli.page import show, table, text, word
 from concord_client.reviewing import review
 
@@ -61,7 +62,7 @@ def _show(
         made.add_row(
             str(each.number),
             word(status, "PROPOSAL_STATUS_"),
-            text(outcome.reason),
+            text(in_words(outcome.reason)),
             text(each.framing.neutral_summary),
         )
     show(made)

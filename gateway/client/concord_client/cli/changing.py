@@ -216,7 +216,8 @@ def _update_node(client: "Client", node: "Node", changed: dict[str, Any]) -> "Up
     request = UpdateNodeRequest(
         node=Node(id=node.id, etag=node.etag, **_values(changed)), update_mask=_mask(changed)
     )
-    with or_propose(BY_FILE):
+    own = f"concord propose rename {node.id} NAME"
+    with or_propose(own if [*changed] == ["name"] else BY_FILE):
         return client.graph.UpdateNode(request)
 
 

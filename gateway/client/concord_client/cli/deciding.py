@@ -149,8 +149,9 @@ def approve(
     from concord_client.cli.proposal_page import tell
 
     with desk(session) as at:
-        file = at.key_file(slot, key)
         proposal, found = at.reviewed(number)
+        shown.demand_say(slot, found)
+        file = at.key_file(slot, key)
         shown.demand(at, file, proposal, found, digest)
         nonce = secrets.token_bytes(32)
         payload = found.payload(slot.contract, file.principal, nonce)
@@ -185,8 +186,9 @@ def reject(
 
     session = Session.of(ctx, space, as_json)
     with desk(session) as at:
-        file = at.key_file(slot, key)
         proposal, found = at.reviewed(number)
+        shown.demand_say(slot, found)
+        file = at.key_file(slot, key)
         shown.demand(at, file, proposal, found, digest)
         signer = at.signer(file, passphrase_fd)
         paper = signing.sign_rejection(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.failing import CommandError
+from concord_client.cli.failing import CommandError, or_propose
 from concord_client.cli.naming import absent, found_memory, plain_id
 from concord_client.cli.options import LimitOption, MemoryArgument, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
@@ -39,7 +39,9 @@ def erase(
         memory = found_memory(client, session, memory_id)
         if not yes:
             typer.confirm(f"Erase {memory.id} for good? Nothing brings it back", abort=True)
-        client.memory.EraseMemory(EraseMemoryRequest(id=memory.id, etag=memory.etag, reason=reason))
+        request = EraseMemoryRequest(id=memory.id, etag=memory.etag, reason=reason)
+        with or_propose(f"concord propose erase {memory.id}"):
+            client.memory.EraseMemory(request)
         reply = _receipt(client, memory.id)
         until = time.monotonic() + PATIENCE
         while wait and not reply.receipt.HasField("complete_time") and time.monotonic() < until:

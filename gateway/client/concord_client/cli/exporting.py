@@ -13,6 +13,7 @@ import typer
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Form
 from concord_client.cli.failing import CommandError
+from concord_client.cli.options import FileArgument, OutOption, chosen_file
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 TIMEOUT = 3600.0
@@ -20,10 +21,9 @@ TIMEOUT = 3600.0
 
 def export(
     ctx: typer.Context,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write to this file.", show_default="stdout")
-    ] = None,
+    file: FileArgument = None,
     *,
+    out: OutOption = None,
     form: Annotated[
         Form,
         typer.Option(
@@ -49,16 +49,17 @@ def export(
     session = Session.of(ctx, space, as_json)
     request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.value_of())
     count = 0
-    with session.client() as client, _output(out) as file:
+    path = chosen_file(file, out)
+    with session.client() as client, _output(path) as output:
         for reply in client.graph.ExportSpace(request, timeout=TIMEOUT):
             count += len(reply.lines)
             if session.as_json:
-                file.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")
+                output.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")
             else:
-                file.writelines(f"{line}\n" for line in reply.lines)
-    if out is not None:
+                output.writelines(f"{line}\n" for line in reply.lines)
+    if path is not None:
         typer.echo(
-            f"Wrote {count:,} {'lines' if form is Form.DOT else 'records'} to {out}.", err=True
+            f"Wrote {count:,} {'lines' if form is Form.DOT else 'records'} to {path}.", err=True
         )
 
 

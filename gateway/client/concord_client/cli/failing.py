@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 OUTPUT_FORSAKEN = 141  # 128 and SIGPIPE: what a shell reports of any tool whose reader left
 
-BY_FILE = "concord propose --action FILE"
+BY_FILE = "concord propose --action FILE (its form: concord propose --help)"
 """How to propose what no command of `concord propose` is for."""
 
 

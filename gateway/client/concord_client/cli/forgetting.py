@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.failing import BY_FILE, CommandError, or_propose
+from concord_client.cli.failing import CommandError, or_propose
 from concord_client.cli.naming import found_item, found_memory
 from concord_client.cli.options import MemoryArgument
 from concord_client.cli.session import JsonOption, Session, SpaceOption
@@ -134,7 +134,7 @@ def _delete_node(
     from concord_client.cli.page import plural, show, text
 
     request = DeleteNodeRequest(id=node.id, etag=etag or node.etag, cascade=cascade)
-    with or_propose(BY_FILE):
+    with or_propose(f"concord propose delete {node.id}{' --cascade' if cascade else ''}"):
         reply = client.graph.DeleteNode(request)
     if session.as_json:
         session.reply(reply)

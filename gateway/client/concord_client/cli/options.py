@@ -1,5 +1,6 @@
 """Options and arguments that several commands have: each is said once."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,3 +18,16 @@ PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.
 SpeakerOption = Annotated[str | None, typer.Option(help="Who said it.")]
 ValidFromOption = Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")]
 ValidUntilOption = Annotated[str | None, typer.Option(help="Until when (exclusive).")]
+
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="[FILE]", help="Write to this file.", show_default="stdout"),
+]
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The same.")]
+
+
+def chosen_file(file: Path | None, out: Path | None) -> Path | None:
+    """The file that is written to, named in one way or the other; None: standard output."""
+    if file is not None and out is not None:
+        raise typer.BadParameter("name the file once: FILE or --out FILE.")
+    return file or out

@@ -149,7 +149,8 @@ def rotate(
     from concord.graph.v1 import governed_pb2
 
     from concord_client import keyfiles, signing
-    from concord_client.cli.proposing import put_forward, salt
+    from concord_client.cli.action_file import salt
+    from concord_client.cli.proposing import put_forward
 
     session = Session.of(ctx, space, as_json)
     with desk(session) as at:

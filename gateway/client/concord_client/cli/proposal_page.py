@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from google.protobuf.message import Message
 
+from concord_client.cli.failure_words import in_words
 from concord_client.cli.page import fields, plural, show, table, text, when, word
 from concord_client.cli.session import Session
 from concord_client.reviewing import Reviewed, kind_name
@@ -34,7 +35,7 @@ def tell(session: Session, reply: Message, proposal: proposal_pb2.Proposal) -> N
     if waits := waiting_for(proposal):
         show(text(f"Waits for: {waits}. Look at it: concord review {proposal.number}", "dim"))
     if proposal.resolution:
-        show(text(f"Because: {proposal.resolution}", "red"))
+        show(text(f"Because: {why(proposal)}", "red"))
 
 
 def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
@@ -67,6 +68,7 @@ def reviewed(
         ("status", status_of(proposal)),
         ("kind", said["kind"].lower().replace("_", " ")),
         ("must agree", "agent and human" if said["approval_level"] == "BILATERAL" else "agent"),
+        ("because", why(proposal)),
         ("signed by", signed(proposal)),
         ("proposer", said["proposer"]),
         ("until", said["expire_time"]),
@@ -108,6 +110,12 @@ def _taken_along(count: int) -> str:
 def status_of(proposal: proposal_pb2.Proposal) -> str:
     """Where it stands, as a word."""
     return word(proposal_pb2.ProposalStatus.Name(proposal.status), "PROPOSAL_STATUS_")
+
+
+def why(proposal: proposal_pb2.Proposal) -> str:
+    """Why it ended: a failure's check in words, a rejection's reason as it was given."""
+    failed = proposal.status == proposal_pb2.PROPOSAL_STATUS_FAILED
+    return in_words(proposal.resolution) if failed else proposal.resolution
 
 
 def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:
@@ -164,7 +172,7 @@ def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
             text(f"{actor} {each.principal}".strip()),
             word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),
             text(each.item_id or each.proposal_id),
-            text(each.reason or "yes") if each.blocked else "",
+            text(in_words(each.reason) or "yes") if each.blocked else "",
         )
     return made
 

@@ -1,22 +1,29 @@
 """`concord propose`: changes that wait for consent."""
 
-import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.action_file import EPILOG, read, salt
 from concord_client.cli.choices import instant
 from concord_client.cli.desk import Desk, desk
-from concord_client.cli.ends import END_HELP, item_id
+from concord_client.cli.ends import END_HELP
 from concord_client.cli.failing import CommandError
+from concord_client.cli.naming import absent, found_item, plain_id
 from concord_client.cli.options import KindOption, ValidFromOption, ValidUntilOption
+from concord_client.cli.proposed import (
+    edge_now,
+    edge_type_of,
+    memory_now,
+    memory_update,
+    retyped,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
     from concord.graph.v1.governed_pb2 import GovernedAction
-    from concord.type.v1 import type_pb2
 
     from concord_client.client import Client
 
@@ -40,17 +47,16 @@ PropertyOption = Annotated[
 ItemArgument = Annotated[str, typer.Argument(metavar="ID")]
 
 
-def salt() -> str:
-    """An action's own request id: random, since it salts the digests that outlive it."""
-    return secrets.token_urlsafe(24)
-
-
-@app.callback()
+@app.callback(epilog=EPILOG)
 def propose(
     ctx: typer.Context,
     action: Annotated[
         Path | None,
-        typer.Option(help="A GovernedAction as protobuf JSON, in place of a command.", exists=True),
+        typer.Option(
+            metavar="FILE",
+            help="In place of a command: an action as protobuf JSON, as told below.",
+            exists=True,
+        ),
     ] = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -63,7 +69,7 @@ def propose(
     if action is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(2)
-    _propose(ctx, space, as_json, lambda _: _from_file(action))
+    _propose(ctx, space, as_json, lambda _: read(action))
 
 
 @app.command("set")
@@ -96,7 +102,7 @@ def set_(
         properties=properties(prop),
         valid_from=instant(valid_from),
         valid_until=instant(valid_until),
-        edge_type=_edge_type(constitutive),
+        edge_type=edge_type_of(constitutive),
     )
     request = graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge)
     _propose(ctx, space, as_json, lambda _: governed_pb2.GovernedAction(upsert_edge=request))
@@ -128,7 +134,8 @@ def change(
         raise typer.BadParameter("say what changes: --weight or --property.")
 
     def make(client: "Client") -> "GovernedAction":
-        edge = type_pb2.Edge(id=_id(item), etag=_edge(client, _id(item)).etag, **changed)  # type: ignore[arg-type] # by name
+        etag = edge_now(client, plain_id(item)).etag
+        edge = type_pb2.Edge(id=plain_id(item), etag=etag, **changed)  # type: ignore[arg-type] # by name
         request = graph_pb2.UpdateEdgeRequest(
             request_id=salt(), edge=edge, update_mask=FieldMask(paths=list(changed))
         )
@@ -139,15 +146,54 @@ def change(
 
 @app.command("delete")
 def delete(
-    ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
+    ctx: typer.Context,
+    item: Annotated[str, typer.Argument(metavar="ID", help="An edge's or node's, or a name.")],
+    *,
+    cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges go with it.")] = False,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """An edge, to be deleted."""
+    """An edge or a node, to be deleted."""
     from concord.graph.v1 import governed_pb2, graph_pb2
+    from concord.type.v1 import type_pb2
 
     def make(client: "Client") -> "GovernedAction":
-        etag = _edge(client, _id(item)).etag
-        request = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=_id(item), etag=etag)
-        return governed_pb2.GovernedAction(delete_edge=request)
+        found = found_item(client, Session.of(ctx, space, as_json), item)
+        named = {"request_id": salt(), "id": found.id, "etag": found.etag}
+        if isinstance(found, type_pb2.Memory):
+            raise CommandError(f"{found.id} is a memory: concord propose forget, or erase.")
+        if isinstance(found, type_pb2.Edge):
+            return governed_pb2.GovernedAction(delete_edge=graph_pb2.DeleteEdgeRequest(**named))
+        request = graph_pb2.DeleteNodeRequest(**named, cascade=cascade)
+        return governed_pb2.GovernedAction(delete_node=request)
+
+    _propose(ctx, space, as_json, make)
+
+
+@app.command("rename")
+def rename(
+    ctx: typer.Context,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="Its id or its name.")],
+    name: Annotated[str, typer.Argument(help="Its name from then on.")],
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """A node that what defines the agent ends at."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+    from concord.type.v1 import type_pb2
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    def make(client: "Client") -> "GovernedAction":
+        session = Session.of(ctx, space, as_json)
+        found = found_item(client, session, node)
+        if not isinstance(found, type_pb2.Node):
+            raise absent(session, node, what="node")
+        request = graph_pb2.UpdateNodeRequest(
+            request_id=salt(),
+            node=type_pb2.Node(id=found.id, etag=found.etag, name=name),
+            update_mask=FieldMask(paths=["name"]),
+        )
+        return governed_pb2.GovernedAction(update_node=request)
 
     _propose(ctx, space, as_json, make)
 
@@ -171,7 +217,7 @@ def add(
         id=own_id,
         content=text,
         kind=kind.value_of() if kind else type_pb2.MEMORY_KIND_UNSPECIFIED,
-        edge_type=_edge_type(constitutive),
+        edge_type=edge_type_of(constitutive),
     )
     request = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
     _propose(ctx, space, as_json, lambda _: governed_pb2.GovernedAction(add_memory=request))
@@ -187,7 +233,7 @@ def update(
 ) -> None:
     """What a memory says."""
     _propose(
-        ctx, space, as_json, lambda client: _memory_update(client, item, "content", content=text)
+        ctx, space, as_json, lambda client: memory_update(client, item, "content", content=text)
     )
 
 
@@ -199,9 +245,31 @@ def forget(
     from concord.graph.v1 import governed_pb2, memory_pb2
 
     def make(client: "Client") -> "GovernedAction":
-        etag = _memory(client, _id(item)).etag
-        request = memory_pb2.ForgetMemoryRequest(request_id=salt(), id=_id(item), etag=etag)
+        etag = memory_now(client, plain_id(item)).etag
+        request = memory_pb2.ForgetMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
         return governed_pb2.GovernedAction(forget_memory=request)
+
+    _propose(ctx, space, as_json, make)
+
+
+@app.command("erase")
+def erase(
+    ctx: typer.Context,
+    item: ItemArgument,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """A memory, to be taken out for good: every version, in every store. Nothing undoes it."""
+    from concord.graph.v1 import erase_pb2, governed_pb2
+
+    def make(client: "Client") -> "GovernedAction":
+        etag = memory_now(client, plain_id(item)).etag
+        request = erase_pb2.EraseMemoryRequest(
+            request_id=salt(), id=plain_id(item), etag=etag, reason=reason
+        )
+        return governed_pb2.GovernedAction(erase_memory=request)
 
     _propose(ctx, space, as_json, make)
 
@@ -214,8 +282,8 @@ def restore(
     from concord.graph.v1 import governed_pb2, memory_pb2
 
     def make(client: "Client") -> "GovernedAction":
-        etag = _memory(client, _id(item)).etag
-        request = memory_pb2.RestoreMemoryRequest(request_id=salt(), id=_id(item), etag=etag)
+        etag = memory_now(client, plain_id(item)).etag
+        request = memory_pb2.RestoreMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
         return governed_pb2.GovernedAction(restore_memory=request)
 
     _propose(ctx, space, as_json, make)
@@ -226,7 +294,7 @@ def promote(
     ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
 ) -> None:
     """A memory or edge, to define the agent."""
-    _propose(ctx, space, as_json, lambda client: _retyped(client, item, constitutive=True))
+    _propose(ctx, space, as_json, lambda client: retyped(client, item, constitutive=True))
 
 
 @app.command("demote")
@@ -234,7 +302,7 @@ def demote(
     ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
 ) -> None:
     """A memory or edge, to define the agent no longer."""
-    _propose(ctx, space, as_json, lambda client: _retyped(client, item, constitutive=False))
+    _propose(ctx, space, as_json, lambda client: retyped(client, item, constitutive=False))
 
 
 @app.command("link")
@@ -273,74 +341,3 @@ def put_forward(at: Desk, action: "GovernedAction") -> None:
 def _propose(ctx: typer.Context, space: str | None, as_json: bool, make: Make) -> None:
     with desk(Session.of(ctx, space, as_json)) as at:
         put_forward(at, make(at.client))
-
-
-def _from_file(path: Path) -> "GovernedAction":
-    from concord.graph.v1.governed_pb2 import GovernedAction
-    from google.protobuf.json_format import Parse, ParseError
-
-    try:
-        action = Parse(path.read_text("utf-8"), GovernedAction())
-    except (OSError, UnicodeDecodeError, ParseError) as error:
-        raise CommandError(f"{path} is no GovernedAction: {error}.") from None
-    chosen = action.WhichOneof("action")
-    if chosen is not None and not getattr(action, chosen).request_id:
-        getattr(action, chosen).request_id = salt()
-    return action
-
-
-def _retyped(client: "Client", item: str, *, constitutive: bool) -> "GovernedAction":
-    from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.field_mask_pb2 import FieldMask
-
-    found = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=_id(item), peek=True))
-    wanted = type_pb2.EDGE_TYPE_CONSTITUTIVE if constitutive else type_pb2.EDGE_TYPE_DESCRIPTIVE
-    if found.status == type_pb2.LOOKUP_STATUS_FOUND:
-        return _memory_update(client, item, "edge_type", edge_type=wanted)
-    edge = type_pb2.Edge(id=_id(item), etag=_edge(client, _id(item)).etag, edge_type=wanted)
-    request = graph_pb2.UpdateEdgeRequest(
-        request_id=salt(), edge=edge, update_mask=FieldMask(paths=["edge_type"])
-    )
-    return governed_pb2.GovernedAction(update_edge=request)
-
-
-def _memory_update(client: "Client", item: str, path: str, **fields: object) -> "GovernedAction":
-    from concord.graph.v1 import governed_pb2, memory_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.field_mask_pb2 import FieldMask
-
-    etag = _memory(client, _id(item)).etag
-    memory = type_pb2.Memory(id=_id(item), etag=etag, **fields)  # type: ignore[arg-type] # by name
-    request = memory_pb2.UpdateMemoryRequest(
-        request_id=salt(), memory=memory, update_mask=FieldMask(paths=[path])
-    )
-    return governed_pb2.GovernedAction(update_memory=request)
-
-
-def _memory(client: "Client", memory_id: str) -> "type_pb2.Memory":
-    from concord.graph.v1.memory_pb2 import GetMemoryRequest
-
-    reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
-    return reply.memory if reply.memory.id else _absent("memory", memory_id)
-
-
-def _edge(client: "Client", edge_id: str) -> "type_pb2.Edge":
-    from concord.graph.v1.graph_pb2 import GetEdgeRequest
-
-    reply = client.graph.GetEdge(GetEdgeRequest(id=edge_id, peek=True))
-    return reply.edge if reply.edge.id else _absent("edge", edge_id)
-
-
-def _absent(what: str, item: str) -> NoReturn:
-    raise CommandError(f"There is no {what} {item!r}.", reason="LOOKUP_STATUS_NOT_FOUND")
-
-
-def _id(item: str) -> str:
-    return item_id(item) or item
-
-
-def _edge_type(constitutive: bool) -> "type_pb2.EdgeType.ValueType":
-    from concord.type.v1 import type_pb2
-
-    return type_pb2.EDGE_TYPE_CONSTITUTIVE if constitutive else type_pb2.EDGE_TYPE_DESCRIPTIVE

@@ -31,6 +31,17 @@ def keep(at: Desk, slot: Slot, found: "Reviewed") -> None:
             at.witness.keep_reviewed(holder.principal, found.document["proposal_id"], found.digest)
 
 
+def demand_say(slot: Slot, found: "Reviewed") -> None:
+    """Let nobody sign where their word counts for nothing. Raises `CommandError`."""
+    said = found.document
+    if slot == Slot.HUMAN and said["approval_level"] == "AGENT":
+        raise CommandError(
+            f"Proposal {said['number']} is the agent's alone to decide: {slot.contract} has no say "
+            "in it, so nothing was signed.",
+            reason="ERROR_REASON_SLOT_NOT_REQUIRED",
+        )
+
+
 def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", digest: str) -> None:
     """Let nothing be signed but what the key's owner has seen, whatever the server has now.
 

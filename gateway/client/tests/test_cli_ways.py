@@ -1,0 +1,159 @@
+"""No dead ends: what is refused says how else, before anything was signed or written (V1, V6)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord.graph.v1.governed_pb2 import GovernedAction
+from concord_client.cli import action_file, failure_words, proposal_page
+from concord_client.cli.page import show
+from concord_client.cli.testing import Commands
+from concord_embedded.testing import Spawned, spawned
+from two_signers import approved, enrolled, environ_of, proposal
+
+STATUS = proposal_pb2.ProposalStatus
+
+
+@pytest.fixture(scope="module")
+def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
+    """A running system whose space both parties govern."""
+    with spawned(tmp_path_factory.mktemp("governed") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the user's keys and memory of the system are kept."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def concord(governed: Spawned, home: Path) -> Commands:
+    """The command line of both parties."""
+    return enrolled(environ_of(governed, home))
+
+
+@pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "not so")])
+def test_who_has_no_say_is_told_before_they_sign(
+    concord: Commands, home: Path, verb: tuple[str, ...]
+) -> None:
+    """V6 V7 What the agent decides alone is not signed in the human's name, nor kept as given."""
+    made = proposal(concord, "propose", "set", "helper", "LIKES", f"tea {verb[0]}")
+    concord.done("review", str(made.number))
+
+    told = concord(*verb, str(made.number), "--as", "human")
+
+    assert told.exit_code == 1
+    assert told.stderr.startswith("ERROR_REASON_SLOT_NOT_REQUIRED: ")
+    assert "the agent's alone to decide" in told.stderr
+    assert "These bytes are signed" not in told.output
+    kept = json.loads((home / "state.json").read_text())["systems"]
+    assert made.id not in kept[0]["consents"]
+
+
+def test_both_exports_take_their_file_in_the_same_ways(concord: Commands, tmp_path: Path) -> None:
+    """T2 A2 Behind the command or after --out; without one, standard output; never two."""
+    for words in (("export",), ("audit", "export")):
+        behind, after = tmp_path / f"{words[0]}-1", tmp_path / f"{words[0]}-2"
+        assert concord(*words, str(behind)).exit_code == 0
+        assert concord(*words, "--out", str(after)).exit_code == 0
+        printed = concord.done(*words)
+        twice = concord(*words, str(behind), "--out", str(after))
+
+        assert behind.read_text() == after.read_text() == printed
+        assert twice.exit_code == 2
+        assert "name the file once" in twice.stderr
+
+
+def test_the_form_of_an_action_is_told_with_an_example_that_works(
+    concord: Commands, tmp_path: Path
+) -> None:
+    """V1 W4 What `propose --help` shows is proposed as it stands, but for the etag."""
+    both = [f"{slot}" for slot in ("agent", "human")]
+    added = proposal(concord, "propose", "add", "I am kind.", "--id", "creed", "--constitutive")
+    for slot in both:
+        approved(concord, added.number, slot)
+    etag = json.loads(concord.done("get", "creed", "--json"))["memory"]["etag"]
+    file = tmp_path / "action.json"
+    file.write_text(action_file.EXAMPLE.replace("ETAG", etag))
+
+    made = proposal(concord, "propose", "--action", str(file))
+    for slot in both:
+        after = approved(concord, made.number, slot)
+
+    assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert len(made.action.update_memory.request_id) >= 22
+    help_page = " ".join(concord.done("propose", "--help").split())
+    assert action_file.EXAMPLE in help_page
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"delete_all": {}}', "delete"])
+def test_another_form_is_refused_with_the_way_to_see_it(
+    concord: Commands, tmp_path: Path, content: str
+) -> None:
+    """V1 W4 One sentence, and where the form is told."""
+    (tmp_path / "action.json").write_text(content)
+
+    told = concord("propose", "--action", str(tmp_path / "action.json"))
+
+    assert told.exit_code == 1
+    assert "Its form: concord propose --help" in told.stderr
+
+
+def test_every_action_that_a_file_may_hold_is_named() -> None:
+    """V1 All of the contract's, but the two that have commands of their own."""
+    own = {"revert_items", "change_key"}  # `concord undo`, `concord principal rotate`
+
+    named = set(action_file.ACTIONS.split(", "))
+
+    assert named == set(GovernedAction.DESCRIPTOR.fields_by_name) - own
+
+
+def test_a_memory_is_not_deleted_by_proposal(concord: Commands) -> None:
+    """V1 W4 The sentence names the commands that there are for one."""
+    concord.done("add", "Rain falls.", "--id", "rain")
+
+    told = concord("propose", "delete", "rain")
+    unlike = concord("propose", "rename", "rain", "snow")
+
+    assert (told.exit_code, unlike.exit_code) == (1, 1)
+    assert "concord propose forget, or erase" in told.stderr
+    assert "no node 'rain'" in unlike.stderr
+
+
+WORDS = {
+    "ERROR_REASON_CONSENT_INVALID": "a consent does not hold",
+    "ERROR_REASON_CONSENT_INVALID: signature": (
+        "a consent does not hold: it is not signed with the key that counts now"
+    ),
+    "ERROR_REASON_CONSENT_INVALID HUMAN expiry": "a consent does not hold (HUMAN): it had run out",
+    "ERROR_REASON_GRANT_INVALID (etags)": (
+        "the grant made of the consents does not hold: "
+        "an item is at another version than the one that was signed"
+    ),
+    "ERROR_REASON_ITEM_NOT_FOUND": "item not found",
+    "not so": "not so",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("told", "words"), WORDS.items())
+def test_a_failure_is_told_in_words(told: str, words: str) -> None:
+    """V6 No name of the contract's, and the check where governance tells it."""
+    assert failure_words.in_words(told) == words
+
+
+def test_a_page_of_what_failed_names_the_check(capsys: pytest.CaptureFixture[str]) -> None:
+    """V6 A failed proposal, an entry of the log; a rejection says what its giver wrote."""
+    reason = "ERROR_REASON_GRANT_INVALID: nonce"
+    failed = proposal_pb2.Proposal(status=STATUS.PROPOSAL_STATUS_FAILED, resolution=reason)
+    rejected = proposal_pb2.Proposal(status=STATUS.PROPOSAL_STATUS_REJECTED, resolution=reason)
+    entry = audit_pb2.AuditEntry(blocked=True, reason=reason)
+
+    show(proposal_page.logged(audit_pb2.ListAuditEntriesResponse(entries=[entry])))
+
+    assert proposal_page.why(failed).endswith("it was used or taken back before")
+    assert proposal_page.why(rejected) == reason
+    assert "it was used or taken back before" in capsys.readouterr().out
