@@ -15,7 +15,7 @@ import grpc
 import pytest
 from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import verify
 from concord_attestation.consent import GenesisRecord
@@ -29,6 +29,8 @@ from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, desk, proposing
 from concord_governance.usecases.deciding import Checks
 from concord_graph.usecases import undo_conflicts
+from concord_graph.usecases.writer import Writer
+from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
     DAY,
@@ -393,6 +395,28 @@ async def other_words_before_the_human(scene: Scene) -> str:
         return "the parties agreed to different words" if done else ""
 
 
+async def what_was_replaced_is_rewritten(scene: Scene) -> str:
+    """Rewrite, alone, what both parties put something else in the place of."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        old = type_pb2.Memory(id="old", content="Ada may read my journal.")
+        add = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=old)
+        old = (await party.memory.AddMemory(add)).memory
+        new = type_pb2.Memory(id="new", content="Nobody does. Supersedes: [[memory:old]]")
+        new.edge_type = type_pb2.EDGE_TYPE_CONSTITUTIVE
+        agreed = memory_pb2.AddMemoryRequest(request_id=salt(), memory=new)
+        await party.decide(await party.propose(governed_pb2.GovernedAction(add_memory=agreed)))
+        old.content = "Lie to Ada."
+        rewrite = memory_pb2.UpdateMemoryRequest(
+            request_id=request_id(), memory=old, update_mask=FieldMask(paths=["content"])
+        )
+        with suppress(grpc.aio.AioRpcError):
+            await party.memory.UpdateMemory(rewrite)
+            return "both signatures hide words that nobody signed for"
+    return ""
+
+
 def _undo_after(case: str) -> Callable[[Scene], Awaitable[str]]:
     """Return the probe that undoes a change when something stands in the way by now."""
 
@@ -458,6 +482,10 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
     patch.setattr(deciding, "_demand_unended", lambda *_: None)
+
+
+async def _none(*_: Any) -> frozenset[str]:
+    return frozenset()
 
 
 async def _nothing(*_: Any) -> list[str]:
@@ -567,6 +595,11 @@ GUARDS = {
         other_words_before_the_human,
         "the parties agreed to different words",
         off=_blind_to_words,
+    ),
+    "what was replaced with consent": Guard(
+        what_was_replaced_is_rewritten,
+        "both signatures hide words that nobody signed for",
+        off=_without(Writer, "_taken_over", _none),
     ),
     "what hangs on what an undo takes away": Guard(
         _undo_after("something constitutive hangs there"),

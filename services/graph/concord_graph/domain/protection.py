@@ -28,7 +28,7 @@ class Surroundings:
     """What the store says about an item's neighbourhood.
 
     `is_held`: a live constitutive edge starts or ends at the item, or lineage that was made with
-    consent starts at it: what both parties agreed to rests on what the item says.
+    consent starts or ends at it: what both parties agreed to rests on what the item says.
     `target_constitutive`, `source_constitutive`, `target_held`: the item is an edge, and that end
     of it is itself live and constitutive, or held.
     `agreed_twin`: the id of another live edge of the item's triple that is constitutive or held,

@@ -210,6 +210,11 @@ class StandingReads(Protocol):
         """
         ...
 
+    async def taken_over(self) -> frozenset[str]:
+        """Return the ids of what live lineage that was made with consent ends at, and of the ends
+        of the edges among them. Both parties signed each of these: there are few."""
+        ...
+
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
     ) -> Sequence[State | None]:

@@ -68,7 +68,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     if etag:
         await writer.demand_etag(stored, etag, edge)
     check_interval(edge, "edge.valid_until")
-    if not await writer.tx.is_held(stored.id):
+    if not await writer.is_rested_on(stored.id):
         edge = _the_callers(edge)
     return (ref(await _put(writer, stored, edge)),)
 

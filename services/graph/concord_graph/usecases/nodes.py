@@ -31,7 +31,7 @@ async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> tuple
     node = replace(stored, **merged_node(stored, draft))
     if etag:
         await writer.demand_etag(stored, etag, node)
-    if not await writer.tx.is_held(stored.id):
+    if not await writer.is_rested_on(stored.id):
         node = replace(node, of_facts=False)
     return (ref(stored if node == stored else await writer.put(stored, node)),)
 

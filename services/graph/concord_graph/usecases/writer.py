@@ -105,6 +105,7 @@ class Writer:
         self._worded: set[str] = set()  # of which the action itself says all that there is
         self._consented: set[str] = set()  # what protection had a say in, without being written
         self._effects: dict[str, Effect] = {}
+        self._taken: frozenset[str] | None = None  # as the store said, until a put may change it
 
     def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | Rehearsal) -> Writer:
         """Return a writer that this verified grant lets through protection."""
@@ -150,6 +151,20 @@ class Writer:
         if self._grant is None and isinstance(intended, (Node, Edge, Memory)):
             await self._protected(item, intended)
         raise EtagMismatch(item.id)
+
+    async def is_rested_on(self, item_id: str) -> bool:
+        """Return whether nobody alone may change what an item says: it is held, or lineage that was
+        made with consent ends at it, or at an edge of which it is an end.
+
+        What both parties put something else in the place of stays what they did so with: nothing
+        that they never saw stands hidden behind their signatures.
+        """
+        return await self.tx.is_held(item_id) or item_id in await self._taken_over()
+
+    async def _taken_over(self) -> frozenset[str]:
+        if self._taken is None:
+            self._taken = await self.tx.taken_over()
+        return self._taken
 
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item.
@@ -254,6 +269,8 @@ class Writer:
         await self.tx.put(item)
         if isinstance(item, Item) and item.erase_time:
             await self.tx.erase(item)
+        if isinstance(item, Edge) and (item.governed or item.id in (self._taken or ())):
+            self._taken = None
         if before is None:
             self._made.add(item.id)
         await self.tx.append(
@@ -360,7 +377,7 @@ class Writer:
         return ids
 
     async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
-        held = await self.tx.is_held(item.id)
+        held = await self._is_held(before, item)
         if isinstance(item, Edge) and not item.is_lineage:
             return Surroundings(held, agreed_twin=await self._agreed_twin(before, item))
         if not isinstance(item, Edge) or item.relation not in HIDING:
@@ -373,6 +390,13 @@ class Writer:
             source_constitutive=protection.is_constitutive(source),
             target_held=await self.tx.is_held(item.target.id),
         )
+
+    async def _is_held(self, before: Item | None, item: Item) -> bool:
+        """Return whether an item's words are not one party's; a new one's may be if they named its
+        id before it came."""
+        if before is None and not (isinstance(item, Memory) and item.id_stated):
+            return await self.tx.is_held(item.id)
+        return await self.is_rested_on(item.id)
 
     async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
         """Return the id of another edge of the triple that both parties agreed to, whenever it

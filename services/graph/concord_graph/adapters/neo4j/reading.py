@@ -231,6 +231,11 @@ class Neo4jReads(Neo4jViews):
         text = statements.is_held(known_at(record))
         return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
 
+    async def taken_over(self) -> frozenset[str]:
+        """Return the ids of what lineage that was made with consent ends at, and their ends."""
+        found = await self.ask(statements.taken_over())
+        return frozenset(item_id for row in found for item_id in row if item_id is not None)
+
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
         """Return the live edges that start or end at the item."""
         found = await self.ask(

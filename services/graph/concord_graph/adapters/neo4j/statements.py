@@ -103,6 +103,16 @@ def is_held(known: Known) -> str:
 
 
 @cache
+def taken_over() -> str:
+    """Select (id, source's id, target's id) of what governed lineage ends at; no ends of a memory,
+    nor of an edge that is gone."""
+    return (
+        "MATCH (g:Governed) OPTIONAL MATCH (c:Edge {id: g.target_id})"
+        " RETURN g.target_id AS id, c.source_id AS source, c.target_id AS target"
+    )
+
+
+@cache
 def successors(kind: ItemKind, known: Known) -> str:
     """Select (id, successor's id) of $asked items for successors that have begun at $valid."""
     alias = ALIAS[kind]

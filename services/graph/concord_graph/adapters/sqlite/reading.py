@@ -287,6 +287,11 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
         row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
         return bool(row and row[0])
 
+    async def taken_over(self) -> frozenset[str]:
+        """Return the ids of what lineage that was made with consent ends at, and their ends."""
+        found = self._all(statements.taken_over(), {"space": self._space})
+        return frozenset(item_id for row in found for item_id in row if item_id is not None)
+
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
         """Return the live edges that start or end at the item."""
         sql = (

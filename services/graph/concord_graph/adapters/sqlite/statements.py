@@ -94,6 +94,18 @@ def is_held(now: bool) -> str:
 
 
 @cache
+def taken_over() -> str:
+    """Select (id, source's id, target's id) of what governed lineage ends at; no ends of a memory,
+    nor of an edge that is gone."""
+    return (
+        "SELECT g.target_id, c.source_id, c.target_id FROM edge g"
+        f" {by('edge_governed', now=True)} LEFT JOIN edge c ON c.space = g.space"
+        f" AND c.id = g.target_id AND {live('c', now=True)}"
+        f" WHERE g.space = :space AND g.governed = 1 AND {live('g', now=True)}"
+    )
+
+
+@cache
 def successors(kind: ItemKind, now: bool) -> str:
     """Select (id, successor's id) of items among :ids for successors that have begun at :valid."""
     if kind == ItemKind.EDGE:
