@@ -612,8 +612,8 @@ GUARDS = {
         off=_without(undo_conflicts, "_changed_ends", _nothing),
     ),
     "the place that an undo comes back to": Guard(
-        _undo_after("a plain edge came to its triple"),
-        "it was undone though a plain edge came to its triple",
+        _undo_after("its triple is constitutive by now"),
+        "it was undone though its triple is constitutive by now",
         off=_without(undo_conflicts, "_in_its_place", _nothing),
     ),
     "settled keys": Guard(
