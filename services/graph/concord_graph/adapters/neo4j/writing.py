@@ -53,7 +53,9 @@ from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import Author, Change, Clock, Expected, ReadCounts, Receipt, Ref
 
 _ROWS_A_STATEMENT = 2_000
-_MOST_LEARNT_AHEAD = 5_000
+_RINGS_AHEAD = 2
+"""How far the lineage around what is asked is fetched ahead: its ends, and theirs. Who follows a
+chain further asks as it goes, from the side where it ends sooner."""
 _LOCK = (
     "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
     " s.sketch_key = coalesce(s.sketch_key, $sketch_key)"
@@ -141,14 +143,14 @@ class Neo4jWrites(Neo4jReads):
         self._seq, self._last_time, self._begun = seq, time, False
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
-        """Fetch what will be asked, and the lineage from there on, in a few statements."""
+        """Fetch what will be asked, and the lineage next to it, in a few statements."""
         will = expected()
         await self._learn(will.ids, will.node_names, will.external_ids, will.content_digests)
         known = self._known
         said = [m.id for digest in will.content_digests for m in known.saying[digest]]
         keyed = [m.id for key in will.external_ids if (m := known.external[key])]
         unknown = known.unknown([*said, *keyed, *self._lineage_ends(will.ids)])
-        while unknown and len(known.around) < _MOST_LEARNT_AHEAD:
+        for _ in range(_RINGS_AHEAD):
             await self._learn(unknown)
             unknown = known.unknown(self._lineage_ends(unknown))
         if said:
