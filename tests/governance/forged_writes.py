@@ -128,6 +128,11 @@ def _edge_without_ends(it: Forger) -> None:
     _pending(it, "again", ends={})
 
 
+def _written_late(it: Forger) -> None:
+    """Carry out what both signed when their consents have run out."""
+    _pending(it, "again", record_time=it.time(2))
+
+
 def _effects(it: Forger, name: str) -> list[Leaf]:
     effects: list[Leaf] = it.of(name, "SMF_EXECUTE")["properties"]["effects"]
     return effects
@@ -229,6 +234,8 @@ WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     ),
     "an end changed between two entries": (_an_end_moved, "ends"),
     "graph's entries out of order": (lambda it: _pending(it, graph_seq=1), "graph_seq"),
+    "graph's time goes back": (lambda it: _pending(it, record_time=it.time(-1)), "record_time"),
+    "a write when the consents had run out": (_written_late, "written_late"),
     "a removal that leaves it standing": (_removed_with_ends, "removed"),
     "an effect that undoes nothing": (_effect_of_nothing, "effect_revisions"),
     "an effect told twice": (

@@ -260,6 +260,8 @@ class Noted:
     item_kind: int
     change_type: int
     revision: int
+    actor: str
+    """AGENT, HUMAN or SYSTEM; empty when graph does not know."""
     principal: str
     method: str
     request_id: str

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from concord_attestation.instants import parse_time
+
 from concord_client.audit.course import DECIDED, Course, Told, of_type
 from concord_client.audit.effects import within_signed
 
 GENESIS_EDGES = 3
 """What a genesis writes: an edge for each slot's key and one for governance's."""
 CHANGE_KEY = "CHANGE_KEY"
+COMMIT_TIME = 300_000_000
+"""Microseconds that graph's transaction may take: it looks at the consents' times when it begins,
+and records the effect when it writes."""
 EDGE = 2
 """The contract's ITEM_KIND_EDGE."""
 
@@ -22,6 +27,7 @@ class WriteRules:
         self._enrolled: set[str] = set()
         self._enrolments: set[str] = set()
         self._seq = 0
+        self._recorded = 0
         self.refused = 0
 
     def on_genesis(self, leaf: dict[str, Any]) -> None:
@@ -63,6 +69,8 @@ class WriteRules:
         course.demand("revoked_write", not decision.taken_back)
         if decision.state == DECIDED and not decision.writes:
             course.demand("write_key", course.has_its_keys(decision))
+            latest = min(each.expire_time for each in decision.consents.values()) + COMMIT_TIME
+            course.demand("written_late", self._recorded < latest)
         key_change = decision.kind == CHANGE_KEY
         course.demand("principal_write", key_change == (item_id in self._enrolled))
         decision.began.setdefault(item_id, course.items.revision(item_id))
@@ -84,7 +92,9 @@ class WriteRules:
         """Demand graph's own order: nothing is told twice, late or in between."""
         seq = of_type(leaf["properties"]["graph_seq"], int)
         self._course.demand("graph_seq", seq > self._seq)
-        self._seq = seq
+        at = parse_time(leaf["properties"]["record_time"])
+        self._course.demand("record_time", at >= self._recorded)
+        self._seq, self._recorded = seq, at
 
     def _take(self, leaf: dict[str, Any]) -> None:
         item_id, told = leaf["item"]["id"], leaf["properties"]

@@ -168,7 +168,8 @@ def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
         actor = word(audit_pb2.AuditActor.Name(each.actor), "AUDIT_ACTOR_")
         made.add_row(
             str(each.index),
-            when(each.time),
+            # what graph did or refused happened when graph says so, not when it reached the log
+            when(each.record_time if each.HasField("record_time") else each.time),
             text(f"{actor} {each.principal}".strip()),
             word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),
             text(each.item_id or each.proposal_id),

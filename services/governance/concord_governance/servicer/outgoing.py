@@ -6,6 +6,7 @@ import json
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
+from concord_attestation.instants import parse_time
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -115,6 +116,7 @@ def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
 def entry(leaf: Leaf) -> audit_pb2.AuditEntry:
     """Return an entry as its leaf says it."""
     told = json.loads(leaf.data)
+    recorded = told["properties"].get("record_time")
     return audit_pb2.AuditEntry(
         index=leaf.index,
         time=stamp(leaf.time),
@@ -126,4 +128,5 @@ def entry(leaf: Leaf) -> audit_pb2.AuditEntry:
         blocked=told["blocked"],
         reason=told["reason"],
         leaf=leaf.data,
+        record_time=stamp(parse_time(recorded)) if recorded else None,
     )

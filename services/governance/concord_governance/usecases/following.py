@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from concord_attestation.instants import format_time
 from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
@@ -14,6 +15,7 @@ from concord_governance.ports import Graph, Ledger, LedgerWrites, News, Noted
 
 DELETED = 3
 REFUSED = 7
+ERASED = 8
 _ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
 _REACH_SECONDS = 5.0
@@ -104,7 +106,8 @@ class Following:
 def entry_of(noted: Noted) -> Entry:
     """Return the entry for a write on something constitutive, allowed or refused."""
     blocked = noted.change_type == REFUSED
-    deletes = noted.change_type == DELETED or noted.method.startswith(("Delete", "Forget", "Erase"))
+    removed = noted.change_type in (DELETED, ERASED)
+    deletes = removed or noted.method.startswith(("Delete", "Forget", "Erase"))
     if blocked:
         action = Action.DELETE_ATTEMPT if deletes else Action.WRITE_ATTEMPT
     elif noted.method == _ENROL:
@@ -113,6 +116,7 @@ def entry_of(noted: Noted) -> Entry:
         action = Action.DELETE_SUCCESS if deletes else Action.WRITE_SUCCESS
     evidence: dict[str, Json] = {
         "graph_seq": noted.seq,
+        "record_time": format_time(noted.record_time),
         "revision": noted.revision,
         "method": noted.method,
         "request_id": noted.request_id,
@@ -123,7 +127,7 @@ def entry_of(noted: Noted) -> Entry:
         evidence["ends"] = dict(noted.ends)
     return Entry(
         action=action,
-        actor=Actor.AGENT if blocked else Actor.SYSTEM,
+        actor=_actor(noted.actor, blocked=blocked),
         principal=noted.principal,
         item_id=noted.item_id,
         item_kind=noted.item_kind,
@@ -131,3 +135,10 @@ def entry_of(noted: Noted) -> Entry:
         reason=noted.reason,
         properties=evidence,
     )
+
+
+def _actor(kind: str, *, blocked: bool) -> Actor:
+    """Return who acted; what nobody said is what it was before graph kept it."""
+    if kind in Actor.__members__:
+        return Actor[kind]
+    return Actor.AGENT if blocked else Actor.SYSTEM

@@ -43,6 +43,8 @@ class Author:
     principal: str
     method: str
     request_id: str
+    kind: str = field(default="", compare=False)
+    """AGENT, HUMAN or SYSTEM, as the caller's credential says; empty when nobody said it."""
 
 
 @dataclass(frozen=True, slots=True)

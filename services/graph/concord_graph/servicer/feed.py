@@ -125,6 +125,7 @@ def _attestation(change: Change) -> feed_pb2.Attestation:
         reason=change.reason,
         constitutive=change.ends is not None,
         ends=change.ends,
+        actor=change.author.kind,
     )
 
 

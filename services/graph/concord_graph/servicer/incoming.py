@@ -48,7 +48,8 @@ from concord_graph.ports import (
 
 def author(caller: Caller, request: Message, method: str) -> Author:
     """Return who writes, for the record."""
-    return Author(caller.principal, method, request.request_id)  # type: ignore[attr-defined] # every write has one
+    request_id: str = request.request_id  # type: ignore[attr-defined] # every write has one
+    return Author(caller.principal, method, request_id, caller.kind)
 
 
 def text(value: str) -> str:

@@ -160,6 +160,7 @@ class AuditEntry(_message.Message):
     BLOCKED_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     LEAF_FIELD_NUMBER: _builtins.int
+    RECORD_TIME_FIELD_NUMBER: _builtins.int
     index: _builtins.int
     """Its place in the log, from 0."""
     action: Global___AuditAction.ValueType
@@ -182,6 +183,12 @@ class AuditEntry(_message.Message):
     def time(self) -> _timestamp_pb2.Timestamp:
         """When it was written; never earlier than the entry before."""
 
+    @_builtins.property
+    def record_time(self) -> _timestamp_pb2.Timestamp:
+        """When graph recorded what it tells of, by graph's clock; absent for governance's own entries. `time`
+        is later: by moments while graph is followed, by as long as it was not otherwise.
+        """
+
     def __init__(
         self,
         *,
@@ -195,10 +202,11 @@ class AuditEntry(_message.Message):
         blocked: _builtins.bool = ...,
         reason: _builtins.str = ...,
         leaf: _builtins.bytes = ...,
+        record_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record_time", b"record_time", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "actor", b"actor", "blocked", b"blocked", "index", b"index", "item_id", b"item_id", "leaf", b"leaf", "principal", b"principal", "proposal_id", b"proposal_id", "reason", b"reason", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "actor", b"actor", "blocked", b"blocked", "index", b"index", "item_id", b"item_id", "leaf", b"leaf", "principal", b"principal", "proposal_id", b"proposal_id", "reason", b"reason", "record_time", b"record_time", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -323,6 +323,7 @@ class Attestation(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     CONSTITUTIVE_FIELD_NUMBER: _builtins.int
     ENDS_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
     principal: _builtins.str
     """The principal that asked."""
     method: _builtins.str
@@ -335,6 +336,10 @@ class Attestation(_message.Message):
     """Why it was refused; empty for what was done."""
     constitutive: _builtins.bool
     """True when the item, as this write left it, is live and constitutive."""
+    actor: _builtins.str
+    """What kind of caller asked, as its credential says: "AGENT", "HUMAN" or "SYSTEM"; empty for what
+    was imported, or written before it was kept.
+    """
     @_builtins.property
     def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """What a constitutive edge rests on: the digest of each end, by id, at this write."""
@@ -349,10 +354,11 @@ class Attestation(_message.Message):
         reason: _builtins.str = ...,
         constitutive: _builtins.bool = ...,
         ends: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        actor: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_digest", b"before_digest", "constitutive", b"constitutive", "ends", b"ends", "method", b"method", "principal", b"principal", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "before_digest", b"before_digest", "constitutive", b"constitutive", "ends", b"ends", "method", b"method", "principal", b"principal", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -71,6 +71,7 @@ def _noted(change: feed_pb2.Change) -> Noted:
         item_kind=int(change.item_kind),
         change_type=int(change.type),
         revision=change.revision,
+        actor=told.actor,
         principal=told.principal,
         method=told.method,
         request_id=told.request_id,

@@ -22,7 +22,7 @@ Row = list[Any]
 CHANGE = (
     "c.seq, c.record_time, c.item_id, c.item_kind, c.type, c.revision, c.digest, c.before_digest,"
     " c.principal, c.method, c.request_id, c.reason, coalesce(c.needs_consent, false),"
-    " coalesce(c.ends, '')"
+    " coalesce(c.ends, ''), coalesce(c.actor, '')"
 )
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
@@ -146,7 +146,7 @@ def change(row: Row) -> Change:
         revision=row[5],
         digest=row[6],
         before_digest=row[7],
-        author=Author(row[8], row[9], row[10]),
+        author=Author(row[8], row[9], row[10], row[14]),
         reason=row[11],
         needs_consent=bool(row[12]),
         ends=json.loads(row[13]) if row[13] else None,

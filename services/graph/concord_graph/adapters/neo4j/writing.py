@@ -219,6 +219,7 @@ class Neo4jWrites(Neo4jReads):
                 "reason": change.reason,
                 "needs_consent": change.needs_consent,
                 "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
+                "actor": author.kind,
             }
         )
 

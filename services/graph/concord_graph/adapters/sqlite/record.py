@@ -12,7 +12,7 @@ from concord_graph.ports import Author, Change, ChangeType, OperationFilter
 
 _COLUMNS = (
     "seq, record_time, item_id, item_kind, type, revision, digest, before_digest,"
-    " principal, method, request_id, reason, needs_consent, ends"
+    " principal, method, request_id, reason, needs_consent, ends, actor"
 )
 _CONSEQUENCES = (int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED))
 
@@ -92,7 +92,7 @@ def _change(row: tuple[Any, ...]) -> Change:
         revision=row[5],
         digest=row[6],
         before_digest=row[7],
-        author=Author(row[8], row[9], row[10]),
+        author=Author(row[8], row[9], row[10], row[14]),
         reason=row[11],
         needs_consent=bool(row[12]),
         ends=json.loads(row[13]) if row[13] else None,

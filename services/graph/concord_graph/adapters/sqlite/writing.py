@@ -165,6 +165,7 @@ class SqliteWrites(SqliteReads):
                 "reason": change.reason,
                 "needs_consent": int(change.needs_consent),
                 "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
+                "actor": author.kind,
             },
         )
 

@@ -1,0 +1,75 @@
+"""What an entry about graph's own events says: who, when, what (A1, A3)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from concord.governance.v1 import audit_pb2
+from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
+from concord_chassis.identity import Caller
+from concord_governance.ports import News
+from concord_governance.usecases.following import Following
+from governed_world import (
+    HOUR,
+    SCOPES,
+    SECOND,
+    Party,
+    World,
+    edge_action,
+    refused,
+    request_id,
+    salt,
+)
+from test_honest_log import creed, does
+
+
+@pytest.mark.parametrize(("kind", "who"), [("HUMAN", "ada"), ("SYSTEM", "search")])
+async def test_an_entry_says_who_was_refused_and_when(
+    kind: str, who: str, live: World, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 A3 What kind of caller it was stands in its credential, and when it tried is graph's own
+    record time, however late the log heard of it."""
+    await party.decide(await party.propose(edge_action()))
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    real, told = Following.apply, asyncio.Event()
+
+    async def held(self: Following, news: News) -> None:
+        await told.wait()
+        await real(self, news)
+
+    monkeypatch.setattr(Following, "apply", held)
+    stub = graph_pb2_grpc.GraphServiceStub(live.graph.channel(Caller("one", who, SCOPES, kind)))
+    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
+    await refused(stub.DeleteEdge(delete))
+    tried = live.clock.now
+    live.clock.pass_(5 * HOUR)
+    told.set()
+    actor = audit_pb2.AuditActor.Value(f"AUDIT_ACTOR_{kind}")
+    attempt = audit_pb2.AuditAction.AUDIT_ACTION_DELETE_ATTEMPT
+    async with asyncio.timeout(10):
+        while not (found := await party.entries(actor=actor, actions=[attempt])):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+    (entry,) = found
+    assert (entry.actor, entry.principal) == (actor, who)
+    assert abs(entry.record_time.ToMicroseconds() - tried) < SECOND
+    assert entry.time.ToMicroseconds() >= tried + 5 * HOUR
+    await party.verified()
+
+
+async def test_an_erasure_is_a_deletion(party: Party) -> None:
+    """A1 A3 What both agreed to erase is listed with the deletions, as an attempt at it is."""
+    await does(party, creed())
+    memory = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))).memory
+    erase = erase_pb2.EraseMemoryRequest(
+        request_id=salt(), id="creed", etag=memory.etag, reason="asked for"
+    )
+    await does(party, governed_pb2.GovernedAction(erase_memory=erase))
+    removed = audit_pb2.AuditAction.AUDIT_ACTION_DELETE_SUCCESS
+
+    found = await party.entries(actions=[removed], item_id="creed")
+
+    assert [each.action for each in found] == [removed]
+    assert (await party.verified()).executed == 2
