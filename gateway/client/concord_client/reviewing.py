@@ -154,10 +154,39 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
                 "needs_consent": item.needs_consent,
                 **({"statement": item.statement} if item.statement else {}),
                 **({"rests_on": True} if item.rests_on else {}),
+                **({"statement_after": item.statement_after} if item.statement_after else {}),
             }
             for item in proposal.affected
         ],
     }
+
+
+def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
+    """Check that an undo brings back what its original changed, by the log's entry of that.
+
+    `leaf`: the SMF_EXECUTE entry of the proposal that it undoes, proved to be in the log; None when
+    there is none. Of what the original took along the entry tells how many there were.
+
+    Raises:
+        ReviewError: "undo_of": it is of another proposal, or of other items or revisions.
+    """
+    try:
+        told = json.loads(leaf or b"{}")
+        items = found.document["action"]["revert_items"]["items"]
+        wanted = {
+            (item["id"], int(item.get("revision", 0)), int(item["expected_revision"]))
+            for item in items
+            if not item.get("taken_along")
+        }
+        along = sum(bool(item.get("taken_along")) for item in items)
+        effects = told["properties"]["effects"]
+        done = {(each["id"], each["before"], each["after"]) for each in effects}
+        alike = told["proposal"]["id"] == found.document["undo_of"] and wanted == done
+        alike = alike and along <= told["properties"]["taken_along"]["count"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ReviewError("undo_of") from None
+    if not alike or told["action"] != "SMF_EXECUTE":
+        raise ReviewError("undo_of")
 
 
 def kind_name(kind: int) -> str:

@@ -18,6 +18,7 @@ from concord_client.cli.session import Session
 from concord_client.cli.testing import Commands
 from concord_client.reviewing import ReviewError, review
 from concord_embedded.testing import Spawned, spawned
+from google.protobuf.json_format import ParseDict
 from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
 
 EXECUTED = proposal_pb2.PROPOSAL_STATUS_EXECUTED
@@ -301,3 +302,56 @@ def test_a_number_beyond_doubles_is_refused() -> None:
     told.digest = sha256(told.canonical).hexdigest()
     with pytest.raises(ReviewError, match="canonical"):
         review(told)
+
+
+@pytest.fixture(scope="module")
+def undoing(concord: Commands) -> proposal_pb2.Proposal:
+    """An undo of the second of two changes of a constitutive memory's words."""
+    made = proposal(concord, "propose", "add", "I never lie.", "--id", "vow", "--constitutive")
+    for word in ("I seldom lie.", "I may lie."):
+        approved(concord, made.number, "agent")
+        approved(concord, made.number, "human")
+        made = proposal(concord, "propose", "update", "vow", word)
+    approved(concord, made.number, "agent")
+    approved(concord, made.number, "human")
+    reply = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number))
+    return reply.proposal
+
+
+def test_the_review_of_an_undo_says_what_comes_back(
+    concord: Commands, undoing: proposal_pb2.Proposal
+) -> None:
+    """V6 V8 The words that will hold stand on the page, and in the bytes that are signed."""
+    page = concord.done("review", str(undoing.number))
+    (item,) = json.loads(undoing.canonical)["affected"]
+
+    assert "After it, as is signed:" in page
+    assert (item["statement"], item["statement_after"]) == ("I may lie.", "I seldom lie.")
+    assert "I seldom lie." in page.split("After it, as is signed:")[1].split("\n\n")[0]
+
+
+@pytest.mark.parametrize("verb", ["review", "approve", "all-agent"])
+@pytest.mark.parametrize(
+    "other", [{"revision": "1"}, {"id": "creed"}, {"expected_revision": "4"}], ids=str
+)
+def test_an_undo_brings_back_what_its_original_changed_and_nothing_else(
+    concord: Commands,
+    undoing: proposal_pb2.Proposal,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+    other: dict[str, str],
+) -> None:
+    """V6 V8 Another revision behind the label of an undo is found by the log, and is not signed."""
+    action = json.loads(undoing.canonical)["action"]
+    action["revert_items"]["items"][0] |= other
+    told = proposal_pb2.Proposal()
+    told.CopyFrom(undoing)
+    ParseDict(action, told.action)
+    told.action_digest = signing.action_digest(told.action)
+    answering(monkeypatch, forged(told, action=action, action_digest=told.action_digest))
+    asked = {"review": ("review", "1"), "approve": ("approve", "1", "--as", "human")}
+
+    shown = concord(*asked.get(verb, ("approve", "--all-agent")))
+
+    assert shown.exit_code == 1
+    assert "failed the check 'undo_of'" in shown.stderr

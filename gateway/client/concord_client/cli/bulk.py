@@ -23,6 +23,7 @@ def approve_all(at: Desk, key: Path | None, passphrase_fd: int | None, *, dry_ru
         signer = at.signer(at.key_file(Slot.AGENT, key), passphrase_fd)
     for each in found:
         read = review(each, at.session.space_name)
+        at.demand_undoing(read)
         item = request.items.add(proposal_id=each.id)
         if signer is not None:
             item.consent = signing.sign_consent(slot=signing.AGENT, signer=signer, **read.terms())

@@ -97,7 +97,7 @@ def review(
     """
     session = Session.of(ctx, space, as_json)
     with desk(session) as at:
-        proposal, found = at.reviewed(number)
+        proposal, found = at.agreeable(number)
         if session.as_json:
             told = {"digest": found.digest, "canonical": found.canonical.decode()}
             terms = {**told, "consent": _terms(found)}
@@ -149,7 +149,7 @@ def approve(
     from concord_client.cli.proposal_page import tell
 
     with desk(session) as at:
-        proposal, found = at.reviewed(number)
+        proposal, found = at.agreeable(number)
         shown.demand_say(slot, found)
         file = at.key_file(slot, key)
         shown.demand(at, file, proposal, found, digest)

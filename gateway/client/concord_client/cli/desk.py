@@ -106,6 +106,24 @@ class Desk:
         proposal = self.proposal(number)
         return proposal, review(proposal, self.session.space_name)
 
+    def agreeable(self, number: str) -> "tuple[Proposal, Reviewed]":
+        """As `reviewed`; of an undo, also held against the log's entry of what it undoes.
+
+        Raises `CommandError`, `ReviewError`, `WitnessError`.
+        """
+        proposal, found = self.reviewed(number)
+        self.demand_undoing(found)
+        return proposal, found
+
+    def demand_undoing(self, found: "Reviewed") -> None:
+        """Let an undo bring back nothing but what the log says its original changed."""
+        from concord_client.reviewing import demand_undoing
+
+        if found.document["undo_of"] or "revert_items" in found.document["action"]:
+            from concord_client.cli.executed import leaf_of
+
+            demand_undoing(found, leaf_of(self, found.document["undo_of"]))
+
     def words(self, found: "Reviewed") -> dict[str, str]:
         """What the items that a proposal touches say now, by id: the server's word."""
         from concord_client.cli.item_words import of_items

@@ -89,6 +89,11 @@ def reviewed(
             "yes" if item["needs_consent"] else "no",
             text(words.get(item["id"], "")),
         )
+    after = [
+        (item["id"], item["statement_after"])
+        for item in said["affected"]
+        if "statement_after" in item
+    ]
     action = json.dumps(said["action"], indent=2, ensure_ascii=False, sort_keys=True)
     checks = [
         ("digest", f"{found.digest} = SHA-256 of these bytes"),
@@ -97,7 +102,9 @@ def reviewed(
         ("compared by", "this machine, with the server's fields"),
     ]
     return [
-        *(fields(pairs), "", items, "", text(action), ""),
+        *(fields(pairs), "", items, ""),
+        *((text("After it, as is signed:", "bold"), fields(after), "") if after else ()),
+        *(text(action), ""),
         *(text("The stored bytes:", "bold"), text(found.canonical.decode()), "", fields(checks)),
     ]
 

@@ -72,6 +72,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
                 item["needs_consent"],
                 item.get("statement", ""),
                 item.get("rests_on", False),
+                item.get("statement_after", ""),
             )
             for item in document["affected"]
         ),
@@ -91,7 +92,7 @@ def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stays of a document when its words are erased: who, when, which, digests."""
     kept = {key: value for key, value in document.items() if key not in ("action", "framing")}
     kept["affected"] = [
-        {key: value for key, value in item.items() if key != "statement"}
+        {key: value for key, value in item.items() if not key.startswith("statement")}
         for item in document["affected"]
     ]
     return kept
@@ -108,6 +109,8 @@ def _item(item: Affected) -> dict[str, Json]:
         said["statement"] = item.statement
     if item.rests_on:
         said["rests_on"] = True
+    if item.statement_after:
+        said["statement_after"] = item.statement_after
     return said
 
 

@@ -79,7 +79,8 @@ class Affected:
 
     `etag` is empty for an item that the action makes; `kind` is the contract's ItemKind.
     `statement`: what it says, of one that needs consent. `rests_on`: it is not written, but its
-    words are taken into what is agreed to.
+    words are taken into what is agreed to. `statement_after`: what it will say, if that is not what
+    it says, or if it is not there now.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Affected:
     needs_consent: bool
     statement: str = ""
     rests_on: bool = False
+    statement_after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
                 needs_consent=item.needs_consent,
                 statement=item.statement,
                 rests_on=item.rests_on,
+                statement_after=item.statement_after,
             )
             for item in newest.affected
         ],

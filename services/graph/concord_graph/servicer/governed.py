@@ -90,6 +90,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     needs_consent=item.needs_consent,
                     statement=item.statement,
                     rests_on=item.rests_on,
+                    statement_after=item.after,
                 )
                 for item in found.items
             ],

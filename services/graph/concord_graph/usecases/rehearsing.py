@@ -30,7 +30,8 @@ class Touched:
 
     Without an etag it would be made, or must not be there. `statement`: what it says now, of one
     that needs consent; what it would say, of one that would be made.
-    `rests_on`: it is not written.
+    `rests_on`: it is not written. `after`: what one that needs consent will say, if that is not
+    what it says, or if it is not there now.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Touched:
     needs_consent: bool
     statement: str = ""
     rests_on: bool = False
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,16 @@ class _Sight:
         needs_consent = item_id in self._consented or (effect is not None and effect.needs_consent)
         if effect is None:
             return await self._unwritten(item_id)
-        said = await self._statement(await self._before(effect)) if needs_consent else ""
-        return Touched(item_id, effect.kind, effect.etag, needs_consent, said)
+        if not needs_consent:
+            return Touched(item_id, effect.kind, effect.etag, needs_consent)
+        before, after = await self._before(effect), await self._after(effect)
+        said, will_say = await self._statement(before), await self._statement(after, now=True)
+        there = isinstance(after, Item) and not after.deleted
+        was_there = isinstance(before, Item) and not before.deleted
+        is_news = there and not (was_there and said == will_say)
+        return Touched(
+            item_id, effect.kind, effect.etag, True, said, after=will_say if is_news else ""
+        )
 
     async def _unwritten(self, item_id: str) -> Touched:
         item = await item_by_id(self._tx, item_id)
@@ -126,8 +136,13 @@ class _Sight:
         found = await self._tx.revision(Ref(effect.kind, effect.id, number))
         return found if isinstance(found, Item) else None
 
-    async def _statement(self, item: Item | None) -> str:
-        """Return all that an item says, as far as its words go."""
+    async def _after(self, effect: Effect) -> Item | None:
+        found = await self._tx.revision(Ref(effect.kind, effect.id, effect.after))
+        return found if isinstance(found, Item) else None
+
+    async def _statement(self, item: Item | None, *, now: bool = False) -> str:
+        """Return all that an item says, as far as its words go; an edge's ends by their names
+        before the change, or `now`, when it is made."""
         match item:
             case Memory():
                 return item.content
@@ -135,16 +150,16 @@ class _Sight:
                 label = f" ({item.label})" if item.label != DEFAULT_LABEL else ""
                 return f"{item.name}{label}{_properties(item)}"
             case Edge():
-                ends = [await self._named(end) for end in (item.source, item.target)]
+                ends = [await self._named(end, now=now) for end in (item.source, item.target)]
                 weight = f" (weight {item.weight:g})" if item.weight != 1 else ""
                 return f"{ends[0]} {item.relation} {ends[1]}{weight}{_properties(item)}"
         return ""
 
-    async def _named(self, end: End) -> str:
-        """Return an end by its name before the change; what is no node has a line of its own."""
+    async def _named(self, end: End, *, now: bool) -> str:
+        """Return an end by its name; what is no node has a line of its own."""
         if end.kind != ItemKind.NODE:
             return end.id
-        effect = self._effects.get(end.id)
+        effect = None if now else self._effects.get(end.id)
         node = await self._before(effect) if effect else await item_by_id(self._tx, end.id)
         return node.name if isinstance(node, Node) else end.id
 

@@ -176,7 +176,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     "space", "principal", "key", "distinct", "signature".
     """
     ERROR_REASON_UNDO_CONFLICT: _ErrorReason.ValueType  # 57
-    """Items were changed since the modification that was to be undone; nothing was changed now.
+    """Items were changed since the modification that was to be undone, or stand in the way of its undo;
+    nothing was changed now.
     FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
     """
     ERROR_REASON_PROPOSAL_STATE: _ErrorReason.ValueType  # 58
@@ -387,7 +388,8 @@ ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 68
 "space", "principal", "key", "distinct", "signature".
 """
 ERROR_REASON_UNDO_CONFLICT: ErrorReason.ValueType  # 57
-"""Items were changed since the modification that was to be undone; nothing was changed now.
+"""Items were changed since the modification that was to be undone, or stand in the way of its undo;
+nothing was changed now.
 FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
 """
 ERROR_REASON_PROPOSAL_STATE: ErrorReason.ValueType  # 58

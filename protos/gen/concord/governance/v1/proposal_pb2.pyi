@@ -282,6 +282,7 @@ class AffectedItem(_message.Message):
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
     RESTS_ON_FIELD_NUMBER: _builtins.int
+    STATEMENT_AFTER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     kind: _type_pb2.ItemKind.ValueType
@@ -296,6 +297,10 @@ class AffectedItem(_message.Message):
     """
     rests_on: _builtins.bool
     """True when the action does not write it, but takes its words."""
+    statement_after: _builtins.str
+    """What it will say after the action, when it needs consent, is written and there, and this is not what
+    `statement` says, or it is not there now: an undo and a restore bring it back. Else empty.
+    """
     def __init__(
         self,
         *,
@@ -305,10 +310,11 @@ class AffectedItem(_message.Message):
         needs_consent: _builtins.bool = ...,
         statement: _builtins.str = ...,
         rests_on: _builtins.bool = ...,
+        statement_after: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement", "statement_after", b"statement_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -296,7 +296,10 @@ class RevertedItem(_message.Message):
     revision: _builtins.int
     """The revision whose content comes back; 0 = it was not there, and goes."""
     expected_revision: _builtins.int
-    """The revision that it must have now; another is ERROR_REASON_UNDO_CONFLICT."""
+    """The revision that it must have now; another is ERROR_REASON_UNDO_CONFLICT, and so is whatever else
+    stands in the way: edges at a node that would go, ends that are gone or say something else, a name,
+    key or place that is taken.
+    """
     taken_along: _builtins.bool
     """True for what went along with the change that is undone: `expected_revision` holds it, and no paper
     names it, unless bringing it back needs consent.
@@ -421,6 +424,7 @@ class PreviewedItem(_message.Message):
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
     RESTS_ON_FIELD_NUMBER: _builtins.int
+    STATEMENT_AFTER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id; for an item that would be made, one that stands for it in this reply alone."""
     kind: _type_pb2.ItemKind.ValueType
@@ -435,6 +439,10 @@ class PreviewedItem(_message.Message):
     """
     rests_on: _builtins.bool
     """True when the action does not write it, but takes its words."""
+    statement_after: _builtins.str
+    """What it will say after the action, when it needs consent, is written and there, and this is not what
+    `statement` says, or it is not there now: an undo and a restore bring it back. Else empty.
+    """
     def __init__(
         self,
         *,
@@ -444,10 +452,11 @@ class PreviewedItem(_message.Message):
         needs_consent: _builtins.bool = ...,
         statement: _builtins.str = ...,
         rests_on: _builtins.bool = ...,
+        statement_after: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement", "statement_after", b"statement_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

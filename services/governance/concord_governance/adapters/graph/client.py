@@ -86,6 +86,7 @@ class GraphClient:
                     item.needs_consent,
                     item.statement,
                     item.rests_on,
+                    item.statement_after,
                 )
                 for item in found.items
             ),
