@@ -183,9 +183,10 @@ def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
         done = {(each["id"], each["before"], each["after"]) for each in effects}
         alike = told["proposal"]["id"] == found.document["undo_of"] and wanted == done
         alike = alike and along <= told["properties"]["taken_along"]["count"]
+        alike = alike and told["action"] == "SMF_EXECUTE"
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ReviewError("undo_of") from None
-    if not alike or told["action"] != "SMF_EXECUTE":
+    if not alike:
         raise ReviewError("undo_of")
 
 
