@@ -67,9 +67,9 @@ class GovernanceApp:
     ) -> None:
         self._ledger, self._graph, self._log = ledger, graph, log
         self._judge = judge
-        desk = Desk(ledger, clock)
-        proposing = Proposing(desk, graph, settings, normal_form, judge)
         self._following = Following(ledger, graph, log)
+        desk = Desk(ledger, clock, self._following)
+        proposing = Proposing(desk, graph, settings, normal_form, judge)
         self._executing = Executing(
             desk, graph, self._following, settings, proposing.policy_digest, log=log
         )
@@ -113,10 +113,12 @@ class GovernanceApp:
             self._tasks.append(task)
 
     async def ready(self) -> bool:
-        """Return whether the ledger answers, graph is followed, and decisions are completed."""
+        """Return whether the ledger answers, graph is followed and no older
+        than the ledger, and decisions are completed."""
         works = not any(task.done() for task in self._tasks)
         try:
-            return works and self._following.is_following and await self._ledger.ready()
+            follows = self._following.is_following and not self._following.rolled_back
+            return works and follows and await self._ledger.ready()
         except GovernanceError:
             return False
 

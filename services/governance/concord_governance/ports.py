@@ -288,6 +288,13 @@ class News:
 class Feed(Protocol):
     """How far graph's changes are in the ledger."""
 
+    def demand_whole(self, space: str) -> None:
+        """Refuse what would be done in a space whose graph is older than the ledger.
+
+        Raises GraphRolledBack.
+        """
+        ...
+
     async def reached(self, space: str, epoch: str, seq: int) -> bool:
         """Wait, for seconds at most, for a change of graph in the ledger; say whether it is."""
         ...
@@ -327,6 +334,10 @@ class Graph(Protocol):
 
     async def standing(self, space: str) -> Standing | None:
         """Return who counts; None before the genesis."""
+        ...
+
+    async def heads(self) -> Mapping[str, tuple[str, int]]:
+        """Return (epoch, newest seq) of every space that graph has."""
         ...
 
     def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncGenerator[News]:

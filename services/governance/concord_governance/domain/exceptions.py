@@ -22,6 +22,7 @@ GovernanceError
 ├── LedgerCorrupt         the ledger's store is damaged
 ├── GenesisMissing        nobody's consent counts yet
 ├── RequestReused         the request id came with other content
+├── GraphRolledBack       graph is older than what the log has of it
 ├── GraphUnavailable      graph does not answer
 │   └── GraphFaulty       it fails at this very request
 └── GraphRefused          graph says no, and why
@@ -148,6 +149,11 @@ class GenesisMissing(GovernanceError):
 
 class RequestReused(GovernanceError):
     """The request id came with other content."""
+
+
+class GraphRolledBack(GovernanceError):
+    """Graph's newest change is older than the last one that the log tells of: it was put back from
+    an older copy, and what it does now would not be in the log."""
 
 
 class GraphUnavailable(GovernanceError):

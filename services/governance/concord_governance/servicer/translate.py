@@ -77,6 +77,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "This request id came with other content.",
         metadata={"request_id": str(error)},
     ),
+    exceptions.GraphRolledBack: _plain(_Code.DATA_LOSS, "ERROR_REASON_GRAPH_ROLLED_BACK"),
     exceptions.GraphUnavailable: lambda _: Failure(
         _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "Graph does not answer."
     ),

@@ -27,7 +27,7 @@ from concord_governance.domain.exceptions import (
     UndoImpossible,
 )
 from concord_governance.domain.proposals import Proposal, Status
-from concord_governance.ports import Clock, Ledger, LedgerReads, LedgerWrites, Receipt
+from concord_governance.ports import Clock, Feed, Ledger, LedgerReads, LedgerWrites, Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,19 @@ Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 class Desk:
     """Where every write on the ledger passes."""
 
-    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock, feed: Feed) -> None:
         self.ledger = ledger
         self.clock = clock
+        self._feed = feed
 
     async def run(
         self, asker: Asker, request: Request, work: Work, *, proposal_id: str = ""
     ) -> Proposal:
-        """Run work once for this principal and request id; repeat its reply otherwise."""
+        """Run work once for this principal and request id; repeat its reply otherwise.
+
+        Raises GraphRolledBack as long as what comes of it could not be told in the log.
+        """
+        self._feed.demand_whole(asker.space)
         await self.expire(asker.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:

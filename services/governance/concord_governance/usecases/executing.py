@@ -68,6 +68,7 @@ class Executing:
         its own entries have not come (the proposal stays APPROVED, and `complete` goes on with it)
         or it refused (FAILED).
         """
+        self._feed.demand_whole(space)
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
         async with lock:
             proposal = await self._desk.ledger.read(space, lambda tx: existing(tx, proposal_id))

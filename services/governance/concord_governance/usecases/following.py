@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping, Set
 
 from concord_attestation.instants import format_time
 from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import GovernanceError, GraphRefused
+from concord_governance.domain.exceptions import GovernanceError, GraphRefused, GraphRolledBack
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Graph, Ledger, LedgerWrites, News, Noted
 
@@ -29,7 +30,18 @@ class Following:
         self._graph = graph
         self._log = log
         self.is_following = False
+        self.rolled_back: Set[str] = frozenset()
+        """Spaces of which graph is older than the ledger."""
         self._moved = asyncio.Condition()
+
+    def demand_whole(self, space: str) -> None:
+        """Refuse what would be done in a space whose graph is older than the ledger.
+
+        Raises:
+            GraphRolledBack: nothing that graph does there now would be in the log.
+        """
+        if space in self.rolled_back:
+            raise GraphRolledBack("graph is older than the audit log: restore the newer copy of it")
 
     async def reached(self, space: str, epoch: str, seq: int) -> bool:
         """Wait, for seconds at most, until a change of graph's is in the ledger; say whether it is.
@@ -65,11 +77,24 @@ class Following:
         for space in await self._ledger.spaces():
             cursors[space] = await self._ledger.read(space, lambda tx: tx.feed_cursor())
             await self._confirm(space)  # what a stop came before
+        await self._compare(cursors)
         async with contextlib.aclosing(self._graph.watch(cursors)) as watched:
             async for news in watched:
                 self.is_following = True
-                if news.space:
+                if news.space and news.space not in self.rolled_back:
                     await self.apply(news)
+
+    async def _compare(self, cursors: Mapping[str, tuple[str, int]]) -> None:
+        """Find the spaces of which the ledger has changes that this very graph does not."""
+        heads = await self._graph.heads()
+        self.rolled_back = {
+            space
+            for space, (epoch, seq) in cursors.items()
+            if space in heads and heads[space][0] == epoch and heads[space][1] < seq
+        }
+        for space in sorted(self.rolled_back):
+            seq, head = cursors[space][1], heads[space][1]
+            self._log.error("graph is older than the audit log", space=space, log=seq, graph=head)
 
     async def apply(self, news: News) -> None:
         """Append one message's events, unless they are in the log already."""

@@ -141,6 +141,11 @@ class GraphClient:
         )
         return Standing(record, found.genesis)
 
+    async def heads(self) -> Mapping[str, tuple[str, int]]:
+        """Return (epoch, newest seq) of every space that graph has."""
+        found = await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        return {head.space: (head.epoch, head.head_seq) for head in found.spaces}
+
     async def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncGenerator[News]:
         """Replay every space's changes after its cursor, then follow."""
         # a quiet graph says nothing for ten seconds: whether it answers is asked first
