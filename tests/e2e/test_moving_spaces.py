@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from concord.governance.v1 import principal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, transfer_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
@@ -114,7 +115,12 @@ def test_what_both_agreed_to_moves_to_another_system(tmp_path: Path) -> None:
         assert unsigned.exit_code == 1
         assert sha256(file.read_bytes()).hexdigest() in unsigned.stderr
 
-        payload = read_export(file).payload(datetime.now(UTC) + HOUR)
+        payload = read_export(file).payload(
+            datetime.now(UTC) + HOUR,
+            governance_key=client.principals.GetPrincipals(
+                principal_pb2.GetPrincipalsRequest()
+            ).governance_key,
+        )
         halves = [
             signing.sign_envelope(signing.RESTORE_TYPE, payload, [each.key])
             for each in (agent, human)

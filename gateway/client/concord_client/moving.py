@@ -3,18 +3,25 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from concord.graph.v1 import transfer_pb2
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
+from concord.type.v1 import type_pb2
+from concord_attestation.agreed import Agreed, agreed_digest
 
 from concord_client import signing
 
 PIECE = 256 * 1024
 TIMEOUT = 3600.0
+PRINCIPAL_RELATION = "concord:principal"
+_CONSENTED = b'"needs_consent":true'
+_PRINCIPAL = PRINCIPAL_RELATION.encode()
 
 Told = Callable[[int], None]
 """Is told how many bytes are sent."""
@@ -35,20 +42,34 @@ class Export:
     """Hex SHA-256 of the whole file."""
     genesis_digest: str
     """Of the genesis in it, which then must be restored by its parties; empty without one."""
+    agreed_digest: str = ""
+    """Of what both parties agreed to, as it stands in it."""
+    keys: Mapping[str, bytes] = field(default_factory=dict)
+    """The public key of each slot, as it stands in it."""
 
-    def payload(self, expire_time: datetime, *, nonce: bytes | None = None) -> bytes:
-        """The bytes that both slots sign, with `signing.sign_envelope` under RESTORE_TYPE."""
+    def payload(
+        self, expire_time: datetime, *, governance_key: bytes, nonce: bytes | None = None
+    ) -> bytes:
+        """The bytes that both slots sign, with `signing.sign_envelope` under RESTORE_TYPE.
+
+        `governance_key`: of the place where it goes, as `concord principal show` tells it there.
+        A slot whose key was changed since the genesis signs with both, the former and the present.
+        """
         return signing.restore_payload(
             space=self.space,
             genesis_digest=self.genesis_digest,
             export_digest=self.digest,
+            agreed_digest=self.agreed_digest,
+            keys=self.keys,
+            governance_key=governance_key,
             expire_time=expire_time,
             nonce=nonce,
         )
 
 
 def read_export(path: Path) -> Export:
-    """Looks at the first lines of a file and digests all of it.
+    """Looks at the first lines of a file and digests all of it; of one with a genesis, takes from
+    its changes what both parties agreed to, and their keys.
 
     Raises `NotAnExport` for another kind of file, `OSError` when it cannot be read.
     """
@@ -60,9 +81,44 @@ def read_export(path: Path) -> Export:
             )
         file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    envelope = second.get("envelope") if second.get("kind") == "genesis" else None
-    genesis = signing.genesis_digest(str(envelope).encode()) if envelope else ""
-    return Export(path, str(header.get("space", "")), digest, genesis)
+        envelope = second.get("envelope") if second.get("kind") == "genesis" else None
+        space = str(header.get("space", ""))
+        if not envelope:
+            return Export(path, space, digest, "")
+        file.seek(0)
+        try:
+            agreed, keys = agreed_in(file)
+        except (KeyError, TypeError, ValueError):
+            raise NotAnExport(f"{path} is no full export: a line of it was changed.") from None
+    genesis = signing.genesis_digest(str(envelope).encode())
+    return Export(path, space, digest, genesis, agreed, keys)
+
+
+def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes]]:
+    """The digest of what the lines of an export say was agreed to, and each slot's present key."""
+    agreed, keys = Agreed(), {}
+    for line in lines:
+        if _CONSENTED in line and (told := _record(line)).get("kind") == "change":
+            _take(agreed, told)
+        elif _PRINCIPAL in line and (told := _record(line)).get("kind") == "edge":
+            said = told.get("properties")
+            if isinstance(said, dict) and told.get("relation") == PRINCIPAL_RELATION:
+                key = str(said.get("key", ""))
+                keys[str(said.get("slot", ""))] = urlsafe_b64decode(key + "=" * (-len(key) % 4))
+    return agreed_digest(agreed.items()), keys
+
+
+def _take(agreed: Agreed, told: dict[str, Any]) -> None:
+    if told["type"] == "REFUSED":
+        return
+    agreed.take(
+        told["item_id"],
+        type_pb2.ItemKind.Value(f"ITEM_KIND_{told['item_kind']}"),
+        told["revision"],
+        told.get("digest", ""),
+        told.get("ends"),
+        method=told.get("author", {}).get("method", ""),
+    )
 
 
 def import_space(

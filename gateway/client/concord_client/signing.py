@@ -270,20 +270,29 @@ def restore_payload(
     space: str,
     genesis_digest: str,
     export_digest: str,
+    agreed_digest: str,
+    keys: Mapping[str, bytes],
+    governance_key: bytes,
     expire_time: datetime,
     nonce: bytes | None = None,
 ) -> bytes:
     """Return the bytes that both slots sign to have an export of their space imported.
 
-    `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis.
-    Each side signs with `sign_envelope` under RESTORE_TYPE; `join_signatures` joins the two.
+    `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis,
+    `agreed_digest` that of what is constitutive in it, and `keys` are the slots' as they stand in
+    it. `governance_key` is that of the place where it goes: it may grant there from then on.
+    Each side signs with `sign_envelope` under RESTORE_TYPE, with the key that the genesis names
+    and, where that was changed since, with the present one too; `join_signatures` joins them.
     """
     return rfc8785.dumps(
         {
-            "version": 1,
+            "version": 2,
             "space": space,
             "genesis_digest": genesis_digest,
             "export_digest": export_digest,
+            "agreed_digest": agreed_digest,
+            "keys": {slot: _base64url(key) for slot, key in keys.items()},
+            "governance_key": _base64url(governance_key),
             "nonce": _nonce(nonce),
             "expire_time": format_time(expire_time),
         }

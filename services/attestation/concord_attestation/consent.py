@@ -33,7 +33,10 @@ CONSENT_CHECKS = (
     *("missing", "envelope", "signature", "principal", "space", "proposal", "proposal_digest"),
     *("action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"),
 )
-RESTORE_CHECKS = ("envelope", "signature", "space", "genesis", "export", "expiry", "nonce")
+RESTORE_CHECKS = (
+    *("envelope", "key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce"),
+    *("keys", "agreed"),
+)
 
 
 class ConsentError(Exception):
@@ -81,7 +84,8 @@ class ConsentInvalid(ConsentError):
 class RestoreInvalid(ConsentError):
     """The restore grant failed `check`, one of RESTORE_CHECKS.
 
-    "nonce" is also for the caller, who alone knows whether it was burnt before.
+    For the caller, who alone knows the export, are "keys" (they stand otherwise in it) and "agreed"
+    (other things are agreed to in it), and also "nonce": whether it was burnt before.
     """
 
     def __init__(self, check: str) -> None:
@@ -194,6 +198,11 @@ class RestoreGrant:
     export_digest: str
     nonce: str
     """As signed; to be burnt with the effect."""
+    genesis: GenesisRecord
+    """The imported one with the keys as they stand, and the governance that may grant from then
+    on: that of the place where the export goes."""
+    agreed_digest: str
+    """Of what is constitutive in the export (`agreed.agreed_digest`)."""
 
     @property
     def action_digest(self) -> str:

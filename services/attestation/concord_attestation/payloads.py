@@ -22,6 +22,8 @@ _Version = Annotated[int, Field(ge=1, le=1)]
 _DecidedVersion = Annotated[int, Field(ge=3, le=3)]
 """Version 1 left the words out of what is signed (decision 0016); version 2 named every etag in
 each consent, so that large changes fitted no grant (0022). No paper of either counts."""
+_RestoreVersion = Annotated[int, Field(ge=2, le=2)]
+"""Version 1 named neither what comes over nor whose keys count after it (decision 0023)."""
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -59,13 +61,26 @@ class KeyPayload(StrictModel):
     public_key: _Text
 
 
-class RestorePayload(StrictModel):
-    """What both slots sign to have an export of their space imported."""
+class KeysPayload(StrictModel):
+    """The public key of each slot."""
 
-    version: _Version
+    AGENT: _Text
+    HUMAN: _Text
+
+
+class RestorePayload(StrictModel):
+    """What both slots sign to have an export of their space imported.
+
+    `keys` are as they stand in it, `governance_key` is that of the place where it goes.
+    """
+
+    version: _RestoreVersion
     space: _Name
     genesis_digest: _Text
     export_digest: _Text
+    agreed_digest: _Text
+    keys: KeysPayload
+    governance_key: _Text
     nonce: _Text
     expire_time: _Text
 

@@ -1,5 +1,7 @@
 """Decides whether an export may be imported: a restore grant (spec G15). Every error refuses."""
 
+from dataclasses import replace
+
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
     RESTORE_TYPE,
@@ -7,9 +9,16 @@ from concord_attestation.consent import (
     RestoreGrant,
     RestoreInvalid,
 )
-from concord_attestation.envelope import from_base64url, parse_envelope
+from concord_attestation.envelope import (
+    Envelope,
+    EnvelopeForm,
+    from_base64url,
+    open_envelope,
+    parse_json,
+)
 from concord_attestation.instants import parse_time
-from concord_attestation.payloads import RestorePayload, read_payload
+from concord_attestation.keys import is_sound
+from concord_attestation.payloads import RestorePayload, read_payload, shaped
 from concord_attestation.verify import FEWEST_NONCE_BYTES
 
 MAX_RESTORE_BYTES = 16_384
@@ -20,11 +29,14 @@ def verify_restore(
 ) -> RestoreGrant:
     """Return the grant for importing this export into this space, else raise RestoreInvalid.
 
-    `genesis` is the imported one, with its keys as they stood when the export was made. Demanded
-    is exactly one signature of each slot's own key. `now_us` is the store's time in microseconds
-    since 1970.
+    `genesis` is the imported one, with the keys that it names. Demanded is exactly one signature
+    of each of them and, where a slot has another key since, of that one: who reads a log knows the
+    genesis alone, and who was given an old key must not move a space by it. `now_us` is the
+    store's time in microseconds since 1970.
     """
-    payload = _signed_by_both(grant_json, genesis)
+    envelope, payload = _opened(grant_json)
+    standing = _standing(payload, genesis)
+    _demand_signed(envelope, genesis, standing)
     if payload.space != space or genesis.space != space:
         raise RestoreInvalid("space")
     if payload.genesis_digest != genesis.digest:
@@ -35,24 +47,66 @@ def verify_restore(
         raise RestoreInvalid("expiry")
     if not _is_nonce(payload.nonce):
         raise RestoreInvalid("nonce")
-    return RestoreGrant(space, export_digest, payload.nonce)
+    return RestoreGrant(space, export_digest, payload.nonce, standing, payload.agreed_digest)
 
 
-def _signed_by_both(grant_json: bytes, genesis: GenesisRecord) -> RestorePayload:
+def restored_governance_key(grant_json: bytes) -> bytes:
+    """Return the governance key that a grant names which was verified before.
+
+    Raises:
+        RestoreInvalid: it is no grant.
+    """
+    return _key(_opened(grant_json)[1].governance_key)
+
+
+def _opened(grant_json: bytes) -> tuple[Envelope, RestorePayload]:
     try:
-        envelope = parse_envelope(
-            grant_json, RESTORE_TYPE, signers=len(REQUIRED_SLOTS), max_bytes=MAX_RESTORE_BYTES
-        )
-        payload = read_payload(envelope, RestorePayload)
+        if len(grant_json) > MAX_RESTORE_BYTES:
+            raise RestoreInvalid("envelope")
+        form = shaped(parse_json(grant_json), EnvelopeForm)
+        envelope = open_envelope(form, RESTORE_TYPE, signers=len(form.signatures))
+        return envelope, read_payload(envelope, RestorePayload)
     except ValueError:
         raise RestoreInvalid("envelope") from None
-    keys = {genesis.slot(slot).public_key for slot in REQUIRED_SLOTS}
-    if len(keys) != len(REQUIRED_SLOTS):
+
+
+def _standing(payload: RestorePayload, genesis: GenesisRecord) -> GenesisRecord:
+    """Return the genesis with the keys that the grant says stand."""
+    standing = replace(
+        genesis,
+        agent=replace(genesis.agent, public_key=_key(payload.keys.AGENT)),
+        human=replace(genesis.human, public_key=_key(payload.keys.HUMAN)),
+        governance_key=_key(payload.governance_key),
+    )
+    keys = {standing.governance_key, *_keys(standing)}
+    if len(keys) != len(REQUIRED_SLOTS) + 1 or standing.governance_key in _keys(genesis):
+        raise RestoreInvalid("distinct")
+    return standing
+
+
+def _demand_signed(envelope: Envelope, genesis: GenesisRecord, standing: GenesisRecord) -> None:
+    keys = {*_keys(genesis), *_keys(standing)}
+    enough = len(_keys(genesis)) == len(REQUIRED_SLOTS)
+    if not enough or len(envelope.signatures) != len(keys):
         raise RestoreInvalid("signature")
     for key in keys:
         if not envelope.signed_by(key):
             raise RestoreInvalid("signature")
-    return payload
+
+
+def _keys(record: GenesisRecord) -> set[bytes]:
+    return {record.slot(slot).public_key for slot in REQUIRED_SLOTS}
+
+
+def _key(text: str) -> bytes:
+    """Return a public key; RestoreInvalid for what is none, or a weak one."""
+    try:
+        key = from_base64url(text)
+    except ValueError:
+        raise RestoreInvalid("key") from None
+    if not is_sound(key):
+        raise RestoreInvalid("key")
+    return key
 
 
 def _is_over(expire_time: str, now_us: int) -> bool:

@@ -270,6 +270,10 @@ class Noted:
     reason: str
     constitutive: bool
     ends: Mapping[str, str]
+    imported: bool = False
+    """Recorded elsewhere: it came with an import."""
+    restore_grant: bytes = b""
+    """For an import that both parties signed for: what they signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +287,8 @@ class News:
     erased: tuple[tuple[str, bool], ...] = ()
     """Items whose words are to be removed everywhere, and whether graph waits to be told so: it
     does for a memory, not for what goes with one."""
+    importing: bool = False
+    """True while what comes was recorded elsewhere: the import that brought it comes later."""
 
 
 class Feed(Protocol):

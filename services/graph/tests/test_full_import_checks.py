@@ -105,12 +105,21 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
     clock = Clock()
     async with world(tmp_path / "a.db", clock=clock) as here:
         parties, lines = await _governed(here)
+    other = signing.Signer("anna", signing.generate_key())
+    signed = {"AGENT": parties.agent.public_key, "HUMAN": parties.human.public_key}
+    three = [parties.agent.key, parties.human.key, other.key]
     bent: list[tuple[str, dict[str, Any]]] = [
         ("envelope", {"kind": signing.GENESIS_TYPE}),
-        ("envelope", {"keys": [parties.agent.key]}),
+        ("signature", {"keys": [parties.agent.key]}),
         ("envelope", {"keys": [parties.agent.key, parties.agent.key]}),
         ("signature", {"keys": [parties.agent.key, signing.generate_key()]}),
         ("signature", {"keys": [parties.agent.key, parties.governance]}),
+        ("key", {"governance_key": b"short"}),
+        ("distinct", {"governance_key": parties.agent.public_key}),
+        ("distinct", {"standing": dict.fromkeys(signed, parties.agent.public_key)}),
+        ("signature", {"standing": signed | {"HUMAN": other.public_key}}),
+        ("keys", {"standing": signed | {"HUMAN": other.public_key}, "keys": three}),
+        ("agreed", {"agreed_digest": "0" * 64}),
         ("space", {"space": "other"}),
         ("genesis", {"genesis_digest": "0" * 64}),
         ("export", {"export_digest": "0" * 64}),
@@ -119,8 +128,8 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
     ]
     async with world(tmp_path / "b.db", clock=clock) as there:
         away = there.calls()
-        for check, other in bent:
-            grant = restore_grant(parties, lines, **other)
+        for check, changed in bent:
+            grant = restore_grant(parties, lines, **changed)
             failure = await refused(import_into(away, lines, grant=grant, secret=SECRET))
             assert failure.reason == "ERROR_REASON_RESTORE_INVALID"
             assert failure.metadata == {"check": check}

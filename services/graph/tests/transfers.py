@@ -10,6 +10,7 @@ from typing import Any
 from concord.graph.v1 import graph_pb2, layers_pb2, transfer_pb2
 from concord.type.v1 import type_pb2
 from concord_client import signing
+from concord_client.moving import agreed_in
 from graph_world import AMENDS, DAY, SECRET, START, Calls, Clock, Parties, by_id, fact, stamp
 
 PIECE = 1_000
@@ -54,10 +55,14 @@ def restore_grant(
 ) -> bytes:
     """Return what both parties sign so that these lines are imported; all of it can be bent."""
     genesis = next(json.loads(line)["envelope"] for line in lines if '"kind":"genesis"' in line)
+    agreed, standing = agreed_in(line.encode() for line in lines)
     said: dict[str, Any] = {
         "space": space or parties.space,
         "genesis_digest": signing.genesis_digest(genesis.encode()),
         "export_digest": hashlib.sha256(file_of(lines)).hexdigest(),
+        "agreed_digest": agreed,
+        "keys": other.pop("standing", standing),
+        "governance_key": signing.public_bytes(parties.governance),
         "expire_time": parties.expiry(),
     }
     keys = other.pop("keys", [parties.agent.key, parties.human.key])

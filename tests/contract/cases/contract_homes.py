@@ -22,6 +22,7 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_client import signing
+from concord_client.moving import agreed_in
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
 from contract_live import NOW, Live, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
@@ -234,8 +235,12 @@ async def exported(live: Live, home: Home) -> Home:
     asked = graph_pb2.ExportSpaceRequest(form=transfer_pb2.EXPORT_FORM_FULL)
     replies = (await live.ask(who, "ExportSpace", asked)).replies
     export = "".join(f"{line}\n" for reply in replies for line in reply.lines).encode()
+    agreed, standing = agreed_in(export.splitlines(keepends=True))
     payload = signing.restore_payload(
         space=home.fresh_space,
+        agreed_digest=agreed,
+        keys=standing,
+        governance_key=signing.public_bytes(home.parties.governance),
         genesis_digest=signing.genesis_digest(home.genesis),
         export_digest=sha256(export).hexdigest(),
         expire_time=EXPIRE_TIME,

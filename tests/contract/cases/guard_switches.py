@@ -15,10 +15,16 @@ from typing import Any, TypeVar, cast
 import jwt
 from concord.graph.v1 import graph_pb2
 from concord_attestation.bounds import MAX_GRANT_BYTES
-from concord_attestation.consent import GRANT_TYPE, Grant, RestoreGrant
+from concord_attestation.consent import (
+    GRANT_TYPE,
+    RESTORE_TYPE,
+    GenesisRecord,
+    Grant,
+    RestoreGrant,
+)
 from concord_attestation.envelope import parse_envelope
-from concord_attestation.payloads import GrantPayload, read_payload
-from concord_attestation.restore import verify_restore
+from concord_attestation.payloads import GrantPayload, RestorePayload, read_payload
+from concord_attestation.restore import MAX_RESTORE_BYTES, verify_restore
 from concord_attestation.verify import verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
@@ -229,9 +235,13 @@ def believing(grant_json: bytes, *, space: str, action_digest: str, **_: object)
     )
 
 
-def restoring(_grant_json: bytes, *, space: str, export_digest: str, **_: object) -> RestoreGrant:
-    """Take every paper for a restore grant."""
-    return RestoreGrant(space, export_digest, "nonce")
+def restoring(
+    grant_json: bytes, *, genesis: GenesisRecord, space: str, export_digest: str, **_: object
+) -> RestoreGrant:
+    """Take a restore grant at its word."""
+    form = parse_envelope(grant_json, RESTORE_TYPE, signers=2, max_bytes=MAX_RESTORE_BYTES)
+    said = read_payload(form, RestorePayload)
+    return RestoreGrant(space, export_digest, "nonce", genesis, said.agreed_digest)
 
 
 class _EveryItem:

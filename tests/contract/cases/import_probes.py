@@ -5,6 +5,7 @@ from hashlib import sha256
 
 import grpc
 from concord_client import signing
+from concord_client.moving import agreed_in
 from contract_homes import EXPIRE_TIME, Home, Template, importing
 from contract_live import Live, member
 from contract_registry import Refused
@@ -33,7 +34,11 @@ async def strangers_sign_for_a_restore(live: Live, template: Template) -> str:
 
 
 def _forged(home: Home) -> bytes:
+    agreed, standing = agreed_in(home.export.splitlines(keepends=True))
     payload = signing.restore_payload(
+        agreed_digest=agreed,
+        keys=standing,
+        governance_key=signing.public_bytes(signing.generate_key()),
         space=home.fresh_space,
         genesis_digest=signing.genesis_digest(home.genesis),
         export_digest=sha256(home.export).hexdigest(),

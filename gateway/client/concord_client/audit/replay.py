@@ -14,6 +14,7 @@ from concord_attestation.consent import ConsentError
 from concord_client.audit.consent_rules import ConsentRules
 from concord_client.audit.course import EXECUTED, UNDONE, Course
 from concord_client.audit.decision_rules import DecisionRules
+from concord_client.audit.import_rules import ImportRules
 from concord_client.audit.log import Log, LogInvalid, Pinned
 from concord_client.audit.write_rules import WriteRules
 
@@ -40,8 +41,10 @@ class Replay:
         answers = ConsentRules(self._course)
         self._decisions = decisions = DecisionRules(self._course)
         self._writes = writes = WriteRules(self._course)
+        self._imports = imports = ImportRules(self._course, writes)
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
             "GENESIS": writes.on_genesis,
+            "IMPORT": imports.on_import,
             "SMF_PROPOSE": answers.on_propose,
             "SMF_REVISE": answers.on_revise,
             "SMF_APPROVE": answers.on_approve,
@@ -81,6 +84,7 @@ class Replay:
             except (KeyError, TypeError, ValueError, AttributeError):
                 raise LogInvalid("form", index) from None
         self._course.index = len(self._course.log.leaves)
+        self._imports.demand_whole()
         self._decisions.demand_undone()
         told = self._course.proposals.values()
         return Findings(

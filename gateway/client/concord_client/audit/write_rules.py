@@ -30,6 +30,20 @@ class WriteRules:
         self._recorded = 0
         self.refused = 0
 
+    @property
+    def began(self) -> bool:
+        """Whether anything that graph recorded here was told yet."""
+        return self._seq > 0
+
+    def begin(self, leaf: dict[str, Any]) -> None:
+        """Begin with an import: it brought the genesis, and all that comes has a later place."""
+        self._in_order(leaf)
+        self._enrolments.add(leaf["properties"]["request_id"])
+
+    def enrolled(self, item_id: str) -> None:
+        """Take that an item stands for the principals."""
+        self._enrolled.add(item_id)
+
     def on_genesis(self, leaf: dict[str, Any]) -> None:
         """Take the edges that one enrolment wrote: no later write passes for a genesis."""
         course, item_id = self._course, leaf["item"]["id"]

@@ -35,6 +35,7 @@ class Action(enum.IntEnum):
     FRAMING_VIOLATION = 17
     SAFEGUARD_VIOLATION = 18
     CONSENT_REFUSED = 19
+    IMPORT = 20
 
 
 class Actor(enum.IntEnum):

@@ -13,6 +13,7 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import GovernanceError, GraphRefused, GraphRolledBack
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Graph, Ledger, LedgerWrites, News, Noted
+from concord_governance.usecases.importing import Imports
 
 DELETED = 3
 REFUSED = 7
@@ -33,6 +34,7 @@ class Following:
         self.rolled_back: Set[str] = frozenset()
         """Spaces of which graph is older than the ledger."""
         self._moved = asyncio.Condition()
+        self._imports = Imports()
 
     def demand_whole(self, space: str) -> None:
         """Refuse what would be done in a space whose graph is older than the ledger.
@@ -73,6 +75,7 @@ class Following:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _follow(self) -> None:
+        self._imports.clear()
         cursors = {}
         for space in await self._ledger.spaces():
             cursors[space] = await self._ledger.read(space, lambda tx: tx.feed_cursor())
@@ -97,25 +100,43 @@ class Following:
             self._log.error("graph is older than the audit log", space=space, log=seq, graph=head)
 
     async def apply(self, news: News) -> None:
-        """Append one message's events, unless they are in the log already."""
+        """Append one message's events, unless they are in the log already.
+
+        What came with an import waits for the import's end, and the cursor with it.
+        """
+        self._imports.take(news)
+        if news.importing:
+            return
+        erased = [*self._imports.erased(news.space), *news.erased]
 
         async def work(tx: LedgerWrites) -> None:
             epoch, applied = await tx.feed_cursor()
             start = applied if epoch == news.epoch else 0
-            fresh = [entry_of(noted) for noted in news.noted if noted.seq > start]
             if news.seq <= start:
                 return
+            fresh = self._entries(news, start)
             if fresh:
                 await tx.append(fresh)
-            for item_id, is_memory in news.erased:
+            for item_id, is_memory in erased:
                 await tx.forget_words(item_id, confirm=is_memory)
             await tx.move_cursor(news.epoch, news.seq)
 
         await self._ledger.write(news.space, work)
+        self._imports.done(news.space)
         async with self._moved:
             self._moved.notify_all()
-        if news.erased:
+        if erased:
             await self._confirm(news.space)
+
+    def _entries(self, news: News, start: int) -> list[Entry]:
+        """Return the entries of what this place recorded after a change."""
+        fresh: list[Entry] = []
+        for noted in news.noted:
+            if noted.restore_grant and noted.seq > start:
+                fresh += self._imports.entries(news.space, noted)
+            elif noted.seq > start and not noted.imported:
+                fresh.append(entry_of(noted))
+        return fresh
 
     async def _confirm(self, space: str) -> None:
         """Tell graph of erasures once no byte of the words is left; a reader is waited for."""

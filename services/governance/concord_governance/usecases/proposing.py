@@ -41,8 +41,16 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports import FramingJudge, Graph, LedgerWrites, NormalForm, Preview
+from concord_governance.ports import (
+    FramingJudge,
+    Graph,
+    LedgerReads,
+    LedgerWrites,
+    NormalForm,
+    Preview,
+)
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
+from concord_governance.usecases.importing import was_imported
 
 HOUR = 3_600_000_000
 _NOTHING = Preview(())
@@ -173,7 +181,7 @@ class Proposing:
             return before
         ledger = self._desk.ledger
         async with self._desk.on_record(asker, request.method, proposal_id):
-            original = await ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+            original = await ledger.read(asker.space, lambda tx: _decided_here(tx, proposal_id))
             draft = self._undoing(original)
         try:
             return await self.create(asker, request, draft)
@@ -353,3 +361,17 @@ def _made(proposal: Proposal, action: Action, asker: Asker, policy: Mapping[str,
         expire_time=format_time(newest.expire_time),
         undo_of=newest.undo_of,
     )
+
+
+async def _decided_here(tx: LedgerReads, proposal_id: str) -> Proposal:
+    """Return a proposal of this ledger.
+
+    Raises:
+        UndoImpossible: there is none, and the space came from elsewhere, where others were decided.
+    """
+    if await tx.proposal(proposal_id) is None and await was_imported(tx):
+        raise UndoImpossible(
+            "this space was imported, and what was decided before is not undone here:"
+            " propose the change that takes it back"
+        )
+    return await existing(tx, proposal_id)

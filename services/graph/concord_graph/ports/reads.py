@@ -31,6 +31,7 @@ from concord_graph.ports.values import (
     EdgeFilter,
     EntryFilter,
     Hop,
+    Imported,
     MemoryFilter,
     OperationFilter,
     Receipt,
@@ -355,6 +356,10 @@ class RecordReads(Protocol):
 
     async def genesis(self) -> GenesisRecord | None:
         """Return the space's genesis."""
+        ...
+
+    async def imported(self) -> Imported | None:
+        """Return under which restore grant the space came here; None for one that began here."""
         ...
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:

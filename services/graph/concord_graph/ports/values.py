@@ -68,6 +68,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    """That all through change `seq` came from elsewhere, and the grant of both parties for that."""
+
+    seq: int
+    restore: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """A revision that a request wrote or found, and what became of it."""
 

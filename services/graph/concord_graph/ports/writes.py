@@ -19,6 +19,7 @@ from concord_graph.ports.values import (
     Author,
     Change,
     Expected,
+    Imported,
     Receipt,
 )
 
@@ -116,4 +117,8 @@ class Writes(Reads, Protocol):
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
         """Keep the space's genesis."""
+        ...
+
+    async def put_imported(self, imported: Imported) -> None:
+        """Keep under which restore grant the space came here."""
         ...

@@ -10,7 +10,7 @@ import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 
 from concord_graph.domain.items import is_erased
-from concord_graph.ports import Change, GraphStore, State
+from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.digests import DIGEST_BYTES, digests
 from concord_graph.usecases.queries import Queries
@@ -18,6 +18,7 @@ from concord_graph.usecases.shown import Shown
 
 CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0
+_NEVER = Imported(0, b"")
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -29,6 +30,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self._store = store
         self._queries = queries
         self._epoch = epoch
+        self._imported: dict[str, Imported] = {}
 
     async def ListSpaces(
         self, request: feed_pb2.ListSpacesRequest, context: Context
@@ -59,6 +61,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def _news(self, applied: dict[str, int]) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
         """Send every space's changes after what was sent; note them in `applied`."""
         for head in await self._store.spaces():
+            imported = await self._came(head.space)
             while applied.get(head.space, 0) < head.seq:
                 after = applied.get(head.space, 0)
                 changes = await self._store.changes(head.space, after, CHANGES_A_MESSAGE)
@@ -67,10 +70,17 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                 applied[head.space] = changes[-1].seq
                 yield feed_pb2.WatchChangesResponse(
                     space=head.space,
-                    changes=[_change(change) for change in changes],
+                    changes=[_change(change, imported) for change in changes],
                     head_seq=head.seq,
                     epoch=self._epoch,
                 )
+
+    async def _came(self, space: str) -> Imported:
+        """Return how a space came here: it does so with its very first write, or never."""
+        if space not in self._imported:
+            found = await self._store.read(space, lambda tx: tx.imported())
+            self._imported[space] = found or _NEVER
+        return self._imported[space]
 
     async def GetDigests(
         self, request: feed_pb2.GetDigestsRequest, context: Context
@@ -102,8 +112,9 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions)
 
 
-def _change(change: Change) -> feed_pb2.Change:
-    told = _attestation(change) if change.needs_consent else None
+def _change(change: Change, imported: Imported) -> feed_pb2.Change:
+    is_import = change.seq == imported.seq
+    told = _attestation(change) if change.needs_consent or is_import else None
     return feed_pb2.Change(
         attestation=told,
         seq=change.seq,
@@ -113,6 +124,8 @@ def _change(change: Change) -> feed_pb2.Change:
         type=int(change.type),  # type: ignore[arg-type] # numbers are the contract's
         revision=change.revision,
         digest=change.digest,
+        imported=change.seq < imported.seq,
+        restore_grant=imported.restore if is_import else b"",
     )
 
 

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
+from concord_graph.domain import protection
 from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory, erased_node
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
@@ -73,6 +74,15 @@ def mismatch(item: Record, before: Record | None, change: Change) -> str:
     salt = (before or item).revision.salt
     if item.create_time != begun or (revision.salt != salt and not is_erased(item)):
         return "belongs to a revision of another item than the one before"
+    return ""
+
+
+def unattested(item: Record, change: Change) -> str:
+    """Return why a change does not say of a revision what an audit needs: whether it is agreed."""
+    if not isinstance(item, (Edge, Memory)) or is_erased(item):
+        return ""
+    if (change.ends is not None) != protection.is_constitutive(item):
+        return "says otherwise than its revision whether both parties agreed to that"
     return ""
 
 

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from concord_attestation.agreed import Agreed
+from concord_attestation.consent import RestoreGrant
+
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ExportInvalid, ItemClash, SpaceNotEmpty
 from concord_graph.domain.facts import Support
@@ -21,7 +24,7 @@ from concord_graph.domain.items import (
     Memory,
     Record,
 )
-from concord_graph.ports import Change, ChangeType, Ref
+from concord_graph.ports import Change, ChangeType, Imported, Ref
 from concord_graph.usecases.commands import IMPORT
 from concord_graph.usecases.erasing import Erasing
 from concord_graph.usecases.full_checks import (
@@ -31,6 +34,7 @@ from concord_graph.usecases.full_checks import (
     mismatch,
     missing,
     states,
+    unattested,
 )
 from concord_graph.usecases.full_export import REVISING
 from concord_graph.usecases.full_lines import (
@@ -45,9 +49,16 @@ from concord_graph.usecases.full_lines import (
     decode,
     kind_of,
 )
-from concord_graph.usecases.governed import RESTORED, GovernedChanges, Restore
+from concord_graph.usecases.governed import (
+    RESTORED,
+    GovernedChanges,
+    Restore,
+    demand_as_signed,
+)
 from concord_graph.usecases.writer import Writer
 
+ATTESTED = 2
+"""The format from which on changes tell what an audit needs."""
 LONGEST_LINE = 8 << 20
 """Bytes: several times what the largest item takes."""
 
@@ -71,6 +82,8 @@ class FullImport:
         self._counts: Counter[str] = Counter()
         self._closing: dict[str, int] = {}  # id -> when (µs) its newest revision is said to end
         self._hashed = hashlib.sha256()
+        self._agreed = Agreed()
+        self._attested = False  # whether changes tell what they left constitutive
 
     async def run(self, governed: GovernedChanges, erasing: Erasing) -> tuple[Ref, ...]:
         """Import all of it.
@@ -92,12 +105,13 @@ class FullImport:
     async def _read(self, governed: GovernedChanges, erasing: Erasing) -> None:
         lines = self._lines()
         header = self._header(next(lines))
+        self._attested = header.format >= ATTESTED
         await self._writer.tx.burn(header.burnt)
         line = self._body(next(lines))
-        granted = isinstance(line, GenesisLine)
+        grant: RestoreGrant | None = None
         if isinstance(line, GenesisLine):
             envelope = line.envelope.encode()
-            self._writer = await governed.restore(
+            self._writer, grant = await governed.restore(
                 self._writer, envelope, self._upload.digest, self._restore
             )
             line = self._body(next(lines))
@@ -105,7 +119,9 @@ class FullImport:
         line = await self._accesses(line, lines)
         line = await self._nonces(line, lines)
         self._end(line, header)
-        await self._sign(header, granted=granted)
+        await self._sign(header, granted=grant is not None)
+        if grant is not None:
+            await demand_as_signed(self._writer.tx, grant, self._agreed)
         await self._writer.tx.nonces("", 1)  # a store that writes late tells now of what clashes
 
     def _lines(self) -> Iterator[bytes]:
@@ -203,11 +219,22 @@ class FullImport:
             raise self._wrong("has no revision, or one that such a change does not make")
         if change.author.method == IMPORT:
             raise self._wrong("is of an import: such stand in the first line")
+        if change.needs_consent and change.type != ChangeType.REFUSED:
+            self._agreed.take(
+                change.item_id,
+                int(change.item_kind),
+                change.revision,
+                change.digest,
+                change.ends,
+                method=change.author.method,
+            )
         if item is None:
             await self._writer.replay(None, change)
             return
         before = await self._before(item)
         wrong = mismatch(item, before, change) or await missing(self._writer.tx, item)
+        if self._attested and self._writer.is_granted:  # else protection refuses what is agreed to
+            wrong = wrong or unattested(item, change)
         if wrong:
             raise self._wrong(wrong)
         if item.revision.record_until != FOREVER:
@@ -276,6 +303,8 @@ class FullImport:
             reason=f"from space {header.space}, epoch {header.epoch}{agreed}",
         )
         await self._writer.tx.append(change)
+        if granted:
+            await self._writer.tx.put_imported(Imported(seq, self._restore.grant))
 
     def _wrong(self, why: str) -> ExportInvalid:
         return ExportInvalid(self._number, why)

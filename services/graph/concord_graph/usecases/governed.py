@@ -8,13 +8,16 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from concord_attestation.agreed import Agreed, agreed_digest
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
     ConsentInvalid,
     GenesisRecord,
     GrantInvalid,
+    RestoreGrant,
     RestoreInvalid,
 )
+from concord_attestation.restore import restored_governance_key
 
 from concord_graph.domain.exceptions import (
     ConstitutiveProtected,
@@ -31,6 +34,7 @@ from concord_graph.domain.items import (
     Item,
     ItemKind,
     Node,
+    digest,
     etag,
 )
 from concord_graph.ports import (
@@ -42,6 +46,7 @@ from concord_graph.ports import (
     RestoreVerifier,
     RevocationVerifier,
 )
+from concord_graph.usecases.attesting import digests_of_ends
 from concord_graph.usecases.by_id import item_by_id, record_by_id
 from concord_graph.usecases.commands import Work
 from concord_graph.usecases.taking_along import Scope, references
@@ -161,11 +166,12 @@ class GovernedChanges:
 
     async def restore(
         self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
-    ) -> Writer:
+    ) -> tuple[Writer, RestoreGrant]:
         """Return a writer that may bring in what the parties of an imported genesis agreed to.
 
         Both of them have signed for this very export and space; the nonce is burnt. The enrolment
         secret is demanded as of any genesis: whoever makes up parties can sign for them as well.
+        What they say is in the export is held against it when all of it has been read.
         """
         tx = writer.tx
         if not restore.grant:
@@ -184,7 +190,7 @@ class GovernedChanges:
         await tx.open_grant(export_digest)
         await tx.open_principals()
         await tx.put_genesis(genesis, envelope)
-        return writer.with_grant(grant)
+        return writer.with_grant(grant), grant
 
     def _demand_secret(self, space: str, secret: str) -> None:
         given = hashlib.sha256(secret.encode()).hexdigest()
@@ -193,7 +199,7 @@ class GovernedChanges:
 
 
 async def keys_now(tx: Reads) -> GenesisRecord:
-    """Return the genesis with the keys as they stand now.
+    """Return the genesis with the keys as they stand now, governance's of this place among them.
 
     Raises:
         GenesisMissing: the space has none.
@@ -208,11 +214,38 @@ async def keys_now(tx: Reads) -> GenesisRecord:
         keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
     if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
         raise GenesisDamaged
+    imported = await tx.imported()
+    governance_key = restored_governance_key(imported.restore) if imported else b""
     return replace(
         genesis,
+        governance_key=governance_key or genesis.governance_key,
         agent=replace(genesis.agent, public_key=keys["AGENT"]),
         human=replace(genesis.human, public_key=keys["HUMAN"]),
     )
+
+
+async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> None:
+    """Demand that an import, read whole, brought what both parties signed for.
+
+    `agreed` is what its changes tell; the digests that they carry were checked with their
+    revisions, and which of them are constitutive, and on what, is checked here.
+
+    Raises:
+        RestoreInvalid: other keys stand, or other things are agreed to.
+        GenesisDamaged: not both slots have a key.
+    """
+    standing = await keys_now(tx)
+    said = grant.genesis
+    if (standing.agent, standing.human) != (said.agent, said.human):
+        raise RestoreInvalid("keys")
+    items = agreed.items()
+    if agreed_digest(items) != grant.agreed_digest:
+        raise RestoreInvalid("agreed")
+    for told in items:
+        item = await tx.edge(told["id"]) or await tx.memory(told["id"])
+        ends = await digests_of_ends(tx, item) if item is not None else None
+        if item is None or ends != told["ends"] or digest(item) != told["digest"]:
+            raise RestoreInvalid("agreed")
 
 
 async def _principal_edges(tx: Reads) -> Sequence[Edge]:

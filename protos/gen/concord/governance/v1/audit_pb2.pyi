@@ -68,6 +68,10 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     """
     AUDIT_ACTION_CONSENT_REFUSED: _AuditAction.ValueType  # 19
     """A signed paper was refused: it did not verify, or came where none counts any more."""
+    AUDIT_ACTION_IMPORT: _AuditAction.ValueType  # 20
+    """The space was imported, as both parties signed: what they had agreed to until then, told whole,
+    in as many entries as it takes. All that was recorded elsewhere is told by nothing else.
+    """
 
 class AuditAction(_AuditAction, metaclass=_AuditActionEnumTypeWrapper):
     """What an entry is about."""
@@ -114,6 +118,10 @@ an undo too late, a revision of a stale one, a withdrawal of another's proposal.
 """
 AUDIT_ACTION_CONSENT_REFUSED: AuditAction.ValueType  # 19
 """A signed paper was refused: it did not verify, or came where none counts any more."""
+AUDIT_ACTION_IMPORT: AuditAction.ValueType  # 20
+"""The space was imported, as both parties signed: what they had agreed to until then, told whole,
+in as many entries as it takes. All that was recorded elsewhere is told by nothing else.
+"""
 Global___AuditAction: _TypeAlias = AuditAction  # noqa: Y015
 
 class _AuditActor:

@@ -248,6 +248,8 @@ class Change(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
     ATTESTATION_FIELD_NUMBER: _builtins.int
+    IMPORTED_FIELD_NUMBER: _builtins.int
+    RESTORE_GRANT_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the space, from 1."""
     item_id: _builtins.str
@@ -260,6 +262,12 @@ class Change(_message.Message):
     """The item's revision after the change."""
     digest: _builtins.str
     """Digest of that revision (hex SHA-256, salted with a salt that is stored with the item)."""
+    imported: _builtins.bool
+    """True for what was recorded elsewhere and came with an import that both parties signed for. The
+    audit of this place tells the import in its stead.
+    """
+    restore_grant: _builtins.bytes
+    """Under which grant of both parties all that comes before was imported; for that import alone."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
         """When it was recorded; never earlier than the change before. What one request wrote, or one item of
@@ -268,7 +276,9 @@ class Change(_message.Message):
 
     @_builtins.property
     def attestation(self) -> Global___Attestation:
-        """What an audit needs; present for writes on what both parties must agree to, allowed or refused."""
+        """What an audit needs; present for writes on what both parties must agree to, allowed or refused,
+        and for the import of such.
+        """
 
     def __init__(
         self,
@@ -281,10 +291,12 @@ class Change(_message.Message):
         revision: _builtins.int = ...,
         digest: _builtins.str = ...,
         attestation: Global___Attestation | None = ...,
+        imported: _builtins.bool = ...,
+        restore_grant: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "imported", b"imported", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "restore_grant", b"restore_grant", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

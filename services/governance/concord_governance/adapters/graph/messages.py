@@ -54,6 +54,7 @@ def news(message: feed_pb2.WatchChangesResponse) -> News:
         epoch=message.epoch,
         seq=changes[-1].seq if changes else 0,
         noted=tuple(_noted(change) for change in changes if change.HasField("attestation")),
+        importing=bool(changes) and changes[-1].imported,
         erased=tuple(
             (each.item_id, each.item_kind == type_pb2.ITEM_KIND_MEMORY)
             for each in changes
@@ -80,6 +81,8 @@ def _noted(change: feed_pb2.Change) -> Noted:
         reason=told.reason,
         constitutive=told.constitutive,
         ends=dict(told.ends),
+        imported=change.imported,
+        restore_grant=change.restore_grant,
     )
 
 

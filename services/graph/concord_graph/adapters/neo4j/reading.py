@@ -48,6 +48,7 @@ from concord_graph.ports import (
     Counts,
     EdgeFilter,
     EntryFilter,
+    Imported,
     MemoryFilter,
     OperationFilter,
     Receipt,
@@ -368,6 +369,11 @@ class Neo4jReads(Neo4jViews):
         """Return the space's genesis."""
         found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
         return verify_genesis(bytes(found[0][0]), self.space) if found else None
+
+    async def imported(self) -> Imported | None:
+        """Return under which restore grant the space came here."""
+        found = await self.ask("MATCH (i:Imported) RETURN i.seq, i.restore")
+        return Imported(found[0][0], bytes(found[0][1])) if found else None
 
     async def _item(self, item_id: str) -> Item | None:
         found = await self._items("MATCH (x:Item {id: $id}) RETURN properties(x)", id=item_id)

@@ -58,7 +58,7 @@ OWN_LABELS = frozenset(
             "SupportVersion",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
-        *("Genesis", "Space", "Store", "EarlyRefusal", "Sketch"),
+        *("Genesis", "Space", "Store", "EarlyRefusal", "Sketch", "Imported"),
     }
 )
 """What a caller's label must not pass itself off as."""

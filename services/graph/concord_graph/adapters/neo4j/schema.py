@@ -14,7 +14,7 @@ from neo4j import AsyncSession
 
 from concord_graph.adapters.neo4j import sketches
 
-VERSION = 5
+VERSION = 6
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -38,6 +38,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "request": ("Request", "space", "principal", "method", "request_id"),
     "nonce": ("Nonce", "space", "nonce"),
     "genesis": ("Genesis", "space"),
+    "imported": ("Imported", "space"),
     "early_refusal": ("EarlyRefusal", "space", "number"),
     "space": ("Space", "space"),
     "sketch": ("Sketch", "space", "id"),

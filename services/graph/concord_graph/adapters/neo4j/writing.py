@@ -50,7 +50,7 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import Author, Change, Clock, Expected, ReadCounts, Receipt, Ref
+from concord_graph.ports import Author, Change, Clock, Expected, Imported, ReadCounts, Receipt, Ref
 
 _ROWS_A_STATEMENT = 2_000
 _RINGS_AHEAD = 2
@@ -286,6 +286,14 @@ class Neo4jWrites(Neo4jReads):
             "CREATE (g:Genesis) SET g.envelope = $envelope, g.digest = $digest",
             envelope=envelope,
             digest=record.digest,
+        )
+
+    async def put_imported(self, imported: Imported) -> None:
+        """Keep under which restore grant the space came here."""
+        await self.ask(
+            "CREATE (i:Imported) SET i.seq = $seq, i.restore = $restore",
+            seq=imported.seq,
+            restore=imported.restore,
         )
 
     async def finish(self) -> None:

@@ -43,6 +43,7 @@ from concord_graph.ports import (
     Change,
     Counts,
     EdgeFilter,
+    Imported,
     MemoryFilter,
     OperationFilter,
     Receipt,
@@ -421,6 +422,11 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
         """Return the space's genesis."""
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return verify_genesis(row[0], self._space_name) if row else None
+
+    async def imported(self) -> Imported | None:
+        """Return under which restore grant the space came here."""
+        row = self._one("SELECT seq, restore FROM imported WHERE space = ?", (self._space,))
+        return Imported(row[0], bytes(row[1])) if row else None
 
     def _current(self, kind: ItemKind, test: str, value: str) -> rows.Row | None:
         sql = (

@@ -29,7 +29,7 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.domain.spelling import NameKind, backwards, folded
-from concord_graph.ports import Author, Change, Clock, Expected, Receipt
+from concord_graph.ports import Author, Change, Clock, Expected, Imported, Receipt
 
 
 class SqliteWrites(SqliteReads):
@@ -245,6 +245,11 @@ class SqliteWrites(SqliteReads):
         self._insert(
             "genesis", {"space": self._space, "envelope": envelope, "digest": record.digest}
         )
+
+    async def put_imported(self, imported: Imported) -> None:
+        """Keep under which restore grant the space came here."""
+        values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}
+        self._insert("imported", values)
 
     def finish(self) -> None:
         """Write the space's counters and close the grant; the last step before the commit."""

@@ -1,0 +1,106 @@
+"""An import that both parties signed for, as entries of the log (A1, G15).
+
+What was recorded elsewhere is no event of this place: the log of this place begins with the import
+and with what both had agreed to by then, as the restore grant names it by its digest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import rfc8785
+from concord_attestation.agreed import Agreed
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.proposals import Json
+from concord_governance.ports import EntryFilter, LedgerReads, News, Noted
+
+REFUSED = 7
+PART_BYTES = 256 * 1024
+"""Of an entry's items: well below what a verifier takes as a line."""
+
+Erased = tuple[str, bool]
+
+
+class Imports:
+    """What came of imports that are not whole yet, by space.
+
+    Kept nowhere: the feed begins again at the first change until the import is in the ledger.
+    """
+
+    def __init__(self) -> None:
+        self._agreed: dict[str, Agreed] = {}
+        self._erased: dict[str, list[Erased]] = {}
+
+    def clear(self) -> None:
+        """Forget all of it: the feed begins anew."""
+        self._agreed.clear()
+        self._erased.clear()
+
+    def take(self, news: News) -> None:
+        """Take what was recorded elsewhere."""
+        for noted in news.noted:
+            if noted.imported and noted.change_type != REFUSED:
+                self._of(news.space).take(
+                    noted.item_id,
+                    noted.item_kind,
+                    noted.revision,
+                    noted.digest,
+                    noted.ends if noted.constitutive else None,
+                    method=noted.method,
+                )
+        if news.importing:
+            self._erased.setdefault(news.space, []).extend(news.erased)
+
+    def erased(self, space: str) -> Sequence[Erased]:
+        """Return what the changes of an import say was erased."""
+        return self._erased.get(space, ())
+
+    def entries(self, space: str, noted: Noted) -> list[Entry]:
+        """Return the entries for an import that is whole: the first with its evidence."""
+        parts = _parts(self._of(space).items())
+        return [_entry(noted, part, place, len(parts)) for place, part in enumerate(parts, 1)]
+
+    def done(self, space: str) -> None:
+        """Forget an import that is in the ledger."""
+        self._agreed.pop(space, None)
+        self._erased.pop(space, None)
+
+    def _of(self, space: str) -> Agreed:
+        return self._agreed.setdefault(space, Agreed())
+
+
+async def was_imported(tx: LedgerReads) -> bool:
+    """Return whether a space came from elsewhere."""
+    return bool(await tx.entries(EntryFilter(actions=(Action.IMPORT,)), await tx.log_size(), 1))
+
+
+def _parts(items: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    parts: list[list[dict[str, Any]]] = [[]]
+    size = 0
+    for item in items:
+        length = len(rfc8785.dumps(item))
+        if parts[-1] and size + length > PART_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(item)
+        size += length
+    return parts
+
+
+def _entry(noted: Noted, items: Sequence[dict[str, Any]], place: int, parts: int) -> Entry:
+    told: dict[str, Json] = {
+        "graph_seq": noted.seq,
+        "part": place,
+        "parts": parts,
+        "items": list(items),
+    }
+    if place == 1:
+        told |= {
+            "export_digest": noted.digest,
+            "request_id": noted.request_id,
+            "restore_grant": json.loads(noted.restore_grant),
+        }
+    return Entry(Action.IMPORT, Actor.SYSTEM, noted.principal, properties=told)

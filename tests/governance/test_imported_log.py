@@ -1,0 +1,207 @@
+"""The log of a space that moved: it begins with the import, and all that follows verifies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2
+from concord_client import signing
+from concord_client.audit.store import differences
+from concord_governance.domain.exceptions import GraphUnavailable
+from concord_governance.ports import News
+from concord_governance.usecases import importing
+from concord_governance.usecases.following import Following
+from concord_graph.servicer import feed
+from governed_world import (
+    HUMAN,
+    STATUS,
+    Party,
+    World,
+    edge_action,
+    reason_of,
+    refused,
+    salt,
+    world,
+)
+from imported_world import brought, exported, moved, restore_grant
+
+URGING = {
+    "detected": "You must act now.",
+    "affected": "One edge.",
+    "if_approved": "It is there.",
+    "if_rejected": "It is not there.",
+    "neutral_summary": "An edge.",
+}
+
+
+async def demand_honest(party: Party) -> None:
+    """Demand that the log verifies and that the store is as it says."""
+    findings = await party.verified()
+    request = governed_pb2.GetConstitutiveDigestsRequest()
+    stored = (await party.governed.GetConstitutiveDigests(request)).items
+    assert differences(findings.constitutive, stored) == []
+
+
+async def other_key(party: Party) -> signing.Signer:
+    """Change the human's key; return the former signer."""
+    former, key = party.human, signing.generate_key()
+    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
+    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+    done = await party.decide(await party.propose(governed_pb2.GovernedAction(change_key=change)))
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    party.human = signing.Signer("ada", key)
+    return former
+
+
+async def lived_in(party: Party) -> None:
+    """Let both agree, take something back, and be refused something, at the old place."""
+    await party.decide(await party.propose(edge_action()))
+    gone = await party.decide(await party.propose(edge_action(target="silence")))
+    await party.decide(await party.undo(gone))
+    await party.decide(await party.propose(edge_action(source="ada", target="honesty")))
+
+
+async def test_a_space_that_moved_has_a_log_that_verifies(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """A1 A2 V5 G15 Under another governance's key, and with what was agreed to as it stood: the log
+    begins with the import, and later changes, undo and a change of key verify with the store."""
+    await lived_in(party)
+    async with moved(tmp_path, party, live.clock) as (_, guest, _):
+        assert await guest.actions() == ["IMPORT"]
+        await demand_honest(guest)
+
+        made = await guest.decide(await guest.propose(edge_action(target="kindness")))
+        assert made.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        again = await guest.decide(await guest.propose(edge_action(weight=0.5)))
+        assert again.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        await demand_honest(guest)
+        undone = await guest.decide(await guest.undo(again))
+        assert undone.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        await other_key(guest)
+        await guest.decide(await guest.propose(edge_action(target="candour")))
+
+        await demand_honest(guest)
+        assert (await guest.actions()).count("IMPORT") == 1
+
+
+async def test_keys_that_changed_move_as_they_stand(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """V5 G15 A key that was changed before counts at the new place, and it alone; for the import
+    its owner signs with the key of the genesis, too: that is the one that a stranger knows."""
+    former = await other_key(party)
+    export = await exported(party, tmp_path / "one.jsonl")
+    async with moved(tmp_path, party, live.clock, [former]) as (_, guest, _):
+        alone = await refused(brought(guest, export, await restore_grant(guest, export)))
+        proposal = await guest.propose(edge_action(target="kindness"))
+        with_old = guest.consent(proposal, HUMAN, signer=former)
+        failure = await refused(guest.approve(proposal, HUMAN, with_old))
+        assert reason_of(failure) == ("CONSENT_INVALID", "signature")
+        done = await guest.decide(proposal)
+
+        assert alone.reason == "ERROR_REASON_SPACE_NOT_EMPTY"
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        await demand_honest(guest)
+
+
+async def test_the_present_keys_alone_move_nothing(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """V5 G15 Nor do those of the genesis alone: who found an old key is no party any more."""
+    former = await other_key(party)
+    export = await exported(party, tmp_path / "one.jsonl")
+    (tmp_path / "there").mkdir()
+    async with world(tmp_path / "there", clock=live.clock) as there:
+        guest = there.party()
+        guest.agent, guest.human = party.agent, party.human
+        for human in (party.human, former):
+            guest.human = human
+            failure = await refused(brought(guest, export, await restore_grant(guest, export)))
+            assert reason_of(failure) == ("RESTORE_INVALID", "signature")
+        assert await guest.actions() == []
+
+
+async def test_what_was_decided_elsewhere_is_not_undone_here(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """V8 The ledger stays where it is: an undo of what the old place decided is refused, and says
+    why; the change that takes it back can be proposed."""
+    made = await party.decide(await party.propose(edge_action()))
+    async with moved(tmp_path, party, live.clock) as (_, guest, _):
+        failure = await refused(guest.undo(made))
+
+        assert failure.reason == "ERROR_REASON_UNDO_IMPOSSIBLE"
+        assert "imported" in failure.message
+    unknown = made
+    unknown.id = "nobody"
+    assert (await refused(party.undo(unknown))).reason == "ERROR_REASON_ITEM_NOT_FOUND"
+
+
+async def test_much_is_told_in_several_entries(
+    party: Party, live: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 A2 No line of the log grows beyond what a verifier reads."""
+    monkeypatch.setattr(importing, "PART_BYTES", 600)
+    await lived_in(party)
+    async with moved(tmp_path, party, live.clock) as (_, guest, _):
+        lines = [json.loads(line) for line in (await guest.export_log())[1:]]
+
+        assert len(lines) > 2
+        assert [len(leaf["properties"]["items"]) > 0 for leaf in lines] == [True] * len(lines)
+        await demand_honest(guest)
+
+
+async def test_a_log_that_began_before_the_import_goes_on(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """A2 G15 An attempt in the unused space is in the log before the import; both verify. And it
+    moves on from there to a third place, whose log knows nothing of the second."""
+    await lived_in(party)
+    async with moved(tmp_path, party, live.clock) as (there, guest, _):
+        await guest.decide(await guest.propose(edge_action(target="kindness")))
+        third = tmp_path / "third"
+        third.mkdir()
+        export = await exported(guest, third / "space.jsonl")
+        async with world(third, clock=there.clock) as last:
+            late = last.party()
+            late.agent, late.human = guest.agent, guest.human
+            grant = await restore_grant(late, export)
+            await refused(brought(late, export, grant, secret="another"))
+            urging = proposal_pb2.Framing(**URGING)
+            failure = await refused(late.propose(edge_action(target="tea"), framing=urging))
+            assert failure.reason == "ERROR_REASON_FRAMING_VIOLATION"
+            await brought(late, export, await restore_grant(late, export))
+            while "IMPORT" not in await late.actions():
+                pass
+            await late.decide(await late.propose(edge_action(target="patience")))
+
+            actions = await late.actions()
+            assert actions[:2] == ["FRAMING_VIOLATION", "IMPORT"]
+            assert actions.count("WRITE_ATTEMPT") == 1
+            await demand_honest(late)
+
+
+async def test_a_stopped_follower_tells_the_import_once(
+    party: Party, live: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 What follows graph may stop between any two messages of an import: the log tells it once,
+    and whole."""
+    await lived_in(party)
+    apply, applied = Following.apply, []
+
+    async def stopping(self: Following, news: News) -> None:
+        applied.append(news.seq)
+        if len(applied) in (2, 5, 9):
+            raise GraphUnavailable("the feed fell silent")
+        await apply(self, news)
+
+    monkeypatch.setattr(Following, "apply", stopping)
+    monkeypatch.setattr(feed, "CHANGES_A_MESSAGE", 4)
+    async with moved(tmp_path, party, live.clock) as (_, guest, _):
+        assert len(applied) > 9
+        assert await guest.actions() == ["IMPORT"]
+        await demand_honest(guest)
