@@ -274,3 +274,24 @@ def demand_refused(forger: Forger, forgeries: Mapping[str, tuple[Forgery, str]])
             forged.verify()
 
         assert (name, caught.value.check) == (name, check)
+
+
+def demand_refused_alone(forger: Forger, forgeries: Mapping[str, tuple[Forgery, str]]) -> None:
+    """Demand that each forgery is refused by its rule, and that without this rule none refuses."""
+    assert refusal(forger) == ""
+    found = {}
+    for name, (forge, rule) in forgeries.items():
+        forged = forger.copy()
+        forge(forged)
+        found[name] = refusal(forged), refusal(forged, rule)
+
+    assert found == {name: (rule, "") for name, (_, rule) in forgeries.items()}
+
+
+def refusal(forger: Forger, *skipped: str) -> str:
+    """Return the rule that refuses a log, "" when none does."""
+    try:
+        forger.verify(*skipped)
+    except LogInvalid as error:
+        return error.check.split(" of ")[0]
+    return ""

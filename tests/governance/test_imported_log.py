@@ -6,15 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2
+import rfc8785
+from concord.governance.v1 import principal_pb2, proposal_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
 from concord_client import signing
+from concord_client.audit.log import LogInvalid, Pinned
 from concord_client.audit.store import differences
 from concord_governance.domain.exceptions import GraphUnavailable
 from concord_governance.ports import News
 from concord_governance.usecases import importing
 from concord_governance.usecases.following import Following
 from concord_graph.servicer import feed
+from forged_imports import IMPORT_FORGERIES, READ_IMPORTS
+from forger import Forger, demand_refused, demand_refused_alone
 from governed_world import (
     HUMAN,
     STATUS,
@@ -205,3 +209,38 @@ async def test_a_stopped_follower_tells_the_import_once(
         assert len(applied) > 9
         assert await guest.actions() == ["IMPORT"]
         await demand_honest(guest)
+
+
+async def test_every_rule_refuses_its_forged_import_alone(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """A2 G15 Hashes, checkpoint and signatures of each forgery are right, and it is refused: by the
+    rule named here, and by none when that is switched off; or as a paper of its parties."""
+    await lived_in(party)
+    async with moved(tmp_path, party, live.clock) as (_, guest, keys):
+        await guest.decide(await guest.propose(edge_action(target="kindness")))
+        edge = await guest.edge("agent", "VALUES", "kindness")
+        assert edge is not None
+        delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
+        await refused(guest.graph.DeleteEdge(delete))
+        while "DELETE_ATTEMPT" not in await guest.actions():
+            pass
+        header, *leaves = (json.loads(line) for line in await guest.export_log())
+        pinned = Pinned(genesis_digest=signing.genesis_digest(rfc8785.dumps(header["genesis"])))
+        forger = Forger(header, leaves, keys, guest, {}, guest.human, pinned)
+
+        demand_refused_alone(forger, IMPORT_FORGERIES)
+        demand_refused(forger, READ_IMPORTS)
+
+
+async def test_an_import_of_another_genesis_is_not_the_pinned_one(
+    party: Party, live: World, tmp_path: Path
+) -> None:
+    """V5 A2 Who pinned the genesis at the old place holds the log of the new one against it."""
+    pin = await party.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
+    async with moved(tmp_path, party, live.clock) as (_, guest, _):
+        await guest.verified(genesis_digest=pin.genesis_digest)
+        with pytest.raises(LogInvalid) as caught:
+            await guest.verified(genesis_digest="0" * 64)
+
+        assert caught.value.check == "genesis_digest"

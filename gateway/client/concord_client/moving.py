@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from base64 import urlsafe_b64decode
+from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -119,6 +119,16 @@ def _take(agreed: Agreed, told: dict[str, Any]) -> None:
         told.get("ends"),
         method=told.get("author", {}).get("method", ""),
     )
+
+
+def governance_named(grant: bytes) -> bytes:
+    """The governance key that a restore grant names, unverified; empty when it names none."""
+    try:
+        payload = json.loads(b64decode(json.loads(grant)["payload"]))
+        key = str(payload["governance_key"])
+        return urlsafe_b64decode(key + "=" * (-len(key) % 4))
+    except (ValueError, KeyError, TypeError):
+        return b""
 
 
 def import_space(

@@ -11,6 +11,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.waiting import await_index
 
 if TYPE_CHECKING:
+    from concord_client.client import Client
     from concord_client.moving import Export
 
 
@@ -58,6 +59,8 @@ def import_space(
     export = _looked_at(path)
     signed = _signed(export, grant)
     with session.client() as client:
+        if signed:
+            _demand_governance(client, signed)
         with bar("Importing", path.stat().st_size) as advance:
             reply = send(
                 client.graph,
@@ -72,6 +75,21 @@ def import_space(
         session.reply(reply)
     else:
         typer.echo(f"Imported {reply.line_count:,} lines of the space {export.space!r}.")
+
+
+def _demand_governance(client: "Client", grant: bytes) -> None:
+    """Refuse a grant that would let another governance decide here than the one that is here."""
+    from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
+
+    from concord_client.keyfiles import encoded
+    from concord_client.moving import governance_named
+
+    here = client.principals.GetPrincipals(GetPrincipalsRequest()).governance_key
+    if governance_named(grant) != here:
+        raise CommandError(
+            "What was signed names another governance than the one here, which could then change "
+            f"nothing that both agreed to: both parties sign for the key {encoded(here)}."
+        )
 
 
 def _looked_at(path: Path) -> "Export":
@@ -92,7 +110,7 @@ def _signed(export: "Export", grant: Path | None) -> bytes:
         raise CommandError(
             f"Both parties of the space {export.space!r} must sign for this: give what they have "
             f"signed with --grant. The export's digest is {export.digest}, its genesis's "
-            f"{export.genesis_digest}."
+            f"{export.genesis_digest}; they also sign for governance's key where it goes."
         )
     return grant.read_bytes()
 
