@@ -23,3 +23,6 @@ MAX_PAPER_BYTES = 65_536
 MAX_GRANT_BYTES = 262_144
 """Bytes of a grant as graph takes it: base64 of the etags, once, and of both consents, each under
 4,096 bytes since its fields are short and it names the etags by their digest."""
+
+FEWEST_NONCE_BYTES = 16
+"""Bytes of a nonce before it is written as text."""

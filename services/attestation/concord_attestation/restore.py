@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from concord_attestation.bounds import FEWEST_NONCE_BYTES
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
     RESTORE_TYPE,
@@ -19,7 +20,6 @@ from concord_attestation.envelope import (
 from concord_attestation.instants import parse_time
 from concord_attestation.keys import is_sound
 from concord_attestation.payloads import RestorePayload, read_payload, shaped
-from concord_attestation.verify import FEWEST_NONCE_BYTES
 
 MAX_RESTORE_BYTES = 16_384
 

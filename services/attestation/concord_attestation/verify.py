@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
-from concord_attestation.bounds import MAX_GRANT_BYTES, MAX_PAPER_BYTES
+from concord_attestation.bounds import FEWEST_NONCE_BYTES, MAX_GRANT_BYTES, MAX_PAPER_BYTES
 from concord_attestation.consent import (
     CONSENT_TYPE,
     GRANT_TYPE,
@@ -46,8 +46,6 @@ from concord_attestation.payloads import (
     read_payload,
     shaped,
 )
-
-FEWEST_NONCE_BYTES = 16
 
 _Payload = TypeVar("_Payload", bound=StrictModel)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
