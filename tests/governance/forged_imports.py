@@ -28,14 +28,18 @@ def _items(it: Forger) -> list[dict[str, Any]]:
 
 def _imported_again(it: Forger) -> None:
     """Go back to what was brought, under the same signatures."""
-    told = _import(it)
-    it.add(told, {"graph_seq": _attempt(it)["properties"]["graph_seq"] + 1})
+    last = _attempt(it)["properties"]
+    later = {"graph_seq": last["graph_seq"] + 1, "record_time": last["record_time"]}
+    it.add(_import(it), later)
 
 
 def _imported_late(it: Forger) -> None:
     """Let something be recorded here before it."""
     earlier = copy.deepcopy(_attempt(it)) | {"time": it.leaves[0]["time"]}
-    earlier["properties"]["graph_seq"] = 1
+    earlier["properties"] |= {
+        "graph_seq": 1,
+        "record_time": _import(it)["properties"]["record_time"],
+    }
     it.leaves.insert(0, earlier)
 
 

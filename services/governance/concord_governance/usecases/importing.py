@@ -12,6 +12,7 @@ from typing import Any
 
 import rfc8785
 from concord_attestation.agreed import Agreed
+from concord_attestation.instants import format_time
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json
@@ -93,6 +94,7 @@ def _parts(items: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 def _entry(noted: Noted, items: Sequence[dict[str, Any]], place: int, parts: int) -> Entry:
     told: dict[str, Json] = {
         "graph_seq": noted.seq,
+        "record_time": format_time(noted.record_time),
         "part": place,
         "parts": parts,
         "items": list(items),
