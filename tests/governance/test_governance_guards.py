@@ -18,12 +18,15 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import verify
+from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.payloads import ConsentPayload
 from concord_client import signing
 from concord_client.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain import actions, framing, safeguards
+from concord_governance.domain import actions, entries, framing, safeguards
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.exceptions import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, desk, proposing
@@ -45,6 +48,7 @@ from governed_world import (
     salt,
     world,
 )
+from test_bounds import linking
 from test_changed_keys import follower_held, key_change
 from test_papers import revoke, reword
 from test_undo_conflicts import CASES
@@ -80,6 +84,33 @@ async def a_decision_under_other_rules(scene: Scene) -> str:
         with suppress(grpc.aio.AioRpcError):
             await party.approve(proposal, AGENT)
             return "a proposal was decided under other rules than it names"
+    return ""
+
+
+async def a_change_that_fits_no_grant(scene: Scene) -> str:
+    """Propose and sign one item more than papers name."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        with suppress(grpc.aio.AioRpcError):
+            done = await party.decide(await party.propose(linking(MAX_ITEMS)))
+            assert done.status == STATUS.PROPOSAL_STATUS_FAILED
+            return "both consents were spent on what fits no grant"
+    return ""
+
+
+async def a_line_that_no_verifier_reads(scene: Scene) -> str:
+    """Bring an entry to the ledger that is larger than a line may be."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        entry = Entry(Action.SMF_UNDO, Actor.SYSTEM, reason="x" * MAX_ENTRY_BYTES)
+        with suppress(ProposalTooLarge):
+            await live.app._ledger.write("one", lambda tx: tx.append([entry]))
+        try:
+            await party.verified()
+        except LogInvalid as error:
+            return f"an honest log no longer verifies: {error.check}"
     return ""
 
 
@@ -625,6 +656,16 @@ GUARDS = {
         a_consent_of_an_old_key,
         "both consents were spent on a key that is gone",
         checks={"consents_keep_their_key": False},
+    ),
+    "papers that fit": Guard(
+        a_change_that_fits_no_grant,
+        "both consents were spent on what fits no grant",
+        off=_without(proposing, "_demand_fits", lambda _: None),
+    ),
+    "entries that fit": Guard(
+        a_line_that_no_verifier_reads,
+        "an honest log no longer verifies: form",
+        off=_without(entries, "MAX_ENTRY_BYTES", 1 << 30),
     ),
     "whose key": Guard(
         a_forged_consent,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 
 import pytest
+from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
-from concord_client.reviewing import review
+from concord_client.reviewing import ReviewError, demand_undoing, review
 from concord_graph.usecases import taking_along
 from governed_world import (
     CONSTITUTIVE,
@@ -20,7 +23,7 @@ from governed_world import (
     request_id,
     salt,
 )
-from test_honest_log import DESCRIPTIVE, demand_honest, does, undoes
+from test_honest_log import DESCRIPTIVE, demand_honest, does
 
 EXECUTED, FAILED = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_FAILED
 A_BATCH = 1_000
@@ -67,6 +70,16 @@ async def hub_with(party: Party, count: int) -> governed_pb2.GovernedAction:
     return governed_pb2.GovernedAction(delete_node=delete)
 
 
+async def decided(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
+    """Give both consents, and wait until the log has followed graph through all of the change."""
+    found = await party.decide(proposal)
+    async with asyncio.timeout(60):
+        while found.status == STATUS.PROPOSAL_STATUS_APPROVED:
+            await asyncio.sleep(0.05)
+            found = await party.get(proposal)
+    return found
+
+
 async def executed_entry(party: Party) -> dict[str, object]:
     """Return what the newest SMF_EXECUTE says."""
     leaves = [json.loads(line) for line in (await party.export_log())[1:]]
@@ -83,7 +96,7 @@ async def test_many_links_keep_no_constitutive_memory_from_being_erased(
     proposal = await party.propose(await creed_with(party, count))
     assert [item.id for item in proposal.affected] == ["creed"]
     assert proposal.taken_along == count
-    done = await party.decide(proposal)
+    done = await decided(party, proposal)
 
     assert (done.status, done.resolution) == (EXECUTED, "")
     told = await executed_entry(party)
@@ -99,11 +112,12 @@ async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(party: Pa
     before = await party.state()
     proposal = await party.propose(delete)
     assert (len(proposal.affected), proposal.taken_along) == (2, MAX_ITEMS + 100)
-    done = await party.decide(proposal)
+    done = await decided(party, proposal)
     assert (done.status, done.resolution) == (EXECUTED, "")
     assert await party.state() != before
-    await undoes(party, done)
+    undone = await decided(party, await party.undo(done))
 
+    assert undone.status == EXECUTED
     assert await party.state() == before
     assert max(map(len, await party.export_log())) < MAX_ENTRY_BYTES
     await demand_honest(party)
@@ -188,6 +202,29 @@ async def test_what_an_undo_takes_along_is_held_to_its_revision(party: Party) ->
             item.taken_along = True
     failure = await refused(reverted(party, *undo.action.revert_items.items))
     assert reason_of(failure) == ("CONSTITUTIVE_EDGE_PROTECTED", "")
+
+
+async def test_who_signs_an_undo_holds_it_against_what_went_along(party: Party) -> None:
+    """V8 A2 The log's digest of what went along fits the whole of what an undo names as such, and
+    nothing less or else."""
+    undo = await party.undo(await does(party, await hub_with(party, 3)))
+    log = [line.removesuffix(b"\n") for line in await party.export_log()]
+    leaf = next(
+        line
+        for line in log
+        if json.loads(line).get("action") == "SMF_EXECUTE"
+        and json.loads(line)["proposal"]["id"] == undo.undo_of
+    )
+    found = review(undo)
+    demand_undoing(found, leaf)
+
+    items = found.document["action"]["revert_items"]["items"]
+    place = next(at for at, item in enumerate(items) if item.get("taken_along"))
+    for forged in ([*items[:place], *items[place + 1 :]], [*items, items[place] | {"id": "x"}]):
+        action = {"revert_items": {"items": forged}}
+        other = replace(found, document={**found.document, "action": action})
+        with pytest.raises(ReviewError, match="undo_of"):
+            demand_undoing(other, leaf)
 
 
 async def reverted(party: Party, *items: governed_pb2.RevertedItem) -> None:

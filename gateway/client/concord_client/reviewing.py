@@ -165,7 +165,7 @@ def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
     """Check that an undo brings back what its original changed, by the log's entry of that.
 
     `leaf`: the SMF_EXECUTE entry of the proposal that it undoes, proved to be in the log; None when
-    there is none. Of what the original took along the entry tells how many there were.
+    there is none. What the original took along is held against the entry's digest of it.
 
     Raises:
         ReviewError: "undo_of": it is of another proposal, or of other items or revisions.
@@ -173,21 +173,27 @@ def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
     try:
         told = json.loads(leaf or b"{}")
         items = found.document["action"]["revert_items"]["items"]
-        wanted = {
-            (item["id"], int(item.get("revision", 0)), int(item["expected_revision"]))
-            for item in items
-            if not item.get("taken_along")
-        }
-        along = sum(bool(item.get("taken_along")) for item in items)
+        wanted = {_reverted(item) for item in items if not item.get("taken_along")}
+        along = [_reverted(item) for item in items if item.get("taken_along")]
         effects = told["properties"]["effects"]
         done = {(each["id"], each["before"], each["after"]) for each in effects}
         alike = told["proposal"]["id"] == found.document["undo_of"] and wanted == done
-        alike = alike and along <= told["properties"]["taken_along"]["count"]
+        alike = alike and told["properties"]["taken_along"] == _counted(along)
         alike = alike and told["action"] == "SMF_EXECUTE"
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ReviewError("undo_of") from None
     if not alike:
         raise ReviewError("undo_of")
+
+
+def _reverted(item: Mapping[str, Any]) -> tuple[str, int, int]:
+    return item["id"], int(item.get("revision", 0)), int(item["expected_revision"])
+
+
+def _counted(items: list[tuple[str, int, int]]) -> dict[str, Any]:
+    """Return how the log tells of what goes along: a line for each, by id."""
+    lines = "".join(f"{name} {before} {after}\n" for name, before, after in sorted(items))
+    return {"count": len(items), "digest": sha256(lines.encode()).hexdigest() if items else ""}
 
 
 def kind_name(kind: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 
 import pytest
 import pytest_asyncio
@@ -282,6 +283,31 @@ async def test_every_kind_of_change_goes_through_the_door(door: Door) -> None:
     assert half.metadata == {"check": "etags"}
     assert gone.WhichOneof("item") is None
     assert [n.edge.id for n in (await door.calls.neighbors("Me")).neighbors] == [courage.id]
+
+
+async def test_what_needs_no_consent_goes_along_counted(door: Door) -> None:
+    """G4 V6 Edges that anybody may hang on a node are told and counted, not named in papers; a
+    replay tells the same."""
+    await door.parties.constitutive_edge(door.calls)
+    plain = [
+        await door.calls.put_edge("Honesty", "LIKES", f"thing {number}") for number in range(3)
+    ]
+    node = await door.calls.get_node("Honesty")
+    delete = governed_pb2.GovernedAction()
+    delete.delete_node.request_id = "delete"
+    delete.delete_node.id, delete.delete_node.etag = node.id, node.etag
+    delete.delete_node.cascade = True
+    seen = await door.calls.governed.PreviewChange(governed_pb2.PreviewChangeRequest(action=delete))
+    grant = door.parties.grant(delete, {item.id: item.etag for item in seen.items})
+    request = governed_pb2.ApplyGovernedChangeRequest(request_id="1", action=delete, grant=grant)
+    done = await door.calls.governed.ApplyGovernedChange(request)
+
+    along = [effect for effect in done.effects if effect.taken_along]
+    said = "".join(f"{e.id} {e.before_revision} {e.after_revision}\n" for e in along)
+    assert (len(seen.items), seen.taken_along, len(done.effects)) == (2, 3, 5)
+    assert [effect.id for effect in along] == sorted(edge.id for edge in plain)
+    assert (done.taken_along, done.taken_along_digest) == (3, sha256(said.encode()).hexdigest())
+    assert await door.calls.governed.ApplyGovernedChange(request) == done
 
 
 async def test_a_grant_opens_one_space_only(door: Door) -> None:

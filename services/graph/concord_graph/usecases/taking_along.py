@@ -56,7 +56,7 @@ def references(effects: Sequence[Effect], scope: Scope) -> list[Ref]:
     along = sorted((each for each in effects if scope.takes_along(each)), key=lambda each: each.id)
     if not along:
         return []
-    said = "".join(f"{each.id} {int(each.kind)} {each.before} {each.after}\n" for each in along)
+    said = "".join(f"{each.id} {each.before} {each.after}\n" for each in along)
     counted = Ref(ItemKind.GHOST, sha256(said.encode()).hexdigest(), len(along), COUNTED)
     if scope.erases or len(along) > MOST_TOLD:
         return [counted]

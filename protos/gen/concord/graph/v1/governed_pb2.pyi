@@ -728,8 +728,8 @@ class ApplyGovernedChangeResponse(_message.Message):
     taken_along: _builtins.int
     """How many items were taken along."""
     taken_along_digest: _builtins.str
-    """Hex SHA-256 of a line for each of them, by id: "ID KIND BEFORE AFTER" with the numbers of kind and
-    revisions; empty when there is none.
+    """Hex SHA-256 of a line for each of them, by id: "ID BEFORE AFTER" with both revisions; empty when
+    there is none.
     """
     @_builtins.property
     def node(self) -> _type_pb2.Node:
