@@ -177,6 +177,16 @@ async def _the_end_is_renamed(party: Party) -> str:
     return (await renamed(party, "honesty", "profit")).id
 
 
+async def _the_edge_is_moved(party: Party) -> str:
+    found = await held(party, "agent", "VALUES", "honesty")
+    found.target.CopyFrom(type_pb2.EdgeEnd(name="profit"))
+    request = graph_pb2.UpdateEdgeRequest(
+        request_id=request_id(), edge=found, update_mask=FieldMask(paths=["target"])
+    )
+    await party.graph.UpdateEdge(request)
+    return found.id
+
+
 async def _the_name_is_taken(party: Party) -> str:
     return (await node(party, "honesty")).id
 
@@ -209,6 +219,9 @@ CASES = {
     ),
     "an end of what a fact says again has another name": Case(
         _a_memory_of_a_written_edge_was_forgotten, _the_end_is_renamed
+    ),
+    "the edge of a fact says something else": Case(
+        _a_memory_of_a_written_edge_was_forgotten, _the_edge_is_moved
     ),
     "its name is taken": Case(_a_node_was_deleted, _the_name_is_taken),
     "its place is taken": Case(_a_plain_edge_was_deleted, _the_place_is_taken),

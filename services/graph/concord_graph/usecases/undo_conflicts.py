@@ -104,6 +104,7 @@ async def _lost_facts(tx: Reads, before: Memory, after: Memory, plan: Plan) -> l
             then = await _as_known(tx, End(edge.id, ItemKind.EDGE), before.revision)
             if isinstance(then, Edge) and _stand(then) != _stand(edge):
                 lost.append(edge_id)
+                continue
         lost += await _changed_ends(tx, edge, before.revision, plan)
     return lost
 
