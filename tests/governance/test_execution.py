@@ -133,6 +133,7 @@ async def test_a_decision_found_expired_fails(
             STATUS.PROPOSAL_STATUS_FAILED,
             "ERROR_REASON_GRANT_INVALID",
         )
+        assert done.failed_check == "expiry"
         assert await party.edge("agent", "VALUES", "honesty") is None
         assert (await party.verified()).executed == 0
 

@@ -140,6 +140,9 @@ async def test_words_changed_after_the_first_consent_are_refused(
     assert shown.digest != proposal.digest
     assert after.status == STATUS.PROPOSAL_STATUS_FAILED
     assert after.resolution == "ERROR_REASON_CONSENT_INVALID"
+    assert after.failed_check == "AGENT proposal_digest"
+    told = json.loads((await party.export_log())[-1])
+    assert (told["action"], told["properties"]["check"]) == ("SMF_FAIL", after.failed_check)
     assert before == await party.state()
 
 
@@ -258,6 +261,29 @@ async def test_an_applied_consent_is_not_revoked(party: Party) -> None:
 
     assert reason_of(failure) == ("PROPOSAL_STATE", "")
     assert await party.edge("agent", "VALUES", "honesty") is not None
+
+
+async def test_a_slot_burns_no_other_slots_nonce(party: Party) -> None:
+    """V6 A revocation that the agent signs takes back the agent's consent: naming the human's nonce
+    at graph itself, with every server's key, it takes nothing back."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, HUMAN)
+    await party.approve(proposal, HUMAN, consent)
+    paper = signing.sign_revocation(
+        slot=AGENT,
+        signer=party.agent,
+        space=party.space,
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        consent=consent,
+    )
+    revocation = governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=paper)
+    await party.governed.RevokeConsent(revocation)
+
+    done = await party.approve(proposal, AGENT)
+
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    await party.verified()
 
 
 async def test_a_key_changes_bilaterally(party: Party) -> None:

@@ -39,6 +39,11 @@ RESTORE_CHECKS = (
 )
 
 
+def of_slot(slot: str, nonce: str) -> str:
+    """Return a consent's nonce as it is burnt: no slot can use up what another one signs."""
+    return f"{slot}:{nonce}"
+
+
 class ConsentError(Exception):
     """Root of the refusals of this module."""
 
@@ -180,14 +185,9 @@ class Grant:
     """In the order of REQUIRED_SLOTS."""
 
     @property
-    def consent_nonces(self) -> tuple[str, ...]:
-        """The consents' nonces, in the order of REQUIRED_SLOTS."""
-        return tuple(consent.nonce for consent in self.consents)
-
-    @property
     def nonces(self) -> tuple[str, ...]:
-        """Every nonce that the change burns: the grant's own, then the consents'."""
-        return (self.nonce, *self.consent_nonces)
+        """Every nonce that the change burns: the grant's own, then each consent's as its slot's."""
+        return (self.nonce, *(of_slot(each.slot, each.nonce) for each in self.consents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,11 @@ def test_a_grant_with_both_consents_holds() -> None:
     )
 
     assert expected == grant
-    assert grant.nonces == (grant.nonce, url(b"\x01" * 16), url(b"\x02" * 16))
+    assert grant.nonces == (
+        grant.nonce,
+        "AGENT:" + url(b"\x01" * 16),
+        "HUMAN:" + url(b"\x02" * 16),
+    )
 
 
 def respelled(envelope: Payload, old: str, new: str, *keys: Ed25519PrivateKey) -> Payload:

@@ -122,7 +122,10 @@ def status_of(proposal: proposal_pb2.Proposal) -> str:
 def why(proposal: proposal_pb2.Proposal) -> str:
     """Why it ended: a failure's check in words, a rejection's reason as it was given."""
     failed = proposal.status == proposal_pb2.PROPOSAL_STATUS_FAILED
-    return in_words(proposal.resolution) if failed else proposal.resolution
+    if not failed:
+        return proposal.resolution
+    check = f" (check: {proposal.failed_check})" if proposal.failed_check else ""
+    return in_words(proposal.resolution) + check
 
 
 def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:

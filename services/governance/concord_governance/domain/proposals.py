@@ -194,6 +194,7 @@ class Proposal:
     resolve_time: int | None = None
     resolved_by: str = ""
     resolution: str = ""
+    """Why it ended; of a failure the reason's name and, after a blank, the check that failed."""
     undone_by: str = ""
     undo_until: int | None = None
     orphaned: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_governance.domain.entries import Action, Actor
-from concord_governance.domain.proposals import GivenConsent, Proposal
+from concord_governance.domain.proposals import GivenConsent, Proposal, Status
 from concord_governance.ports import Leaf
 from concord_governance.usecases.reading import Briefing
 
@@ -25,6 +25,9 @@ def stamp(time: int) -> Timestamp:
 def proposal(found: Proposal) -> proposal_pb2.Proposal:
     """Return a proposal as it stands."""
     newest = found.newest
+    reason, check = found.resolution, ""
+    if found.status == Status.FAILED:
+        reason, _, check = reason.partition(" ")
     reply = proposal_pb2.Proposal(
         id=found.id,
         number=newest.number,
@@ -55,7 +58,8 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         create_time=stamp(found.create_time),
         expire_time=stamp(newest.expire_time),
         resolved_by=found.resolved_by,
-        resolution=found.resolution,
+        resolution=reason,
+        failed_check=check,
         undo_of=newest.undo_of,
         undone_by=found.undone_by,
         orphaned_ids=found.orphaned,

@@ -81,7 +81,7 @@ class Executing:
             except GraphUnavailable:
                 return proposal, ""
             except GraphRefused as refusal:
-                return await self._failed(space, proposal_id, refusal.reason), ""
+                return await self._failed(space, proposal_id, refusal.reason, _check(refusal)), ""
             finally:
                 self._running.pop(proposal_id, None)
             if not await self._is_told(space, done):
@@ -177,14 +177,16 @@ class Executing:
             ]
         )
 
-    async def _failed(self, space: str, proposal_id: str, reason: str) -> Proposal:
+    async def _failed(self, space: str, proposal_id: str, reason: str, check: str = "") -> Proposal:
         async def work(tx: LedgerWrites) -> Proposal:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
-            after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), reason)
+            why = f"{reason} {check}".strip()
+            after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), why)
             await tx.put(stored, after)
-            entry = entry_on(after, Action.SMF_FAIL, Actor.SYSTEM, decision_id=stored.decision.id)
+            told = {"decision_id": stored.decision.id, "check": check}
+            entry = entry_on(after, Action.SMF_FAIL, Actor.SYSTEM, **told)
             await tx.append([replace(entry, blocked=True, reason=reason)])
             return await existing(tx, proposal_id)
 
@@ -219,6 +221,12 @@ async def _is_told_of(tx: LedgerReads, decision: Decision) -> bool:
                 return True
         before = leaves[-1].index
     return False
+
+
+def _check(refusal: GraphRefused) -> str:
+    """Return which check failed, after the slot whose paper it was of; empty when no one said."""
+    told = (refusal.metadata.get(name, "") for name in ("slot", "check"))
+    return " ".join(filter(None, told))
 
 
 def _who(proposal: Proposal) -> str:

@@ -16,6 +16,7 @@ from concord_attestation.consent import (
     GrantInvalid,
     RestoreGrant,
     RestoreInvalid,
+    of_slot,
 )
 from concord_attestation.restore import restored_governance_key
 
@@ -62,7 +63,8 @@ ORPHANED = "orphaned"
 MOST_ORPHANS = 1_000
 _KEY_BYTES = 32
 RESTORED = "restore:"
-"""Begins a burnt nonce that let an import in; no other nonce has a colon."""
+"""Begins a burnt nonce that let an import in; a consent's begins with its slot, a grant's has no
+colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class GovernedChanges:
     async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
         """Burn a consent's nonce, on its principal's signature alone."""
         answer = self._verify_revocation(envelope, await keys_now(writer.tx))
-        if not await writer.tx.burn([answer.nonce]):
+        if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
             raise ConsentInvalid(answer.slot, "nonce")
         return ()
 

@@ -395,6 +395,7 @@ class Proposal(_message.Message):
     FRAMING_CHECK_FIELD_NUMBER: _builtins.int
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
     TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    FAILED_CHECK_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -434,6 +435,10 @@ class Proposal(_message.Message):
     taken_along: _builtins.int
     """How many other items the action takes along, as it was when the revision was made: they need no
     consent and the action does not name them, such as the descriptive edges of a node that is deleted.
+    """
+    failed_check: _builtins.str
+    """Of a failure: the check that failed, after the slot whose paper it was of if it was of one; empty
+    when `resolution` says all. Example: "etags", "HUMAN signature".
     """
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
@@ -501,10 +506,11 @@ class Proposal(_message.Message):
         framing_check: Global___FramingCheck.ValueType = ...,
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
         taken_along: _builtins.int = ...,
+        failed_check: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "taken_along", b"taken_along", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "taken_along", b"taken_along", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
