@@ -406,6 +406,7 @@ def _next_revision(table: str, where: str, changed: str) -> tuple[str, ...]:
 
 
 OPENED = "INSERT INTO open_grant (space, digest) SELECT id, 'any' FROM space"
+IMPORTED = "INSERT INTO imported (space, seq, restore) SELECT id, 1, x'00' FROM space LIMIT 1"
 DEFINING = "id IN (SELECT source_id FROM edge WHERE edge_type = 2)"
 
 # What each trigger alone refuses: statements past all code of ours, of which the last must fail.
@@ -443,6 +444,8 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "memory_protected_erase": _next_revision("memory", "edge_type = 2", "erase_time = 9"),
     "edge_protected_erase": _next_revision("edge", "edge_type = 2", "erase_time = 9"),
     "node_erased_for_good": _next_revision("node", "erase_time <> 0", "erase_time = 0"),
+    "imported_written_once": (IMPORTED, "UPDATE imported SET seq = seq + 1"),
+    "imported_kept": (IMPORTED, "DELETE FROM imported"),
     "support_written_once": ("UPDATE support SET place = place + 1",),
     "early_refusal_written_once": ("UPDATE early_refusal SET reason = 'x'",),
     "erasure_written_once": ("UPDATE erasure SET reason = 'x'",),
@@ -458,7 +461,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
         )
     },
 }
-REFUSED = re.compile("constitutive|append-only|reserved")
+REFUSED = re.compile("constitutive|append-only|reserved|kept|written once")
 
 
 def test_every_trigger_is_in_the_list(template: Template) -> None:
