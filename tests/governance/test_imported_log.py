@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -244,3 +245,34 @@ async def test_an_import_of_another_genesis_is_not_the_pinned_one(
             await guest.verified(genesis_digest="0" * 64)
 
         assert caught.value.check == "genesis_digest"
+
+
+async def test_no_paper_comes_before_the_import_in_the_log(
+    party: Party, live: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A2 V6 Graph has the imported keys at once, the log only when it was followed: what is signed
+    in between waits, for before the import's entry no reader of the log could judge it."""
+    former = await other_key(party)
+    export = await exported(party, tmp_path / "one.jsonl")
+    (tmp_path / "there").mkdir()
+    apply, follows = Following.apply, asyncio.Event()
+
+    async def late(self: Following, news: News) -> None:
+        await follows.wait()
+        await apply(self, news)
+
+    monkeypatch.setattr(Following, "apply", late)
+    async with world(tmp_path / "there", clock=live.clock) as there:
+        guest = there.party()
+        guest.agent, guest.human = party.agent, party.human
+        await brought(guest, export, await restore_grant(guest, export, [former]))
+        proposal = await guest.propose(edge_action(target="kindness"))
+        failure = await refused(guest.approve(proposal, HUMAN))
+        assert failure.reason == "ERROR_REASON_KEYS_CHANGING"
+        follows.set()
+        while "IMPORT" not in await guest.actions():
+            pass
+        done = await guest.decide(proposal)
+
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        await demand_honest(guest)

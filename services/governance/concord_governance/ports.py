@@ -248,6 +248,8 @@ class Standing:
 
     genesis: GenesisRecord
     envelope: bytes
+    imported_seq: int = 0
+    """The change with which the space was imported; 0: it began here."""
 
 
 @dataclass(frozen=True, slots=True)

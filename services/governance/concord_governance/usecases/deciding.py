@@ -44,7 +44,7 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites
+from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites, Standing
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
 from concord_governance.usecases.executing import Executing
 
@@ -69,10 +69,11 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Who counts in a space, and after how many changes of keys."""
+    """Who counts in a space, after how many changes of keys and after which import."""
 
     genesis: GenesisRecord
     changes: int
+    imported_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,8 @@ class Deciding:
         """Return graph's keys with the ledger's count of their changes, which is read first: a
         transaction that finds the same count knows that they are the ledger's own."""
         changes = await self._desk.ledger.read(space, lambda tx: tx.key_changes())
-        return Keys(await self._standing(space), changes)
+        found = await self._standing(space)
+        return Keys(found.genesis, changes, found.imported_seq)
 
     async def _demand_standing(self, tx: LedgerReads, keys: Keys) -> GenesisRecord:
         """Refuse to judge a paper by keys that the log does not tell of at this place.
@@ -260,6 +262,8 @@ class Deciding:
         decided = await tx.undecided_effects()
         pending = any(each.newest.kind == Kind.CHANGE_KEY for each in decided)
         changed = pending or await tx.key_changes() != keys.changes
+        if self._checks.keys_are_settled and (await tx.feed_cursor())[1] < keys.imported_seq:
+            raise KeysChanging("what came with the space's import is not in the log yet")
         if self._checks.keys_are_settled and changed:
             raise KeysChanging("a key is being changed")
         return keys.genesis
@@ -276,11 +280,11 @@ class Deciding:
         ]
         return replace(stored, consents=tuple(judged))
 
-    async def _standing(self, space: str) -> GenesisRecord:
+    async def _standing(self, space: str) -> Standing:
         found = await self._graph.standing(space)
         if found is None:
             raise GenesisMissing("the space has no genesis")
-        return found.genesis
+        return found
 
     async def _open(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
         """Return a proposal that waits for answers, whatever a sweep has done (V4)."""

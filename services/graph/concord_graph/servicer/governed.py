@@ -114,10 +114,11 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         found = await self._queries.genesis(caller().space)
         if found is None:
             return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
-        record, envelope = found
+        record, envelope, imported_seq = found
         return governed_pb2.GetGenesisResponse(
             status=type_pb2.LOOKUP_STATUS_FOUND,
             genesis=envelope,
+            imported_seq=imported_seq,
             genesis_digest=record.digest,
             governance_key=record.governance_key,
             slots=[

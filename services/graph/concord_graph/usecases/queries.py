@@ -336,13 +336,16 @@ class Queries:
 
         return await self.read(space, work)
 
-    async def genesis(self, space: str) -> tuple[GenesisRecord, bytes] | None:
-        """Return the genesis with the keys as they stand now, and the record as accepted."""
+    async def genesis(self, space: str) -> tuple[GenesisRecord, bytes, int] | None:
+        """Return the genesis with the keys as they stand now, the record as accepted, and with
+        which change it was imported (0: it was not)."""
 
-        async def work(tx: Reads, _: int) -> tuple[GenesisRecord, bytes] | None:
+        async def work(tx: Reads, _: int) -> tuple[GenesisRecord, bytes, int] | None:
             if await tx.genesis() is None:
                 return None
-            return await keys_now(tx), await tx.genesis_envelope()
+            imported = await tx.imported()
+            seq = imported.seq if imported else 0
+            return await keys_now(tx), await tx.genesis_envelope(), seq
 
         return await self.read(space, work)
 

@@ -538,6 +538,7 @@ class GetGenesisResponse(_message.Message):
     GENESIS_DIGEST_FIELD_NUMBER: _builtins.int
     GOVERNANCE_KEY_FIELD_NUMBER: _builtins.int
     SLOTS_FIELD_NUMBER: _builtins.int
+    IMPORTED_SEQ_FIELD_NUMBER: _builtins.int
     status: _type_pb2.LookupStatus.ValueType
     """Whether the space has one."""
     genesis: _builtins.bytes
@@ -546,6 +547,8 @@ class GetGenesisResponse(_message.Message):
     """Hex SHA-256 of the record's signed bytes."""
     governance_key: _builtins.bytes
     """Governance's raw public key, 32 bytes."""
+    imported_seq: _builtins.int
+    """The change with which both parties had the space imported; 0 = it began here."""
     @_builtins.property
     def slots(self) -> _containers.RepeatedCompositeFieldContainer[Global___SlotKey]:
         """Both slots as they stand now."""
@@ -558,10 +561,11 @@ class GetGenesisResponse(_message.Message):
         genesis_digest: _builtins.str = ...,
         governance_key: _builtins.bytes = ...,
         slots: _abc.Iterable[Global___SlotKey] | None = ...,
+        imported_seq: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["genesis", b"genesis", "genesis_digest", b"genesis_digest", "governance_key", b"governance_key", "slots", b"slots", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["genesis", b"genesis", "genesis_digest", b"genesis_digest", "governance_key", b"governance_key", "imported_seq", b"imported_seq", "slots", b"slots", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

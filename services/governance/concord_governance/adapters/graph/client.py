@@ -139,7 +139,7 @@ class GraphClient:
             governance_key=found.governance_key,
             digest=found.genesis_digest,
         )
-        return Standing(record, found.genesis)
+        return Standing(record, found.genesis, found.imported_seq)
 
     async def heads(self) -> Mapping[str, tuple[str, int]]:
         """Return (epoch, newest seq) of every space that graph has."""
