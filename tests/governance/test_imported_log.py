@@ -136,14 +136,13 @@ async def test_what_was_decided_elsewhere_is_not_undone_here(
     """V8 The ledger stays where it is: an undo of what the old place decided is refused, and says
     why; the change that takes it back can be proposed."""
     made = await party.decide(await party.propose(edge_action()))
+    unknown = proposal_pb2.Proposal(id="nobody")
+    assert (await refused(party.undo(unknown))).reason == "ERROR_REASON_ITEM_NOT_FOUND"
     async with moved(tmp_path, party, live.clock) as (_, guest, _):
         failure = await refused(guest.undo(made))
 
         assert failure.reason == "ERROR_REASON_UNDO_IMPOSSIBLE"
         assert "imported" in failure.message
-    unknown = made
-    unknown.id = "nobody"
-    assert (await refused(party.undo(unknown))).reason == "ERROR_REASON_ITEM_NOT_FOUND"
 
 
 async def test_much_is_told_in_several_entries(

@@ -44,7 +44,7 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites, Standing
+from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
 from concord_governance.usecases.executing import Executing
 
@@ -69,7 +69,8 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Who counts in a space, after how many changes of keys and after which import."""
+    """Who counts in a space, after how many changes of keys, and which import the
+    log has yet to tell of (0: none)."""
 
     genesis: GenesisRecord
     changes: int
@@ -250,8 +251,15 @@ class Deciding:
         """Return graph's keys with the ledger's count of their changes, which is read first: a
         transaction that finds the same count knows that they are the ledger's own."""
         changes = await self._desk.ledger.read(space, lambda tx: tx.key_changes())
-        found = await self._standing(space)
-        return Keys(found.genesis, changes, found.imported_seq)
+        return Keys(await self._standing(space), changes, await self._awaited(space))
+
+    async def _awaited(self, space: str) -> int:
+        """Return the change with which the space was imported, unless it is in the log: an import
+        is the first that is followed."""
+        if (await self._desk.ledger.read(space, lambda tx: tx.feed_cursor()))[1]:
+            return 0
+        found = await self._graph.standing(space)
+        return found.imported_seq if found else 0
 
     async def _demand_standing(self, tx: LedgerReads, keys: Keys) -> GenesisRecord:
         """Refuse to judge a paper by keys that the log does not tell of at this place.
@@ -280,11 +288,11 @@ class Deciding:
         ]
         return replace(stored, consents=tuple(judged))
 
-    async def _standing(self, space: str) -> Standing:
+    async def _standing(self, space: str) -> GenesisRecord:
         found = await self._graph.standing(space)
         if found is None:
             raise GenesisMissing("the space has no genesis")
-        return found
+        return found.genesis
 
     async def _open(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
         """Return a proposal that waits for answers, whatever a sweep has done (V4)."""
