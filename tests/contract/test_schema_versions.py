@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (5, "df795225b2d76884758b202fc0ea88ce11b811b528b7eff234d32c05bb685426"),
+    "graph": (6, "5419e8d3a33a9721c4e3ffc7724907eb763d2a08a901dd4fef0699fa30932bb9"),
     "ledger": (2, "f9a6e2d6330ac48525cef9aadc36b9f0f486f7229e955a3388a7853aef4c58d4"),
 }
 
