@@ -13,7 +13,7 @@ from concord_graph.adapters.neo4j import schema as graph
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
     "graph": (6, "5419e8d3a33a9721c4e3ffc7724907eb763d2a08a901dd4fef0699fa30932bb9"),
-    "ledger": (2, "f9a6e2d6330ac48525cef9aadc36b9f0f486f7229e955a3388a7853aef4c58d4"),
+    "ledger": (3, "f599a117327b87052c7654f82b09cfb8f31ae604e118756b10998e5885debd98"),
 }
 
 

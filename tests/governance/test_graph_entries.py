@@ -73,3 +73,24 @@ async def test_an_erasure_is_a_deletion(party: Party) -> None:
 
     assert [each.action for each in found] == [removed]
     assert (await party.verified()).executed == 2
+
+
+async def test_an_added_item_has_its_governance(party: Party) -> None:
+    """A1 A3 What a proposal made has no id before it is made; its entries are found by it all the
+    same, as those of each of several items are."""
+    await does(party, edge_action())
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+
+    for item_id in (edge.id, edge.target.id):
+        found = await party.entries(item_id=item_id)
+        told = [audit_pb2.AuditAction.Name(each.action) for each in reversed(found)]
+        steps = [name.removeprefix("AUDIT_ACTION_") for name in told]
+        assert [name for name in steps if name.startswith("SMF")] == [
+            *("SMF_PROPOSE", "SMF_APPROVE", "SMF_APPROVE", "SMF_DECIDE", "SMF_EXECUTE"),
+        ]
+    assert "WRITE_SUCCESS" in [
+        audit_pb2.AuditAction.Name(each.action).removeprefix("AUDIT_ACTION_")
+        for each in await party.entries(item_id=edge.id)
+    ]
+    assert not await party.entries(item_id="another")

@@ -37,7 +37,10 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class EntryFilter:
-    """Which entries a list shows; every stated part must match. Times in µs, half-open."""
+    """Which entries a list shows; every stated part must match. Times in µs, half-open.
+
+    `item_id`: entries about the item, and those about proposals that touch, made or rest on it.
+    """
 
     item_id: str = ""
     actions: tuple[Action, ...] = ()

@@ -234,7 +234,7 @@ class ListAuditEntriesRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     item_id: _builtins.str
-    """Only entries about this item."""
+    """Only entries about this item, and about proposals that touch it, made it or rest on it."""
     actor: Global___AuditActor.ValueType
     """Only this actor."""
     page_size: _builtins.int

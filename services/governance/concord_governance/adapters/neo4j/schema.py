@@ -10,7 +10,7 @@ from __future__ import annotations
 from concord_chassis import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 2
+VERSION = 3
 STAMP = "concord-ledger"
 
 _UNIQUE = {
@@ -31,6 +31,7 @@ _INDEXED = {
     "ledger_waiting": ("ConcordProposal", "status", "expire_time"),
     "ledger_request_age": ("ConcordRequest", "space", "create_time"),
     "ledger_leaf_item": ("ConcordLeaf", "space", "item_id", "place"),
+    "ledger_leaf_proposal": ("ConcordLeaf", "space", "proposal_id", "place"),
 }
 
 

@@ -61,7 +61,9 @@ _SHOWN: Final = (
 )
 ENTRIES: Final = f"MATCH (l:ConcordLeaf {{space: $space}}) WHERE l.place < $before{_SHOWN}"
 ENTRIES_ON: Final = (
-    f"MATCH (l:ConcordLeaf {{space: $space, item_id: $item_id}}) WHERE l.place < $before{_SHOWN}"
+    "OPTIONAL MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-"
+    "(p:ConcordProposal) WITH collect(p.id) AS proposals MATCH (l:ConcordLeaf {space: $space})"
+    f" WHERE (l.item_id = $item_id OR l.proposal_id IN proposals) AND l.place < $before{_SHOWN}"
 )
 SUBTREES: Final = (
     "UNWIND $names AS name MATCH (t:ConcordSubtree {space: $space, level: name[0], place: name[1]})"

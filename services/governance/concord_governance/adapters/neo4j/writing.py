@@ -172,5 +172,6 @@ def _leaf(space: str, leaf: Leaf, entry: Entry) -> Fields:
         "action": int(entry.action),
         "actor": int(entry.actor),
         "item_id": entry.item_id,
+        "proposal_id": entry.proposal_id,
         "data": leaf.data,
     }

@@ -26,6 +26,10 @@ _PROPOSAL = (
     " orphaned"
 )
 _MOST_DUE = 1000
+_ABOUT_ITEM = (
+    "(item_id = :item_id OR proposal_id IN (SELECT id FROM proposal WHERE space = :space"
+    " AND number IN (SELECT number FROM affected WHERE space = :space AND item_id = :item_id)))"
+)
 
 
 class SqliteLedgerReads:
@@ -111,7 +115,7 @@ class SqliteLedgerReads:
             tests += " AND action IN (SELECT value FROM json_each(:actions))"
             bound["actions"] = json.dumps([int(action) for action in filter_.actions])
         for name, test, value in (
-            ("item_id", "item_id = :item_id", filter_.item_id or None),
+            ("item_id", _ABOUT_ITEM, filter_.item_id or None),
             ("actor", "actor = :actor", filter_.actor),
             ("since", "time >= :since", filter_.since),
             ("until", "time < :until", filter_.until),

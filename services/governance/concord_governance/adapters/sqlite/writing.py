@@ -179,6 +179,7 @@ class SqliteLedgerWrites(SqliteLedgerReads):
                     "action": entry.action,
                     "actor": entry.actor,
                     "item_id": entry.item_id,
+                    "proposal_id": entry.proposal_id,
                     "data": data,
                 },
             )
