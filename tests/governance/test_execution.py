@@ -138,6 +138,32 @@ async def test_a_decision_found_expired_fails(
         assert (await party.verified()).executed == 0
 
 
+async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V6 What fails at one decision is tried again; those behind it come to their end."""
+    real: Applying = GraphClient.apply
+
+    async def stuck(self: GraphClient, space: str, action: Any, *rest: Any) -> Done:
+        if action["upsert_edge"]["edge"]["target"]["name"] == "first":
+            raise LedgerBusy
+        return await real(self, space, action, *rest)
+
+    async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
+        party = live.party()
+        await party.enrol()
+        monkeypatch.setattr(GraphClient, "apply", never)
+        both = [await party.propose(edge_action(target=name)) for name in ("first", "second")]
+        for each in both:
+            await party.decide(each)
+        monkeypatch.setattr(GraphClient, "apply", stuck)
+
+        done = await ended(party, both[1])
+
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        assert (await party.get(both[0])).status == STATUS.PROPOSAL_STATUS_APPROVED
+
+
 async def test_concurrent_approvals_both_count_once(party: Party) -> None:
     """V7 Two approvals at once are two consents and one effect."""
 

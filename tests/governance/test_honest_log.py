@@ -216,7 +216,9 @@ async def test_executed_waits_for_what_graph_tells(
     proposal = await party.propose(edge_action())
     await party.approve(proposal, AGENT)
     deciding = asyncio.create_task(party.approve(proposal, HUMAN))
-    await asyncio.sleep(0.3)
+    while await party.edge("agent", "VALUES", "honesty") is None:  # noqa: ASYNC110 - its effect
+        await asyncio.sleep(0.005)
+    await asyncio.sleep(0.3)  # time enough to be told too early
     before = await party.actions()
     told.set()
     done = await deciding
