@@ -143,6 +143,7 @@ async def test_a_message_above_the_limit_ends_a_request_stream(door: Front) -> N
     """Issue 3 "message > 1 MiB": in a stream each message counts; nothing is taken as whole."""
     call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
     await call.write(Request(act="a"))
+    await eventually(lambda: door.servicer.taken == 1)
     await call.write(Request(long_text="x" * (1 << 20)))
 
     with pytest.raises(grpc.aio.AioRpcError) as refused:
