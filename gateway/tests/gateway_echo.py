@@ -46,7 +46,11 @@ WRITER = KeyEntry(
     scopes=frozenset({"echo:read", "echo:write"}),
 )
 SECRET = "what-only-the-log-may-know"
-DEADLINE = 5.0
+DEADLINE = 60.0
+SECONDS = 30.0
+"""How long tests wait for what normally comes at once: a busy machine may take its time."""
+BRIEF = (0.5, 5.0, 25.0)
+"""Deadlines that are meant to pass: a call may not reach the service within the first of them."""
 
 
 def _compiled() -> FileDescriptor:
@@ -131,7 +135,7 @@ class EchoServicer:
                 if request.act == "enough":
                     return Reply(text="stopped early")
                 texts.append((await self._acted(request, context)).text)
-            await asyncio.sleep(0.03)  # what a store would take
+            await asyncio.sleep(0.3)  # what a store would take, and longer than a cancellation
             finished = True
         finally:
             (self.whole if finished else self.cut).append(",".join(texts))
@@ -141,6 +145,7 @@ class EchoServicer:
         self, requests: AsyncIterator[Dynamic], context: Dynamic
     ) -> AsyncIterator[Dynamic]:
         async for request in requests:
+            self.taken += 1
             yield await self._acted(request, context)
 
     async def _acted(self, request: Dynamic, context: Dynamic) -> Dynamic:
@@ -314,6 +319,7 @@ async def front(
                 "keys_file": folder / "keys.json",
                 "issuer_key_file": folder / "issuer.pem",
                 "deadline": DEADLINE,
+                "health_timeout": SECONDS,
                 **settings,
             }
         )
@@ -335,7 +341,9 @@ async def front(
             )
         )
         http = await stack.enter_async_context(
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{gateway.http_port}", trust_env=False)
+            httpx.AsyncClient(
+                base_url=f"http://127.0.0.1:{gateway.http_port}", trust_env=False, timeout=SECONDS
+            )
         )
         direct = upstream.channel(WRITER.caller())
         yield Front(
@@ -348,7 +356,7 @@ def quiet() -> Any:
     return json_lines("upstream", stream=StringIO())
 
 
-async def eventually(holds: Callable[[], bool], within: float = 5.0) -> None:
+async def eventually(holds: Callable[[], bool], within: float = SECONDS) -> None:
     """Returns when `holds()`; fails when it does not within so many seconds."""
     async with asyncio.timeout(within):
         while not holds():  # noqa: ASYNC110 - what it waits for is not asyncio's

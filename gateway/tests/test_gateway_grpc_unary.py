@@ -5,10 +5,19 @@ import grpc
 import pytest
 from concord_chassis.failure import DETAILS_KEY, from_rpc_error
 from concord_gateway.credentials import new_key
-from gateway_echo import DEADLINE, SECRET, WRITER, Front, Reply, Request, Stub, eventually
+from gateway_echo import (
+    BRIEF,
+    DEADLINE,
+    SECONDS,
+    SECRET,
+    WRITER,
+    Front,
+    Reply,
+    Request,
+    Stub,
+    eventually,
+)
 from google.rpc import error_details_pb2, status_pb2
-
-SECONDS = 5.0
 
 
 def rich_status(error: grpc.aio.AioRpcError) -> tuple[object, ...]:
@@ -154,24 +163,27 @@ async def test_metadata_goes_both_ways_without_what_concerns_one_hop(door: Front
 
 async def test_the_deadline_goes_on_as_what_remains(door: Front) -> None:
     """W1, design 4: the service knows how long its caller will wait."""
-    reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer, timeout=2.0)
+    reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer, timeout=20.0)
 
-    assert pytest.approx(float(reply.text), abs=0.5) == 2.0  # gRPC rounds
+    assert 5 < float(reply.text) < 20.5  # gRPC rounds
 
 
 async def test_a_call_without_a_deadline_gets_the_default(door: Front) -> None:
     """Design 4: each outgoing call has an explicit deadline (GATEWAY_DEADLINE)."""
     reply = await door.stub.say(Request(act="deadline"), metadata=door.as_writer)
 
-    assert pytest.approx(float(reply.text), abs=0.5) == DEADLINE  # gRPC rounds
+    assert DEADLINE - 20 < float(reply.text) < DEADLINE + 0.5  # gRPC rounds
 
 
 async def test_a_deadline_that_passes_cuts_the_service_short(door: Front) -> None:
     """W1: DEADLINE_EXCEEDED for the caller, and the service stops working for nobody."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=1)
+    for seconds in BRIEF:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await door.stub.say(Request(act="hang"), metadata=door.as_writer, timeout=seconds)
+        assert refused.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        if door.servicer.said:
+            break
 
-    assert refused.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
     await eventually(lambda: door.servicer.cut == ["hang"])
 
 

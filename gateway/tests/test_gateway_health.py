@@ -5,7 +5,7 @@ from typing import Any
 
 import grpc
 import pytest
-from gateway_echo import ECHO, INTERNAL, Front, Request, eventually, front
+from gateway_echo import ECHO, INTERNAL, SECONDS, Front, Request, eventually, front
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -60,9 +60,18 @@ async def test_a_silent_service_does_not_serve(tmp_path: Path) -> None:
         silent.bind(str(path))
         silent.listen()
         missing = {"gateway_echo.v1.InternalService": f"unix:{path}"}
-        async with front(tmp_path, upstreams=missing, health_timeout=0.05) as door:
-            async with asyncio.timeout(0.9):
+        patient, hasty = tmp_path / "patient", tmp_path / "hasty"
+        patient.mkdir()
+        hasty.mkdir()
+        async with (
+            front(patient, upstreams=missing, health_timeout=60.0) as waiting,
+            front(hasty, upstreams=missing, health_timeout=0.05) as door,
+        ):
+            unheard = asyncio.create_task(health_of(waiting))
+            async with asyncio.timeout(SECONDS):
                 assert await health_of(door) == NOT_SERVING
+            assert not unheard.done()
+            unheard.cancel()
 
 
 async def test_keys_that_cannot_be_read_are_not_serving(door: Front) -> None:
@@ -91,13 +100,13 @@ async def test_a_watcher_hears_changes_and_the_end(tmp_path: Path) -> None:
     async with front(tmp_path, health_interval=0.02) as door:
         stub = health_pb2_grpc.HealthStub(door.channel)
         watch = stub.Watch(health_pb2.HealthCheckRequest())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(SECONDS):
             assert (await watch.read()).status == SERVING
             await door.upstream.server.stop(0)
             assert (await watch.read()).status == NOT_SERVING
             async with door.revived():
                 assert (await watch.read()).status == SERVING
-                await door.gateway.stop(5)
+                await door.gateway.stop(SECONDS)
                 assert (await watch.read()).status == NOT_SERVING
                 assert grpc.aio.EOF is await watch.read()
 
@@ -105,11 +114,12 @@ async def test_a_watcher_hears_changes_and_the_end(tmp_path: Path) -> None:
 async def test_stopping_lets_a_call_under_way_end(tmp_path: Path) -> None:
     """W1: the gateway drains; a call gets its grace, and no new one is taken."""
     async with front(tmp_path) as door:
-        call = door.stub.collect(metadata=door.as_writer, timeout=5)
+        call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
         await call.write(Request(act="a"))
         await eventually(lambda: door.servicer.taken == 1)
-        stopping = asyncio.create_task(door.gateway.stop(5))
-        await asyncio.sleep(0.02)
+        stopping = asyncio.create_task(door.gateway.stop(SECONDS))
+        while await door.gateway.ready():  # noqa: ASYNC110 - what it waits for is not asyncio's
+            await asyncio.sleep(0.005)
         await call.write(Request(act="b"))
         await call.done_writing()
 
@@ -125,7 +135,7 @@ async def listed_by_reflection(door: Front) -> list[str]:
         yield reflection_pb2.ServerReflectionRequest(list_services="")
 
     stub = reflection_pb2_grpc.ServerReflectionStub(door.channel)
-    async for reply in stub.ServerReflectionInfo(ask(), timeout=5):
+    async for reply in stub.ServerReflectionInfo(ask(), timeout=SECONDS):
         return [each.name for each in reply.list_services_response.service]
     return []
 

@@ -5,7 +5,7 @@ import json
 
 import httpx
 import pytest
-from gateway_echo import DEADLINE, ECHO, Front, Reply, Request, eventually
+from gateway_echo import BRIEF, DEADLINE, ECHO, SECONDS, Front, Reply, Request, eventually
 from google.protobuf import json_format
 from google.rpc import error_details_pb2
 
@@ -322,18 +322,21 @@ async def test_metadata_that_is_not_base64_is_refused(door: Front) -> None:
 
 async def test_the_timeout_goes_on_as_a_deadline(door: Front) -> None:
     """Connect-Timeout-Ms; without it GATEWAY_DEADLINE."""
-    stated = await door.say({"act": "deadline"}, connect_timeout_ms="2000")
+    stated = await door.say({"act": "deadline"}, connect_timeout_ms="20000")
     default = await door.say({"act": "deadline"})
 
-    assert pytest.approx(float(stated.json()["text"]), abs=0.5) == 2.0
-    assert pytest.approx(float(default.json()["text"]), abs=0.5) == DEADLINE
+    assert 5 < float(stated.json()["text"]) < 20.5
+    assert DEADLINE - 20 < float(default.json()["text"]) < DEADLINE + 0.5
 
 
 async def test_a_timeout_that_passes_cuts_the_service_short(door: Front) -> None:
     """Connect: 504 deadline_exceeded."""
-    response = await door.say({"act": "hang"}, connect_timeout_ms="1000")
+    for seconds in BRIEF:
+        response = await door.say({"act": "hang"}, connect_timeout_ms=f"{1000 * seconds:.0f}")
+        assert outcome(response) == (504, "deadline_exceeded", "ERROR_REASON_DEADLINE_EXCEEDED")
+        if door.servicer.said:
+            break
 
-    assert outcome(response) == (504, "deadline_exceeded", "ERROR_REASON_DEADLINE_EXCEEDED")
     await eventually(lambda: door.servicer.cut == ["hang"])
 
 
@@ -412,7 +415,7 @@ async def test_a_body_that_never_comes_ends_at_the_deadline(door: Front) -> None
         "content-length: 10",
     ]
     writer.write("\r\n".join([*lines, "", "{"]).encode())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SECONDS):
         answer = await reader.readline()
     writer.close()
     await writer.wait_closed()

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import signal
 import socket
 import sys
@@ -14,7 +15,7 @@ from concord_gateway.addresses import PortInUse
 from concord_gateway.config import Config
 from concord_gateway.credentials import write_keys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from gateway_echo import Front, quiet, write_issuer_key
+from gateway_echo import SECONDS, Front, quiet, write_issuer_key
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 
@@ -106,33 +107,35 @@ async def process(environ: dict[str, str]) -> AsyncIterator[asyncio.subprocess.P
         await running.communicate()
 
 
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
+async def grpc_port(running: asyncio.subprocess.Process) -> int:
+    """The port that the process says it listens on for gRPC."""
+    assert running.stderr is not None
+    async for line in running.stderr:
+        if b'"listening"' in line:
+            return int(json.loads(line)["grpc"])
+    raise AssertionError("the process has ended")
 
 
 async def test_the_process_serves_until_sigterm(tmp_path: Path) -> None:
     """W1, design 4: told by its environment alone; SIGTERM drains and ends with 0."""
-    config, port = config_in(tmp_path), free_port()
+    config = config_in(tmp_path)
     environ = {
-        "GATEWAY_GRPC_LISTEN": f"127.0.0.1:{port}",
+        "GATEWAY_GRPC_LISTEN": "127.0.0.1:0",
         "GATEWAY_HTTP_LISTEN": "127.0.0.1:0",
         "GATEWAY_UPSTREAMS": f"concord=unix:{tmp_path / 'nobody'}",
         "GATEWAY_KEYS_FILE": str(config.keys_file),
         "GATEWAY_ISSUER_KEY_FILE": str(config.issuer_key_file),
     }
     async with process(environ) as running:
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-            async with asyncio.timeout(20):
+        async with asyncio.timeout(SECONDS):
+            port = await grpc_port(running)
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
                 reply = await health_pb2_grpc.HealthStub(channel).Check(
                     health_pb2.HealthCheckRequest(), wait_for_ready=True
                 )
         assert reply.status == health_pb2.HealthCheckResponse.NOT_SERVING
         running.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(SECONDS):
             _, logged = await running.communicate()
 
     assert running.returncode == 0
@@ -141,7 +144,7 @@ async def test_the_process_serves_until_sigterm(tmp_path: Path) -> None:
 
 async def test_the_process_fails_with_one_sentence() -> None:
     """Style 8: a missing key is named, on standard error, without a traceback."""
-    async with process({"GATEWAY_KEYS_FILE": "/k"}) as running, asyncio.timeout(20):
+    async with process({"GATEWAY_KEYS_FILE": "/k"}) as running, asyncio.timeout(SECONDS):
         _, told = await running.communicate()
 
     assert running.returncode == 1

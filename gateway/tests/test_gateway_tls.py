@@ -11,9 +11,7 @@ from concord_chassis.certifying import Pair, pair
 from concord_gateway import tls
 from concord_gateway.config import Config, read
 from concord_gateway.tls import TlsRefused
-from gateway_echo import Front, Request, Stub, front
-
-SECONDS = 5
+from gateway_echo import SECONDS, Front, Request, Stub, front
 
 
 async def over_grpc(door: Front, ca: Pair | None, mine: Pair | None = None) -> str:
@@ -36,7 +34,9 @@ async def over_http(door: Front, ca: Pair, mine: Pair | None = None) -> int:
     if mine:
         trusting.load_cert_chain(mine.cert_file, mine.key_file)
     url = f"https://localhost:{door.gateway.http_port}"
-    async with httpx.AsyncClient(base_url=url, verify=trusting, trust_env=False) as http:
+    async with httpx.AsyncClient(
+        base_url=url, verify=trusting, trust_env=False, timeout=SECONDS
+    ) as http:
         reply = await http.post(
             "/gateway_echo.v1.EchoService/Say", content=b'{"act": "echo"}', headers=door.json()
         )
