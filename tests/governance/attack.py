@@ -767,10 +767,10 @@ async def loses_the_next_answer(it: Attack) -> None:
     real = type(client).apply
     before = it.chance.random() < 0.5
 
-    async def cut(*args: Any) -> Any:
+    async def cut(*args: Any, **named: Any) -> Any:
         del client.__dict__["apply"]
         if not before:
-            await real(client, *args)
+            await real(client, *args, **named)
         raise GraphUnavailable("cut off")
 
     client.__dict__["apply"] = cut

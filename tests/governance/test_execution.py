@@ -144,10 +144,10 @@ async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
     """V6 What fails at one decision is tried again; those behind it come to their end."""
     real: Applying = GraphClient.apply
 
-    async def stuck(self: GraphClient, space: str, action: Any, *rest: Any) -> Done:
+    async def stuck(self: GraphClient, space: str, action: Any, *rest: Any, **named: Any) -> Done:
         if action["upsert_edge"]["edge"]["target"]["name"] == "first":
             raise LedgerBusy
-        return await real(self, space, action, *rest)
+        return await real(self, space, action, *rest, **named)
 
     async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
         party = live.party()
@@ -282,9 +282,9 @@ async def test_what_was_done_is_no_failure(party: Party, monkeypatch: pytest.Mon
     real: Applying = GraphClient.apply
     tries = 0
 
-    async def done_and_failed(self: GraphClient, *args: Any) -> Done:
+    async def done_and_failed(self: GraphClient, *args: Any, **named: Any) -> Done:
         nonlocal tries
-        done = await real(self, *args)
+        done = await real(self, *args, **named)
         tries += 1
         if tries > 5:
             return done

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import older_graph
 import pytest
 from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
@@ -29,8 +30,9 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
-from concord_governance.usecases import deciding, desk, proposing
+from concord_governance.usecases import deciding, desk, following, proposing
 from concord_governance.usecases.deciding import Checks
+from concord_graph.servicer import governed
 from concord_graph.usecases import undo_conflicts
 from concord_graph.usecases.writer import Writer
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -466,6 +468,13 @@ def _undo_after(case: str) -> Callable[[Scene], Awaitable[str]]:
     return probe
 
 
+def _of_copies(
+    probe: Callable[[older_graph.Copies], Awaitable[str]],
+) -> Callable[[Scene], Awaitable[str]]:
+    """Return the probe with copies of graph's store in the scene's folder."""
+    return lambda scene: probe(older_graph.Copies(scene.folder, scene.keys, scene.clock))
+
+
 @dataclass(frozen=True)
 class Guard:
     """What is tried, the harm when nothing refuses it, and how the guard is switched off."""
@@ -666,6 +675,21 @@ GUARDS = {
         a_line_that_no_verifier_reads,
         "an honest log no longer verifies: form",
         off=_without(entries, "MAX_ENTRY_BYTES", 1 << 30),
+    ),
+    "graph as old as the ledger": Guard(
+        _of_copies(older_graph.a_proposal_over_an_older_graph),
+        "a proposal was taken over an older graph",
+        off=_without(following, "_is_behind", lambda *_: False),
+    ),
+    "decisions for this very graph": Guard(
+        _of_copies(older_graph.a_decision_before_anybody_compared),
+        "an older graph did what no log can tell",
+        off=_without(governed, "demand_known", _nothing),
+    ),
+    "one history": Guard(
+        _of_copies(older_graph.another_history_before_anybody_compared),
+        "another history came into the log",
+        off=_without(following, "_follows", lambda *_: True),
     ),
     "whose key": Guard(
         a_forged_consent,

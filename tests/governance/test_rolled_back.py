@@ -1,76 +1,178 @@
-"""Graph put back from an older copy than the ledger (A1)."""
+"""Graph put back from an older copy than the ledger (A1, V6)."""
 
 from __future__ import annotations
 
 import asyncio
-import io
-import json
-import shutil
 from pathlib import Path
 
-import pytest
-from concord_chassis.log import json_lines
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2
 from concord_governance.bootstrap import GovernanceApp
-from governed_world import AGENT, HOUR, STATUS, Clock, Keys, edge_action, reason_of, refused, world
+from governed_world import (
+    AGENT,
+    HOUR,
+    HUMAN,
+    STATUS,
+    Party,
+    edge_action,
+    reason_of,
+    refused,
+    request_id,
+)
+from older_graph import DESCRIPTIVE, Copies, governance_alone, not_compared, put_back, writes_alone
+from test_papers import revoke
+
+EXECUTED, PENDING = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_PENDING
 
 
-async def test_a_graph_older_than_the_log_is_said_and_nothing_is_decided(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A1 What such a graph does comes before the place that the log has reached, so it would not be
-    told: governance says so, is not ready, and takes no proposal and no paper until graph is the
-    newer one again."""
-    keys, clock, told = Keys(), Clock(), io.StringIO()
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        await party.enrol()
-        signers = party.agent, party.human
-        waiting = await party.propose(edge_action(target="tea"))
-    shutil.copy(tmp_path / "graph.db", tmp_path / "older")
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        party.agent, party.human = signers
-        await party.decide(await party.propose(edge_action()))
-    shutil.copy(tmp_path / "graph.db", tmp_path / "newer")
-    _put_back(tmp_path, "older")
-    clock.pass_(HOUR)
-    ready = GovernanceApp.ready
-    monkeypatch.setattr(GovernanceApp, "ready", _always)  # a server is waited for until it is
-    async with world(
-        tmp_path, keys=keys, clock=clock, log=json_lines("governance", stream=told)
-    ) as live:
-        party = live.party()
-        party.agent, party.human = signers
-        async with asyncio.timeout(10):
-            while not live.app._following.rolled_back:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+async def noticed(app: GovernanceApp, space: str = "one") -> None:
+    """Wait until governance says that a space's graph is older."""
+    async with asyncio.timeout(30):
+        while space not in app.rolled_back:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
-        failures = [
-            await refused(party.propose(edge_action(target="coffee"))),
-            await refused(party.approve(waiting, AGENT)),
-        ]
 
-        assert [reason_of(each) for each in failures] == [("GRAPH_ROLLED_BACK", "")] * 2
-        assert not await ready(live.app)
-        said = [json.loads(line) for line in told.getvalue().splitlines()]
-        assert ("graph is older than the audit log", "one") in {
-            (each.get("event"), each.get("space")) for each in said
-        }
-    monkeypatch.setattr(GovernanceApp, "ready", ready)
-    _put_back(tmp_path, "newer")
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        party.agent, party.human = signers
+async def waits_for_decision(party: Party) -> proposal_pb2.Proposal:
+    """Propose something constitutive, and give one consent of two."""
+    return await party.approve(await party.propose(edge_action(target="tea")), AGENT)
 
-        assert (await party.decide(waiting)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+
+async def demand_nothing_is_decided(party: Party, waiting: proposal_pb2.Proposal) -> None:
+    """A space whose graph is older takes no proposal and no paper, and says why."""
+    before = await party.export_log()
+    failures = [
+        await refused(party.propose(edge_action(target="coffee"))),
+        await refused(party.approve(waiting, HUMAN)),
+        await refused(party.reject(waiting, HUMAN)),
+        await refused(revoke(party, waiting, AGENT, party.consent(waiting, AGENT))),
+    ]
+
+    assert [reason_of(each) for each in failures] == [("GRAPH_ROLLED_BACK", "")] * 4
+    briefing = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
+    assert briefing.graph_rolled_back
+    assert await party.edge("agent", "VALUES", "tea") is None
+    assert (await party.get(waiting)).status == PENDING
+    assert [line for line in await party.export_log() if b'"index"' in line] == [
+        line for line in before if b'"index"' in line
+    ]
+
+
+async def demand_others_go_on(party: Party) -> None:
+    """A space that is whole decides as ever."""
+    assert (await party.decide(await party.propose(edge_action()))).status == EXECUTED
+    briefing = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
+    assert not briefing.graph_rolled_back
+
+
+async def test_one_space_is_older_and_the_others_go_on(tmp_path: Path) -> None:
+    """A1 What an older graph does comes before the place that the log has reached, so it would not
+    be told: governance says so, serves, and decides nothing in that space until graph is the newer
+    one again; then it goes on, with nothing missing in the log."""
+    scene = Copies(tmp_path)
+    waiting = await put_back(scene)
+    async with scene.world() as live:
+        assert live.app.rolled_back == {"one"}
+        assert await live.app.ready()
+        await demand_nothing_is_decided(scene.party(live), waiting)
+        await demand_others_go_on(scene.party(live, "two"))
+        assert ("graph is older than the audit log", "one") in scene.said()
+    scene.put_back("newer")
+    async with scene.world() as live:
+        party = scene.party(live)
+
+        assert live.app.rolled_back == {"two"}  # which went on in the older copy of the store
+        assert (await party.decide(waiting)).status == EXECUTED
         assert (await party.verified()).executed == 2
 
 
-async def _always(_: GovernanceApp) -> bool:
-    return True
+async def test_an_older_graph_that_went_on_is_no_newer_one(tmp_path: Path) -> None:
+    """A1 A copy that recorded as much since as the ledger has of the other one is another history:
+    its numbers reach as far, and none of it comes into the log."""
+    scene = Copies(tmp_path)
+    waiting = await put_back(scene)
+    scene.clock.pass_(HOUR // 2)
+    await writes_alone(scene, 20)
+    async with scene.world() as live:
+        assert live.app.rolled_back == {"one"}
+        await demand_nothing_is_decided(scene.party(live), waiting)
+        assert "DELETE_ATTEMPT" not in await scene.party(live).actions()
 
 
-def _put_back(folder: Path, copy: str) -> None:
-    for part in folder.glob("graph.db*"):
-        part.unlink()
-    shutil.copy(folder / copy, folder / "graph.db")
+async def test_it_is_noticed_while_graph_is_followed(tmp_path: Path) -> None:
+    """A1 Graph comes back from an older copy while governance runs, and has gone on past the log's
+    place before anybody compares: only that space stops, nothing of it is told, and what was
+    decided waits for the newer graph."""
+    scene = Copies(tmp_path)
+    async with scene.world() as live:
+        for space in ("one", "two"):
+            await scene.party(live, space).enrol()
+        waiting = await waits_for_decision(scene.party(live))
+    scene.copy("older")
+    async with governance_alone(scene) as lives:
+        async with lives.graph() as graph:
+            party = scene.party(lives.world(graph))
+            await party.decide(await party.propose(edge_action()))
+        scene.copy("newer")
+        scene.put_back("older")
+        scene.clock.pass_(HOUR // 2)
+        await writes_alone(scene, 20)
+        async with lives.graph() as graph:
+            await noticed(lives.app)
+            await demand_nothing_is_decided(scene.party(lives.world(graph)), waiting)
+            await demand_others_go_on(scene.party(lives.world(graph), "two"))
+        scene.put_back("newer")
+        async with lives.graph() as graph:
+            async with asyncio.timeout(30):
+                while "one" in lives.app.rolled_back:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+            party = scene.party(lives.world(graph))
+
+            assert (await party.decide(waiting)).status == EXECUTED
+            assert (await party.verified()).executed == 2
+
+
+async def test_graph_itself_refuses_what_another_copy_knows(tmp_path: Path) -> None:
+    """A1 V6 A decision reaches an older graph before governance has noticed: graph does nothing,
+    by its number or by its mark, whatever it is asked under that decision's id."""
+    scene = Copies(tmp_path)
+    async with scene.world() as live:
+        party = scene.party(live)
+        await party.enrol()
+        edge = edge_action(edge_type=DESCRIPTIVE).upsert_edge
+        for known in (
+            governed_pb2.KnownChange(seq=1_000),
+            governed_pb2.KnownChange(seq=1, mark="another"),
+        ):
+            change = governed_pb2.ApplyGovernedChangeRequest(
+                request_id=request_id(),
+                action=governed_pb2.GovernedAction(upsert_edge=edge),
+                known=known,
+            )
+            failure = await refused(party.governed.ApplyGovernedChange(change))
+
+            assert reason_of(failure) == ("GRAPH_ROLLED_BACK", "")
+            assert await party.edge("agent", "VALUES", "honesty") is None
+
+
+async def test_a_decision_that_comes_before_the_notice_waits(tmp_path: Path) -> None:
+    """A1 V6 Governance that has not compared yet decides, and graph refuses to carry it out: it
+    stays decided, is done by no older graph, and is by the newer one."""
+    scene = Copies(tmp_path)
+    waiting = await put_back(scene)
+    with not_compared():
+        async with scene.world() as live:
+            party = scene.party(live)
+            failure = await refused(party.approve(waiting, HUMAN))
+
+            assert reason_of(failure) == ("GRAPH_ROLLED_BACK", "")
+            assert (await party.get(waiting)).status == STATUS.PROPOSAL_STATUS_APPROVED
+            assert await party.edge("agent", "VALUES", "tea") is None
+            assert live.app.rolled_back == {"one"}
+    scene.put_back("newer")
+    async with scene.world() as live:
+        party = scene.party(live)
+        async with asyncio.timeout(30):
+            while (await party.get(waiting)).status != EXECUTED:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+        assert (await party.verified()).executed == 2

@@ -20,6 +20,7 @@ from concord_gateway.bootstrap import Gateway
 from concord_gateway.tls import TlsRefused
 from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
+from concord_governance.bootstrap import GovernanceApp
 from concord_graph import bootstrap as graph_parts
 from concord_graph.config import Limits, SqliteConfig, read_enrolment, read_store
 from concord_graph.domain.exceptions import StoreUnusable
@@ -52,12 +53,18 @@ class Assembly:
         self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
+        self._governance: GovernanceApp | None = None
 
     @property
     def gateway(self) -> Gateway:
         """The started gateway."""
         assert self._gateway is not None  # noqa: S101 - a bug of ours, not a state to handle
         return self._gateway
+
+    @property
+    def rolled_back(self) -> frozenset[str]:
+        """The spaces whose graph is older than their audit log."""
+        return self._governance.rolled_back if self._governance else frozenset()
 
     async def start(self, port: int) -> None:
         """Takes the ports first, since that fails fastest; then opens store and index at once.
@@ -165,6 +172,7 @@ class Assembly:
             service_keys.ensure(self._data.keys / "audit-log.pem"),
             log=json_lines("governance", stream=self._log),
         )
+        self._governance = app
         await self._serve("governance", app, TokenVerifier(self._of_callers))
 
     async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concord_embedded import credentials, data_directory, log_file, runtime_directory
@@ -31,6 +31,8 @@ class Running:
     """One-time secrets for a space's genesis, by space."""
     data: DataDirectory
     """Where everything is kept."""
+    rolled_back: frozenset[str]
+    """The spaces whose graph is older than their audit log: nothing is decided there."""
 
     def __repr__(self) -> str:
         return f"Running(url={self.url!r}, http_url={self.http_url!r})"
@@ -61,7 +63,7 @@ async def running(
         await assembly.start(port)
         told = _told(data, known, assembly)
         await _until_ready(assembly, data)
-        yield told
+        yield replace(told, rolled_back=assembly.rolled_back)
 
 
 async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
@@ -86,4 +88,6 @@ def _told(data: DataDirectory, known: Credentials, assembly: Assembly) -> Runnin
         url=f"{grpc}{host}:{gateway.grpc_port}",
         http_url=f"{http}{host}:{gateway.http_port}",
     )
-    return Running(known.url, known.http_url, known.keys, known.enrolment_secrets, data)
+    return Running(
+        known.url, known.http_url, known.keys, known.enrolment_secrets, data, frozenset()
+    )

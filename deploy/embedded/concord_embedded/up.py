@@ -83,11 +83,27 @@ def _stoppable() -> Iterator[None]:
             loop.remove_signal_handler(each)
 
 
+def _rolled_back(system: Running) -> str:
+    """What is wrong with which space, and what to do; empty when nothing is."""
+    return "".join(
+        f"\nSpace {space}: the graph is older than its audit log. Nothing is proposed or decided"
+        f" there. Stop Concord, restore the newer copy of {system.data.graph_store}, and start it"
+        " again: what any space writes until then is not in that copy.\n"
+        for space in sorted(system.rolled_back)
+    )
+
+
 def _tell(system: Running, seconds: float, next_steps: str) -> None:
     """Say where it listens, for people with what to try next; without that, as JSON."""
     data = system.data.root
     if not next_steps:
-        told = {"url": system.url, "httpUrl": system.http_url, "data": str(data)}
+        told: dict[str, object] = {
+            "url": system.url,
+            "httpUrl": system.http_url,
+            "data": str(data),
+        }
+        if system.rolled_back:
+            told |= {"graphRolledBack": sorted(system.rolled_back)}
         sys.stdout.write(json.dumps(told) + "\n")
     else:
         sys.stdout.write(
@@ -95,6 +111,7 @@ def _tell(system: Running, seconds: float, next_steps: str) -> None:
             f"  gRPC  {system.url}\n"
             f"  HTTP  {system.http_url}\n"
             f"  data  {data} (keys in credentials.json, log in log/)\n"
+            f"{_rolled_back(system)}"
             f"{next_steps}"
         )
     sys.stdout.flush()

@@ -7,13 +7,16 @@ import socket
 import sqlite3
 import stat
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from concord_chassis.certifying import pair
-from concord_embedded.testing import COMMAND, clean_environ, spawned
+from concord_embedded.data_directory import DataDirectory
+from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
 
 
 def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -264,3 +267,62 @@ def test_an_unwritable_directory_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0o500)
 
     assert "--data" in refused(tmp_path / "locked" / "data", "--port", "0")
+
+
+def test_a_graph_older_than_its_audit_log_is_told_and_the_system_comes_up(tmp_path: Path) -> None:
+    """W4 A1 After a restore of one store and not of the other `up` comes up, and says which space
+    is behind and what to do; `status` and `briefing` say so, too."""
+    data = DataDirectory(tmp_path / "data")
+    with spawned(data.root) as system:
+        told(system, "add", "The office is in Hamburg.")
+        system.stop()
+    older = data.graph_store.read_bytes()
+    with spawned(data.root) as system:
+        told(system, "add", "The office is in Bremen.")
+        followed(data)
+        system.stop()
+    data.graph_store.write_bytes(older)
+    with spawned(data.root) as system:
+        (complaint,) = told_to_people(told(system, "status", status=1).stderr)
+        briefing = told(system, "briefing").stdout
+        machine = json.loads(told(system, "status", "--json", status=1).stdout)
+        system.stop()
+    command = [*COMMAND, "up", "--data", str(data.root), "--port", "0"]
+    with subprocess.Popen(
+        command, env=clean_environ(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(6)]
+        process.terminate()
+        process.communicate(timeout=20)
+
+    assert said[0].startswith("Concord is ready (")
+    assert said[5].startswith("Space default: the graph is older than its audit log.")
+    assert f"restore the newer copy of {data.graph_store}" in said[5]
+    assert "The graph is older than the audit log of this space" in complaint
+    assert "nothing is decided" in briefing
+    assert machine["graphRolledBack"] is True
+
+
+def told(system: Spawned, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    """A command on a running system, which ends as expected."""
+    done = subprocess.run(
+        [*COMMAND, *arguments], env=system.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def followed(data: DataDirectory) -> None:
+    """Wait until the ledger has followed graph to its newest change."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        with (
+            closing(sqlite3.connect(data.graph_store)) as graph,
+            closing(sqlite3.connect(data.ledger)) as ledger,
+        ):
+            (head,) = graph.execute("SELECT max(seq) FROM space").fetchone()
+            if ledger.execute("SELECT max(feed_seq) FROM space").fetchone() == (head,):
+                return
+        time.sleep(0.02)
+    pytest.fail("the ledger does not follow")

@@ -101,14 +101,16 @@ async def serving(
     rulebook: Rulebook | None = None,
     grace: float = 0.5,
     alive: Keepalive = keepalive.SERVER,
+    address: str = "",
 ) -> AsyncIterator[Serving]:
-    """A running server with `registrations`, on a Unix socket in a folder of its own.
+    """A running server with `registrations`, on a Unix socket in a folder of its own, or on one
+    whose place another server had before.
 
     It logs errors only unless `log` is given. On leaving, calls get `grace` seconds to end.
     """
     known = new_issuer() if issuer is None else issuer
     with tempfile.TemporaryDirectory(prefix="concord-") as folder:
-        address = f"unix:{Path(folder) / 'sock'}"
+        address = address or f"unix:{Path(folder) / 'sock'}"
         server = Server(
             name="test",
             registrations=registrations,

@@ -113,14 +113,20 @@ class GovernanceApp:
             self._tasks.append(task)
 
     async def ready(self) -> bool:
-        """Return whether the ledger answers, graph is followed and no older
-        than the ledger, and decisions are completed."""
+        """Return whether the ledger answers, graph is followed, and decisions are completed.
+
+        Of a space that `rolled_back` names nothing is, and the others go on.
+        """
         works = not any(task.done() for task in self._tasks)
         try:
-            follows = self._following.is_following and not self._following.rolled_back
-            return works and follows and await self._ledger.ready()
+            return works and self._following.is_following and await self._ledger.ready()
         except GovernanceError:
             return False
+
+    @property
+    def rolled_back(self) -> frozenset[str]:
+        """The spaces whose graph is older than the audit log: nothing is decided there."""
+        return self._following.rolled_back
 
     async def close(self) -> None:
         """Stop following, then close the ledger."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from concord_attestation.consent import GenesisRecord
 
@@ -47,6 +47,23 @@ class EntryFilter:
     actor: Actor | None = None
     since: int | None = None
     until: int | None = None
+
+
+class Cursor(NamedTuple):
+    """How far graph's feed has been applied. `mark` tells that change from any other of its number;
+    empty = it is not known."""
+
+    epoch: str = ""
+    seq: int = 0
+    mark: str = ""
+
+
+class Head(NamedTuple):
+    """How far graph is in a space. `lacks_cursor`: it does not hold the change asked for."""
+
+    epoch: str
+    seq: int
+    lacks_cursor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +123,8 @@ class LedgerReads(Protocol):
         """Return hashes of complete subtrees by (level, index)."""
         ...
 
-    async def feed_cursor(self) -> tuple[str, int]:
-        """Return (epoch, seq) of graph's feed that has been applied; ("", 0) at first."""
+    async def feed_cursor(self) -> Cursor:
+        """Return how far graph's feed has been applied; nothing of it at first."""
         ...
 
     async def key_changes(self) -> int:
@@ -153,7 +170,7 @@ class LedgerWrites(LedgerReads, Protocol):
         """Append entries to the log, with times that never step back."""
         ...
 
-    async def move_cursor(self, epoch: str, seq: int) -> None:
+    async def move_cursor(self, cursor: Cursor) -> None:
         """Remember how far graph's feed has been applied."""
         ...
 
@@ -294,6 +311,12 @@ class News:
     does for a memory, not for what goes with one."""
     importing: bool = False
     """True while what comes was recorded elsewhere: the import that brought it comes later."""
+    first: int = 0
+    """The first of these changes."""
+    mark: str = ""
+    """Of the last of them."""
+    follows: str = ""
+    """The mark of the change before the first of them."""
 
 
 class Feed(Protocol):
@@ -306,13 +329,25 @@ class Feed(Protocol):
         """
         ...
 
+    def is_rolled_back(self, space: str) -> bool:
+        """Return whether a space's graph is older than the ledger."""
+        ...
+
+    def found_rolled_back(self, space: str) -> None:
+        """Take note that graph itself said so."""
+        ...
+
     async def reached(self, space: str, epoch: str, seq: int) -> bool:
         """Wait, for seconds at most, for a change of graph in the ledger; say whether it is."""
         ...
 
 
 class Graph(Protocol):
-    """The graph service. Raises GraphUnavailable or GraphRefused."""
+    """The graph service. Raises GraphUnavailable or GraphRefused.
+
+    What writes under a decision names the last change that the ledger has of graph (`known`), and
+    raises GraphRolledBack, with nothing done, when graph does not hold it.
+    """
 
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = ...
@@ -324,13 +359,25 @@ class Graph(Protocol):
         ...
 
     async def perform(
-        self, space: str, action: Mapping[str, Json], decision_id: str, etags: Mapping[str, str]
+        self,
+        space: str,
+        action: Mapping[str, Json],
+        decision_id: str,
+        etags: Mapping[str, str],
+        *,
+        known: Cursor,
     ) -> Done:
         """Do an action that needs no grant, once per decision, on items as they were proposed."""
         ...
 
     async def apply(
-        self, space: str, action: Mapping[str, Json], decision_id: str, grant: bytes
+        self,
+        space: str,
+        action: Mapping[str, Json],
+        decision_id: str,
+        grant: bytes,
+        *,
+        known: Cursor,
     ) -> Done:
         """Do an action under a grant, once per decision."""
         ...
@@ -347,11 +394,14 @@ class Graph(Protocol):
         """Return who counts; None before the genesis."""
         ...
 
-    async def heads(self) -> Mapping[str, tuple[str, int]]:
-        """Return (epoch, newest seq) of every space that graph has."""
+    async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
+        """Return how far graph is in every space that it has, and whether it holds these changes.
+
+        A cursor without a mark is compared by its number alone, which costs graph nothing.
+        """
         ...
 
-    def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncGenerator[News]:
+    def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[News]:
         """Replay every space's changes after its cursor, then follow.
 
         The first message, of no space, says that graph answers."""

@@ -254,6 +254,6 @@ async def test_an_empty_space_has_an_empty_ledger(ledger: Ledger) -> None:
             *(await tx.proposals((), "", 9, 9), await tx.due(NOW), await tx.unconfirmed()),
         ]
 
-    assert await ledger.read("none", asked) == [0, ("", 0), {}, [], [], []]
+    assert await ledger.read("none", asked) == [0, ("", 0, ""), {}, [], [], []]
     assert await ledger.spaces() == []
     assert await ledger.ready()

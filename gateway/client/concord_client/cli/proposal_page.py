@@ -168,7 +168,12 @@ def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
             when(each.expire_time),
             text(each.summary),
         )
-    return [head, made] if reply.proposals else [head]
+    shown: list[RenderableType] = [head, made] if reply.proposals else [head]
+    if reply.graph_rolled_back:
+        shown.append(
+            text("The graph is older than this space's audit log: nothing is decided.", "red")
+        )
+    return shown
 
 
 def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":

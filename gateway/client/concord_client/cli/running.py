@@ -25,13 +25,18 @@ if TYPE_CHECKING:
     from concord_client.client import Client
 
 DEFAULT_PORT = 7600
+DECIDING = "concord.governance.v1.ProposalService"
+ROLLED_BACK = (
+    "The graph is older than the audit log of this space, so nothing is proposed or decided there:"
+    " stop Concord and restore the newer copy of the graph's store."
+)
 SERVICES = (
     "concord.graph.v1.GraphService",
     "concord.graph.v1.MemoryService",
     "concord.graph.v1.GovernedChangeService",
     "concord.search.v1.SearchService",
     "concord.search.v1.IndexService",
-    "concord.governance.v1.ProposalService",
+    DECIDING,
     "concord.governance.v1.PrincipalService",
     "concord.governance.v1.AuditService",
 )
@@ -108,13 +113,22 @@ def status(
         serving = {name: _serves(client, name) for name in SERVICES}
         counts = client.graph.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
+        rolled_back = serving[DECIDING] and _is_rolled_back(client)
         if session.as_json:
-            _print_json(client.url, serving, counts, index)
+            _print_json(client.url, serving, counts, index, rolled_back=rolled_back)
         else:
             _print_page(client.url, session.space_name, serving, counts, index)
+    if rolled_back:
+        raise CommandError(ROLLED_BACK, reason="ERROR_REASON_GRAPH_ROLLED_BACK")
     if not all(serving.values()):
         silent = ", ".join(name for name, serves in serving.items() if not serves)
         raise CommandError(f"Not serving: {silent}.", reason="ERROR_REASON_UNAVAILABLE")
+
+
+def _is_rolled_back(client: "Client") -> bool:
+    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
+
+    return bool(client.proposals.GetBriefing(GetBriefingRequest()).graph_rolled_back)
 
 
 def _serves(client: "Client", service: str) -> bool:
@@ -129,12 +143,16 @@ def _print_json(
     serving: dict[str, bool],
     counts: "CountByTypeResponse",
     index: "GetIndexStatusResponse",
+    *,
+    rolled_back: bool,
 ) -> None:
-    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`."""
+    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`; and whether
+    the graph is older than the space's audit log."""
     from google.protobuf.json_format import MessageToDict
 
     replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
-    write_line(json.dumps({"url": url, "serving": serving, **replies}, indent=2))
+    told = {"url": url, "serving": serving, **replies, "graphRolledBack": rolled_back}
+    write_line(json.dumps(told, indent=2))
 
 
 def _print_page(

@@ -115,6 +115,7 @@ def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
             for waiting, missing in found.waiting
         ],
         pending_count=found.count,
+        graph_rolled_back=found.rolled_back,
     )
 
 

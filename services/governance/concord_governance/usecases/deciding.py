@@ -142,6 +142,7 @@ class Deciding:
         before = await self._desk.answered(asker, request)
         if before is not None:
             return before
+        self._desk.demand_whole(asker.space)  # a nonce burnt in an older graph is burnt nowhere
         keys = await self._keys(asker, request, proposal_id)
         async with self._desk.on_record(asker, request.method, proposal_id):
             stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
@@ -256,7 +257,7 @@ class Deciding:
     async def _awaited(self, space: str) -> int:
         """Return the change with which the space was imported, unless it is in the log: an import
         is the first that is followed."""
-        if (await self._desk.ledger.read(space, lambda tx: tx.feed_cursor()))[1]:
+        if (await self._desk.ledger.read(space, lambda tx: tx.feed_cursor())).seq:
             return 0
         found = await self._graph.standing(space)
         return found.imported_seq if found else 0
@@ -270,7 +271,7 @@ class Deciding:
         decided = await tx.undecided_effects()
         pending = any(each.newest.kind == Kind.CHANGE_KEY for each in decided)
         changed = pending or await tx.key_changes() != keys.changes
-        if self._checks.keys_are_settled and (await tx.feed_cursor())[1] < keys.imported_seq:
+        if self._checks.keys_are_settled and (await tx.feed_cursor()).seq < keys.imported_seq:
             raise KeysChanging("what came with the space's import is not in the log yet")
         if self._checks.keys_are_settled and changed:
             raise KeysChanging("a key is being changed")

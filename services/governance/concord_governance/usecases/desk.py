@@ -73,6 +73,17 @@ class Desk:
         self.clock = clock
         self._feed = feed
 
+    def demand_whole(self, space: str) -> None:
+        """Refuse what would be done in a space whose graph is older than the ledger.
+
+        Raises GraphRolledBack.
+        """
+        self._feed.demand_whole(space)
+
+    def is_rolled_back(self, space: str) -> bool:
+        """Return whether a space's graph is older than the ledger."""
+        return self._feed.is_rolled_back(space)
+
     async def run(
         self, asker: Asker, request: Request, work: Work, *, proposal_id: str = ""
     ) -> Proposal:
@@ -80,7 +91,7 @@ class Desk:
 
         Raises GraphRolledBack as long as what comes of it could not be told in the log.
         """
-        self._feed.demand_whole(asker.space)
+        self.demand_whole(asker.space)
         await self.expire(asker.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:

@@ -18,6 +18,7 @@ from concord_governance.domain.exceptions import (
     GovernanceError,
     GraphFaulty,
     GraphRefused,
+    GraphRolledBack,
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import (
@@ -76,6 +77,9 @@ class Executing:
                 return proposal, ""
             try:
                 done = await self._do(space, proposal, proposal.decision)
+            except GraphRolledBack:
+                self._feed.found_rolled_back(space)
+                raise
             except GraphFaulty:
                 return await self._faulty(space, proposal, proposal.decision), ""
             except GraphUnavailable:
@@ -111,6 +115,8 @@ class Executing:
             for proposal in open_ones:
                 try:
                     after, _ = await self.execute(space, proposal.id)
+                except GraphRolledBack:  # said when it was noticed; it waits for the newer copy
+                    left += 1
                 except GovernanceError as error:  # of this one: it keeps no other waiting
                     self._log.warning("not completed", error=type(error).__name__)
                     left += 1
@@ -120,9 +126,14 @@ class Executing:
 
     async def _do(self, space: str, proposal: Proposal, decision: Decision) -> Done:
         newest = proposal.newest
+        known = await self._desk.ledger.read(space, lambda tx: tx.feed_cursor())
         if newest.level == Level.BILATERAL:
-            return await self._graph.apply(space, newest.action, decision.id, decision.grant)
-        return await self._graph.perform(space, newest.action, decision.id, newest.etags)
+            return await self._graph.apply(
+                space, newest.action, decision.id, decision.grant, known=known
+            )
+        return await self._graph.perform(
+            space, newest.action, decision.id, newest.etags, known=known
+        )
 
     async def _is_told(self, space: str, done: Done) -> bool:
         """Return whether the log tells of every governed write, so that EXECUTED comes after them:

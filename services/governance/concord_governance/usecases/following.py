@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping
 
 from concord_attestation.instants import format_time
 from concord_chassis.log import Logger
@@ -12,7 +12,7 @@ from concord_chassis.log import Logger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import GovernanceError, GraphRefused, GraphRolledBack
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import Graph, Ledger, LedgerWrites, News, Noted
+from concord_governance.ports import Cursor, Graph, Head, Ledger, LedgerWrites, News, Noted
 from concord_governance.usecases.importing import Imports
 
 DELETED = 3
@@ -21,6 +21,8 @@ ERASED = 8
 _ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
 _REACH_SECONDS = 5.0
+_COMPARE_SECONDS = 10.0
+"""How often, while graph is followed, its numbers are compared with the ledger's."""
 
 
 class Following:
@@ -31,8 +33,9 @@ class Following:
         self._graph = graph
         self._log = log
         self.is_following = False
-        self.rolled_back: Set[str] = frozenset()
-        """Spaces of which graph is older than the ledger."""
+        self.rolled_back: frozenset[str] = frozenset()
+        """Spaces of which graph is older than the ledger, or another copy than the ledger's."""
+        self._cursors: dict[str, Cursor] = {}
         self._moved = asyncio.Condition()
         self._imports = Imports()
 
@@ -42,8 +45,25 @@ class Following:
         Raises:
             GraphRolledBack: nothing that graph does there now would be in the log.
         """
-        if space in self.rolled_back:
-            raise GraphRolledBack("graph is older than the audit log: restore the newer copy of it")
+        if self.is_rolled_back(space):
+            raise GraphRolledBack(
+                "graph is older than the audit log of this space: restore the newer copy of it"
+            )
+
+    def is_rolled_back(self, space: str) -> bool:
+        """Return whether a space's graph is older than the ledger."""
+        return space in self.rolled_back
+
+    def found_rolled_back(self, space: str) -> None:
+        """Take note that a space's graph is not the one that the ledger knows."""
+        if space not in self.rolled_back:
+            self.rolled_back |= {space}
+            self._log.error(
+                "graph is older than the audit log",
+                space=space,
+                log=self._cursors.get(space, Cursor()).seq,
+                action="stop Concord and restore the newer copy of graph's store",
+            )
 
     async def reached(self, space: str, epoch: str, seq: int) -> bool:
         """Wait, for seconds at most, until a change of graph's is in the ledger; say whether it is.
@@ -59,8 +79,8 @@ class Following:
         return False
 
     async def _has(self, space: str, epoch: str, seq: int) -> bool:
-        followed, applied = await self._ledger.read(space, lambda tx: tx.feed_cursor())
-        return followed == epoch and applied >= seq
+        cursor = await self._ledger.read(space, lambda tx: tx.feed_cursor())
+        return cursor.epoch == epoch and cursor.seq >= seq
 
     async def run(self) -> None:
         """Follow graph for ever; begin again where the ledger stopped when graph fell silent or the
@@ -75,53 +95,74 @@ class Following:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _follow(self) -> None:
+        """Follow until graph falls silent, or a space is whole again and must be caught up with."""
         self._imports.clear()
-        cursors = {}
-        for space in await self._ledger.spaces():
-            cursors[space] = await self._ledger.read(space, lambda tx: tx.feed_cursor())
+        self._cursors = {
+            space: await self._ledger.read(space, lambda tx: tx.feed_cursor())
+            for space in await self._ledger.spaces()
+        }
+        await self._compare(self._cursors)
+        for space in self._cursors.keys() - self.rolled_back:
             await self._confirm(space)  # what a stop came before
-        await self._compare(cursors)
-        async with contextlib.aclosing(self._graph.watch(cursors)) as watched:
+        compared = asyncio.get_running_loop().time()
+        async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
             async for news in watched:
                 self.is_following = True
                 if news.space and news.space not in self.rolled_back:
                     await self.apply(news)
+                if asyncio.get_running_loop().time() - compared >= _COMPARE_SECONDS:
+                    before, compared = self.rolled_back, asyncio.get_running_loop().time()
+                    await self._compare(before)
+                    if before - self.rolled_back:
+                        return
 
-    async def _compare(self, cursors: Mapping[str, tuple[str, int]]) -> None:
-        """Find the spaces of which the ledger has changes that this very graph does not."""
-        heads = await self._graph.heads()
-        self.rolled_back = {
-            space
-            for space, (epoch, seq) in cursors.items()
-            if space in heads and heads[space][0] == epoch and heads[space][1] < seq
+    async def _compare(self, marked: Collection[str]) -> None:
+        """Find the spaces of which the ledger has changes that this very graph does not.
+
+        Of those in `marked` the last change itself is compared, of the others its number: graph
+        reads nothing for that, and each message from it tells what it follows.
+        """
+        asked = {
+            space: cursor if space in marked else cursor._replace(mark="")
+            for space, cursor in self._cursors.items()
         }
-        for space in sorted(self.rolled_back):
-            seq, head = cursors[space][1], heads[space][1]
-            self._log.error("graph is older than the audit log", space=space, log=seq, graph=head)
+        heads = await self._graph.heads(asked)
+        found = {space for space, cursor in asked.items() if _is_behind(heads, space, cursor)}
+        self.rolled_back &= found
+        for space in sorted(found):
+            self.found_rolled_back(space)
 
     async def apply(self, news: News) -> None:
         """Append one message's events, unless they are in the log already.
 
-        What came with an import waits for the import's end, and the cursor with it.
+        What came with an import waits for the import's end, and the cursor with it. What does not
+        follow on what the log has of this space is of another copy of graph: none of it is taken.
         """
         self._imports.take(news)
         if news.importing:
             return
         erased = [*self._imports.erased(news.space), *news.erased]
+        reached = Cursor(news.epoch, news.seq, news.mark)
 
-        async def work(tx: LedgerWrites) -> None:
-            epoch, applied = await tx.feed_cursor()
-            start = applied if epoch == news.epoch else 0
+        async def work(tx: LedgerWrites) -> bool:
+            cursor = await tx.feed_cursor()
+            start = cursor.seq if cursor.epoch == news.epoch else 0
             if news.seq <= start:
-                return
+                return True
+            if not _follows(news, cursor):
+                return False
             fresh = self._entries(news, start)
             if fresh:
                 await tx.append(fresh)
             for item_id, is_memory in erased:
                 await tx.forget_words(item_id, confirm=is_memory)
-            await tx.move_cursor(news.epoch, news.seq)
+            await tx.move_cursor(reached)
+            return True
 
-        await self._ledger.write(news.space, work)
+        if not await self._ledger.write(news.space, work):
+            self.found_rolled_back(news.space)
+            return
+        self._cursors[news.space] = reached
         self._imports.done(news.space)
         async with self._moved:
             self._moved.notify_all()
@@ -147,6 +188,23 @@ class Following:
             with contextlib.suppress(GraphRefused):  # graph does not wait for this ledger
                 await self._graph.confirm_erased(space, memory_id)
             await self._ledger.write(space, lambda tx, m=memory_id: tx.confirmed(m))  # type: ignore[misc] # the default binds the loop's value
+
+
+def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:
+    """Return whether graph lacks what the ledger has of a space."""
+    if not cursor.seq:
+        return False
+    head = heads.get(space)
+    if head is None or head.epoch != cursor.epoch:
+        return bool(cursor.mark)
+    return head.lacks_cursor
+
+
+def _follows(news: News, cursor: Cursor) -> bool:
+    """Return whether a message goes on where the ledger stopped; what overlaps with it was another
+    follower's message before it was ours."""
+    overlaps = news.epoch == cursor.epoch and news.first <= cursor.seq
+    return not cursor.mark or overlaps or news.follows == cursor.mark
 
 
 def entry_of(noted: Noted) -> Entry:

@@ -17,10 +17,14 @@ _MOST_COUNTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What waits: the newest proposals, each with the slots that have not answered."""
+    """What waits: the newest proposals, each with the slots that have not answered.
+
+    `rolled_back`: nothing is decided, as graph is older than the log of the space.
+    """
 
     waiting: Sequence[tuple[Proposal, tuple[str, ...]]]
     count: int
+    rolled_back: bool = False
 
 
 class Reading:
@@ -59,7 +63,7 @@ class Reading:
         )
         shown = open_ones[:BRIEFING_LINES]
         lines = [(proposal, proposal.missing_slots(REQUIRED_SLOTS, now)) for proposal in shown]
-        return Briefing(lines, len(open_ones))
+        return Briefing(lines, len(open_ones), self._desk.is_rolled_back(space))
 
     async def standing(self, space: str) -> Standing | None:
         """Return who counts; None before the genesis."""

@@ -23,6 +23,7 @@ GraphError
 ├── GenesisMissing / GenesisExists
 ├── GenesisDamaged           what stands for the principals is not whole
 ├── EnrolmentSecretInvalid
+├── RolledBack               older than what a follower has of it, or another copy
 ├── SpaceNotEmpty            something was recorded in it already
 ├── ExportInvalid            the lines are no whole full export
 ├── ItemClash                two live items would stand at one name, key or place
@@ -40,6 +41,13 @@ from collections.abc import Sequence
 
 class GraphError(Exception):
     """Root of graph's own refusals."""
+
+
+class RolledBack(GraphError):
+    """The store does not hold a change that a follower has from it."""
+
+    def __init__(self) -> None:
+        super().__init__("the store was put back from an older copy: restore the newer one")
 
 
 class StoreUnusable(Exception):

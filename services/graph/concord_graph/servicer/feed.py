@@ -13,6 +13,7 @@ from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.digests import DIGEST_BYTES, digests
+from concord_graph.usecases.marking import mark_at, mark_of
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.shown import Shown
 
@@ -36,13 +37,25 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self, request: feed_pb2.ListSpacesRequest, context: Context
     ) -> feed_pb2.ListSpacesResponse:
         """List the spaces with their newest sequence number."""
+        applied = {cursor.space: cursor for cursor in request.cursors}
         heads = await self._store.spaces()
         return feed_pb2.ListSpacesResponse(
             spaces=[
-                feed_pb2.SpaceHead(space=head.space, epoch=self._epoch, head_seq=head.seq)
+                feed_pb2.SpaceHead(
+                    space=head.space,
+                    epoch=self._epoch,
+                    head_seq=head.seq,
+                    lacks_cursor=head.space in applied
+                    and await self._lacks(applied[head.space], head.seq),
+                )
                 for head in heads
             ]
         )
+
+    async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
+        if head_seq < cursor.seq or not cursor.mark:
+            return head_seq < cursor.seq
+        return await mark_at(self._store, cursor.space, cursor.seq) != cursor.mark
 
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
@@ -64,15 +77,19 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
             imported = await self._came(head.space)
             while applied.get(head.space, 0) < head.seq:
                 after = applied.get(head.space, 0)
-                changes = await self._store.changes(head.space, after, CHANGES_A_MESSAGE)
+                found = await self._store.changes(head.space, after - 1, CHANGES_A_MESSAGE + 1)
+                changes = [each for each in found if each.seq > after][:CHANGES_A_MESSAGE]
                 if not changes:
                     break
                 applied[head.space] = changes[-1].seq
+                known = found[0].seq == after
                 yield feed_pb2.WatchChangesResponse(
                     space=head.space,
                     changes=[_change(change, imported) for change in changes],
                     head_seq=head.seq,
                     epoch=self._epoch,
+                    mark=mark_of(self._epoch, changes[-1]),
+                    follows=mark_of(self._epoch, found[0]) if known else "",
                 )
 
     async def _came(self, space: str) -> Imported:

@@ -18,12 +18,14 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Ref
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
-from concord_graph.servicer.calls import execute
+from concord_graph.servicer.calls import execute, execute_as
 from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.governed import EFFECT, ORPHANED, GovernedChanges
+from concord_graph.usecases.marking import demand_known
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
 from concord_graph.usecases.taking_along import ALONG, COUNTED
+from concord_graph.usecases.writer import Writer
 
 DIGESTS_PAGE = 200
 
@@ -167,16 +169,16 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             raise FieldInvalid("action", "has no JSON form") from error
         work = self._actions.governed(request.action, self._governed)
         scope = scope_of(request.action)
-        done = await execute(
-            self._commands,
-            request,
-            lambda writer: (
-                self._governed.apply(writer, digest, request.grant, work, scope)
-                if request.grant
-                else self._governed.apply_ungranted(
-                    writer, {each.id: each.etag for each in request.etags}, work, scope
-                )
-            ),
+
+        async def applied(writer: Writer) -> tuple[Ref, ...]:
+            await demand_known(writer.tx, request.known.seq, request.known.mark)
+            if request.grant:
+                return await self._governed.apply(writer, digest, request.grant, work, scope)
+            etags = {each.id: each.etag for each in request.etags}
+            return await self._governed.apply_ungranted(writer, etags, work, scope)
+
+        done = await execute_as(
+            self._commands, "ApplyGovernedChange", request, _compared(request), applied, shown=1
         )
         if request.action.WhichOneof("action") == "erase_memory":
             self._erased()
@@ -195,6 +197,14 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
             reply.memory.CopyFrom(outgoing.done_memory(done))
         return reply
+
+
+def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:
+    """Return what makes it the same request again: the caller may know more of the feed by then."""
+    same = governed_pb2.ApplyGovernedChangeRequest()
+    same.CopyFrom(request)
+    same.ClearField("known")
+    return same.SerializeToString(deterministic=True)
 
 
 def _effect(ref: Ref) -> governed_pb2.Effect:

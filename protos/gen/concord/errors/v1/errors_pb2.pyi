@@ -232,8 +232,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_STORE_CORRUPT: _ErrorReason.ValueType  # 74
     """The store holds what it cannot: it was damaged. DATA_LOSS: the service stops serving."""
     ERROR_REASON_GRAPH_ROLLED_BACK: _ErrorReason.ValueType  # 95
-    """Graph is older than what the audit log tells of it: it was restored from an older copy than the
-    ledger. DATA_LOSS: no proposal and no decision is taken until graph is the one that the log knows.
+    """Graph is older than what the audit log tells of this space: it was restored from an older copy than
+    the ledger. DATA_LOSS: no proposal and no decision is taken in the space until graph is the one that
+    the log knows: restore the newer copy of it. Other spaces go on.
     """
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 75
     """A bug of ours; the log knows more. INTERNAL."""
@@ -448,8 +449,9 @@ Metadata: "applied_seq", "demanded_seq".
 ERROR_REASON_STORE_CORRUPT: ErrorReason.ValueType  # 74
 """The store holds what it cannot: it was damaged. DATA_LOSS: the service stops serving."""
 ERROR_REASON_GRAPH_ROLLED_BACK: ErrorReason.ValueType  # 95
-"""Graph is older than what the audit log tells of it: it was restored from an older copy than the
-ledger. DATA_LOSS: no proposal and no decision is taken until graph is the one that the log knows.
+"""Graph is older than what the audit log tells of this space: it was restored from an older copy than
+the ledger. DATA_LOSS: no proposal and no decision is taken in the space until graph is the one that
+the log knows: restore the newer copy of it. Other spaces go on.
 """
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 75
 """A bug of ours; the log knows more. INTERNAL."""

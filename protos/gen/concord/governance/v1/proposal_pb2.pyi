@@ -1181,8 +1181,13 @@ class GetBriefingResponse(_message.Message):
 
     PROPOSALS_FIELD_NUMBER: _builtins.int
     PENDING_COUNT_FIELD_NUMBER: _builtins.int
+    GRAPH_ROLLED_BACK_FIELD_NUMBER: _builtins.int
     pending_count: _builtins.int
     """How many there are in all."""
+    graph_rolled_back: _builtins.bool
+    """True when graph is older than what the audit log tells of the space, so that nothing is decided
+    there: ERROR_REASON_GRAPH_ROLLED_BACK.
+    """
     @_builtins.property
     def proposals(self) -> _containers.RepeatedCompositeFieldContainer[Global___BriefingLine]:
         """Proposals that wait for an answer."""
@@ -1192,10 +1197,11 @@ class GetBriefingResponse(_message.Message):
         *,
         proposals: _abc.Iterable[Global___BriefingLine] | None = ...,
         pending_count: _builtins.int = ...,
+        graph_rolled_back: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["pending_count", b"pending_count", "proposals", b"proposals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["graph_rolled_back", b"graph_rolled_back", "pending_count", b"pending_count", "proposals", b"proposals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -83,12 +83,19 @@ class ListSpacesRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    CURSORS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
+        """What the caller has applied: each space's reply says whether it still holds that."""
+
     def __init__(
         self,
+        *,
+        cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -127,22 +134,28 @@ class SpaceHead(_message.Message):
     SPACE_FIELD_NUMBER: _builtins.int
     EPOCH_FIELD_NUMBER: _builtins.int
     HEAD_SEQ_FIELD_NUMBER: _builtins.int
+    LACKS_CURSOR_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Its name."""
     epoch: _builtins.str
     """The store's epoch."""
     head_seq: _builtins.int
     """The newest change's sequence number; 0 = none."""
+    lacks_cursor: _builtins.bool
+    """True when the request had a cursor of the space, and the store does not hold its change: it was put
+    back from an older copy, or is another store.
+    """
     def __init__(
         self,
         *,
         space: _builtins.str = ...,
         epoch: _builtins.str = ...,
         head_seq: _builtins.int = ...,
+        lacks_cursor: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "head_seq", b"head_seq", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["epoch", b"epoch", "head_seq", b"head_seq", "lacks_cursor", b"lacks_cursor", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -180,19 +193,23 @@ class SpaceCursor(_message.Message):
 
     SPACE_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
+    MARK_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Its name."""
     seq: _builtins.int
     """The last applied sequence number; 0 = none."""
+    mark: _builtins.str
+    """The mark that came with that change; empty = not compared, the number alone is."""
     def __init__(
         self,
         *,
         space: _builtins.str = ...,
         seq: _builtins.int = ...,
+        mark: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seq", b"seq", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["mark", b"mark", "seq", b"seq", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -208,12 +225,22 @@ class WatchChangesResponse(_message.Message):
     CHANGES_FIELD_NUMBER: _builtins.int
     HEAD_SEQ_FIELD_NUMBER: _builtins.int
     EPOCH_FIELD_NUMBER: _builtins.int
+    MARK_FIELD_NUMBER: _builtins.int
+    FOLLOWS_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """The space; empty in a keep-alive."""
     head_seq: _builtins.int
     """The newest sequence number of the space when this was sent."""
     epoch: _builtins.str
     """The store's epoch. When it differs from what the caller knows, what it derived is void."""
+    mark: _builtins.str
+    """The mark of the last of the changes: tells it from any other that a store that was put back from an
+    older copy may record under the same number. Opaque.
+    """
+    follows: _builtins.str
+    """The mark of the change before the first of them, empty for the first of all. When it is not what
+    the caller has of its last applied change, the store is not the one that it followed.
+    """
     @_builtins.property
     def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Change]:
         """In sequence; up to 500."""
@@ -225,10 +252,12 @@ class WatchChangesResponse(_message.Message):
         changes: _abc.Iterable[Global___Change] | None = ...,
         head_seq: _builtins.int = ...,
         epoch: _builtins.str = ...,
+        mark: _builtins.str = ...,
+        follows: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "epoch", b"epoch", "head_seq", b"head_seq", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "epoch", b"epoch", "follows", b"follows", "head_seq", b"head_seq", "mark", b"mark", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -195,6 +195,7 @@ class ApplyGovernedChangeRequest(_message.Message):
     ACTION_FIELD_NUMBER: _builtins.int
     GRANT_FIELD_NUMBER: _builtins.int
     ETAGS_FIELD_NUMBER: _builtins.int
+    KNOWN_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     grant: _builtins.bytes
@@ -211,6 +212,13 @@ class ApplyGovernedChangeRequest(_message.Message):
     def etags(self) -> _containers.RepeatedCompositeFieldContainer[Global___ItemEtag]:
         """Without a grant: how the items must be."""
 
+    @_builtins.property
+    def known(self) -> Global___KnownChange:
+        """The newest change of the space that the caller has from the feed; absent = none. A store that does
+        not hold it was put back from an older copy: ERROR_REASON_GRAPH_ROLLED_BACK, and nothing is done.
+        No part of what makes a request the same one again.
+        """
+
     def __init__(
         self,
         *,
@@ -218,14 +226,41 @@ class ApplyGovernedChangeRequest(_message.Message):
         action: Global___GovernedAction | None = ...,
         grant: _builtins.bytes = ...,
         etags: _abc.Iterable[Global___ItemEtag] | None = ...,
+        known: Global___KnownChange | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "known", b"known"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "grant", b"grant", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "grant", b"grant", "known", b"known", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApplyGovernedChangeRequest: _TypeAlias = ApplyGovernedChangeRequest  # noqa: Y015
+
+@_typing.final
+class KnownChange(_message.Message):
+    """A change as the feed told of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQ_FIELD_NUMBER: _builtins.int
+    MARK_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """Its place in the space, from 1; 0 = none."""
+    mark: _builtins.str
+    """Its mark; empty = the number alone is compared."""
+    def __init__(
+        self,
+        *,
+        seq: _builtins.int = ...,
+        mark: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["mark", b"mark", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___KnownChange: _TypeAlias = KnownChange  # noqa: Y015
 
 @_typing.final
 class ItemEtag(_message.Message):

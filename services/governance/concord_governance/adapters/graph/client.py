@@ -27,9 +27,14 @@ from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import effects, news
-from concord_governance.domain.exceptions import GraphFaulty, GraphRefused, GraphUnavailable
+from concord_governance.domain.exceptions import (
+    GraphFaulty,
+    GraphRefused,
+    GraphRolledBack,
+    GraphUnavailable,
+)
 from concord_governance.domain.proposals import Affected, Json
-from concord_governance.ports import Done, News, Preview, Standing
+from concord_governance.ports import Cursor, Done, Head, News, Preview, Standing
 
 PRINCIPAL = "governance"
 SCOPES = frozenset({"governed:read", "governed:write", "confirm:write"})
@@ -47,6 +52,7 @@ _PASSING = frozenset(
     }
 )
 
+_ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
 _ANY: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
@@ -94,22 +100,35 @@ class GraphClient:
         )
 
     async def perform(
-        self, space: str, action: Mapping[str, Json], decision_id: str, etags: Mapping[str, str]
+        self,
+        space: str,
+        action: Mapping[str, Json],
+        decision_id: str,
+        etags: Mapping[str, str],
+        *,
+        known: Cursor,
     ) -> Done:
         """Do an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
             etags=_etags(etags),
+            known=_known(known),
         )
         return await self._applied(space, request)
 
     async def apply(
-        self, space: str, action: Mapping[str, Json], decision_id: str, grant: bytes
+        self,
+        space: str,
+        action: Mapping[str, Json],
+        decision_id: str,
+        grant: bytes,
+        *,
+        known: Cursor,
     ) -> Done:
         """Do an action under a grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id, action=_message(action), grant=grant
+            request_id=decision_id, action=_message(action), grant=grant, known=_known(known)
         )
         return await self._applied(space, request)
 
@@ -141,22 +160,20 @@ class GraphClient:
         )
         return Standing(record, found.genesis, found.imported_seq)
 
-    async def heads(self) -> Mapping[str, tuple[str, int]]:
-        """Return (epoch, newest seq) of every space that graph has."""
-        found = await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        return {head.space: (head.epoch, head.head_seq) for head in found.spaces}
+    async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
+        """Return how far graph is in every space, and whether it holds these changes."""
+        request = feed_pb2.ListSpacesRequest(cursors=_cursors(cursors))
+        found = await _asked(self._feed.ListSpaces(request))
+        return {
+            head.space: Head(head.epoch, head.head_seq, head.lacks_cursor) for head in found.spaces
+        }
 
-    async def watch(self, cursors: Mapping[str, tuple[str, int]]) -> AsyncGenerator[News]:
+    async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[News]:
         """Replay every space's changes after its cursor, then follow."""
         # a quiet graph says nothing for ten seconds: whether it answers is asked first
         await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield News("", "", 0, ())
-        request = feed_pb2.WatchChangesRequest(
-            cursors=[
-                feed_pb2.SpaceCursor(space=space, seq=seq)
-                for space, (_, seq) in sorted(cursors.items())
-            ]
-        )
+        request = feed_pb2.WatchChangesRequest(cursors=_cursors(cursors))
         call = self._watched.WatchChanges(request)
         try:
             while True:
@@ -211,6 +228,17 @@ def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
     return [governed_pb2.ItemEtag(id=item_id, etag=etag) for item_id, etag in etags.items()]
 
 
+def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
+    return [
+        feed_pb2.SpaceCursor(space=space, seq=cursor.seq, mark=cursor.mark)
+        for space, cursor in sorted(cursors.items())
+    ]
+
+
+def _known(cursor: Cursor) -> governed_pb2.KnownChange | None:
+    return governed_pb2.KnownChange(seq=cursor.seq, mark=cursor.mark) if cursor.seq else None
+
+
 async def _asked(call: Awaitable[T]) -> T:
     try:
         return await call
@@ -218,7 +246,9 @@ async def _asked(call: Awaitable[T]) -> T:
         raise _translated(from_rpc_error(error)) from error
 
 
-def _translated(failure: Failure) -> GraphUnavailable | GraphRefused:
+def _translated(failure: Failure) -> GraphUnavailable | GraphRefused | GraphRolledBack:
+    if failure.reason == _ROLLED_BACK:
+        return GraphRolledBack(failure.message)
     if failure.code == grpc.StatusCode.INTERNAL:
         return GraphFaulty(f"graph fails at it ({failure.reason})")
     if failure.code in _PASSING:

@@ -55,6 +55,9 @@ def news(message: feed_pb2.WatchChangesResponse) -> News:
         seq=changes[-1].seq if changes else 0,
         noted=tuple(_noted(change) for change in changes if change.HasField("attestation")),
         importing=bool(changes) and changes[-1].imported,
+        first=changes[0].seq if changes else 0,
+        mark=message.mark,
+        follows=message.follows,
         erased=tuple(
             (each.item_id, each.item_kind == type_pb2.ITEM_KIND_MEMORY)
             for each in changes

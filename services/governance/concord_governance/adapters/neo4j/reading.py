@@ -19,13 +19,13 @@ from concord_governance.domain.proposals import (
     Revision,
     Status,
 )
-from concord_governance.ports import EntryFilter, Leaf, Receipt
+from concord_governance.ports import Cursor, EntryFilter, Leaf, Receipt
 
 Fields = dict[str, Any]
 Row = list[Any]
 
 _MOST_DUE = 1000
-_NO_HEAD: Row = [None, 0, 0, "", 0]
+_NO_HEAD: Row = [None, 0, 0, "", 0, ""]
 
 
 class Neo4jLedgerReads:
@@ -109,10 +109,9 @@ class Neo4jLedgerReads:
         found = await self._ask(statements.SUBTREES, names=[list(name) for name in names])
         return {(level, place): bytes(hash_) for level, place, hash_ in found}
 
-    async def feed_cursor(self) -> tuple[str, int]:
-        """Return (epoch, seq) of graph's feed that has been applied."""
-        head = await self._head()
-        return head[3], head[4]
+    async def feed_cursor(self) -> Cursor:
+        """Return how far graph's feed has been applied."""
+        return Cursor(*(await self._head())[3:6])
 
     async def key_changes(self) -> int:
         """Return how many changes of keys were executed."""

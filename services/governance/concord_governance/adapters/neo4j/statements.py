@@ -46,7 +46,8 @@ RECEIPT: Final = (
 )
 HEAD: Final = (
     "MATCH (s:ConcordLedger {space: $space})"
-    " RETURN s.holder, s.log_size, s.last_time, s.feed_epoch, s.feed_seq"
+    " RETURN s.holder, s.log_size, s.last_time, s.feed_epoch, s.feed_seq,"
+    " coalesce(s.feed_mark, '')"
 )
 KEY_CHANGES: Final = "MATCH (s:ConcordLedger {space: $space}) RETURN coalesce(s.key_changes, 0)"
 LEAVES: Final = (
@@ -126,7 +127,8 @@ ADVANCE: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.log_size = $log_size, s.last_time = $last_time"
 )
 MOVE_CURSOR: Final = (
-    "MATCH (s:ConcordLedger {space: $space}) SET s.feed_epoch = $epoch, s.feed_seq = $seq"
+    "MATCH (s:ConcordLedger {space: $space}) SET s.feed_epoch = $epoch, s.feed_seq = $seq,"
+    " s.feed_mark = $mark"
 )
 COUNT_KEY_CHANGE: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.key_changes = coalesce(s.key_changes, 0) + 1"

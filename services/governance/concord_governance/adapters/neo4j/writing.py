@@ -16,7 +16,7 @@ from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.exceptions import LostRace
 from concord_governance.domain.proposals import Decision, Proposal
-from concord_governance.ports import Clock, Leaf, Receipt
+from concord_governance.ports import Clock, Cursor, Leaf, Receipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
@@ -120,9 +120,9 @@ class Neo4jLedgerWrites(Neo4jLedgerReads):
         await self._ask(statements.ADVANCE, log_size=frontier.size, last_time=time)
         return leaves
 
-    async def move_cursor(self, epoch: str, seq: int) -> None:
+    async def move_cursor(self, cursor: Cursor) -> None:
         """Remember how far graph's feed has been applied."""
-        await self._ask(statements.MOVE_CURSOR, epoch=epoch, seq=seq)
+        await self._ask(statements.MOVE_CURSOR, **cursor._asdict())
 
     async def count_key_change(self) -> None:
         """Remember that one more change of a key was executed."""

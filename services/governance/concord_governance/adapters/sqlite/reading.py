@@ -16,7 +16,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Status,
 )
-from concord_governance.ports import EntryFilter, Leaf, Receipt
+from concord_governance.ports import Cursor, EntryFilter, Leaf, Receipt
 
 Row = tuple[Any, ...]
 
@@ -136,10 +136,11 @@ class SqliteLedgerReads:
                 found[level, place] = bytes(row[0])
         return found
 
-    async def feed_cursor(self) -> tuple[str, int]:
-        """Return (epoch, seq) of graph's feed that has been applied."""
-        row = self._one("SELECT feed_epoch, feed_seq FROM space WHERE id = ?", (self._space,))
-        return (row[0], row[1]) if row else ("", 0)
+    async def feed_cursor(self) -> Cursor:
+        """Return how far graph's feed has been applied."""
+        sql = "SELECT feed_epoch, feed_seq, feed_mark FROM space WHERE id = ?"
+        row = self._one(sql, (self._space,))
+        return Cursor(*row) if row else Cursor()
 
     async def key_changes(self) -> int:
         """Return how many changes of keys were executed."""

@@ -15,7 +15,7 @@ from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.exceptions import LostRace
 from concord_governance.domain.proposals import Decision, GivenConsent, Proposal
-from concord_governance.ports import Clock, Leaf, Receipt
+from concord_governance.ports import Clock, Cursor, Leaf, Receipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
@@ -192,10 +192,11 @@ class SqliteLedgerWrites(SqliteLedgerReads):
         )
         return leaves
 
-    async def move_cursor(self, epoch: str, seq: int) -> None:
+    async def move_cursor(self, cursor: Cursor) -> None:
         """Remember how far graph's feed has been applied."""
         self._db.execute(
-            "UPDATE space SET feed_epoch = ?, feed_seq = ? WHERE id = ?", (epoch, seq, self._space)
+            "UPDATE space SET feed_epoch = ?, feed_seq = ?, feed_mark = ? WHERE id = ?",
+            (*cursor, self._space),
         )
 
     async def count_key_change(self) -> None:

@@ -1,0 +1,232 @@
+"""A graph's store that is copied and put back while the ledger goes on, and what may come of it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+import grpc
+import ledger_store
+import pytest
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import json_lines
+from concord_chassis.testing import Serving, serving
+from concord_client import signing
+from concord_governance.bootstrap import GovernanceApp
+from concord_governance.bootstrap import build as build_governance
+from concord_governance.config import LedgerConfig
+from concord_governance.usecases import following
+from concord_graph.bootstrap import build as build_graph
+from governed_world import (
+    AGENT,
+    HOUR,
+    HUMAN,
+    SECRET,
+    Clock,
+    Keys,
+    Party,
+    World,
+    edge_action,
+    refused,
+    salt,
+    world,
+)
+
+DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
+Signers = dict[str, tuple[signing.Signer, signing.Signer]]
+
+
+class Copies:
+    """A folder with the stores, and who signs in which space, over restarts."""
+
+    def __init__(self, folder: Path, keys: Keys | None = None, clock: Clock | None = None) -> None:
+        self.folder, self.keys, self.clock = folder, keys or Keys(), clock or Clock()
+        self.told = io.StringIO()
+        self._signers: Signers = {}
+
+    @asynccontextmanager
+    async def world(self) -> AsyncIterator[World]:
+        """Run graph and governance."""
+        log = json_lines("governance", stream=self.told)
+        async with world(self.folder, keys=self.keys, clock=self.clock, log=log) as live:
+            yield live
+
+    def party(self, live: World, space: str = "one") -> Party:
+        """Return a space's party, who signs as before."""
+        party = live.party(space)
+        known = self._signers.setdefault(space, (party.agent, party.human))
+        party.agent, party.human = known
+        return party
+
+    def copy(self, name: str) -> None:
+        """Copy graph's store, which is closed."""
+        shutil.copy(self.folder / "graph.db", self.folder / name)
+
+    def put_back(self, name: str) -> None:
+        """Put a copy of graph's store in its place."""
+        for part in self.folder.glob("graph.db*"):
+            part.unlink()
+        shutil.copy(self.folder / name, self.folder / "graph.db")
+
+    def said(self) -> set[tuple[str, str]]:
+        """Return what governance's log says of which space."""
+        lines = [json.loads(line) for line in self.told.getvalue().splitlines()]
+        return {(each["event"], each["space"]) for each in lines if "space" in each}
+
+
+async def writes_alone(scene: Copies, count: int) -> None:
+    """Let an agent write and try to delete at graph, while governance is down."""
+    async with governance_alone(scene, governed=False) as lives, lives.graph() as graph:
+        party = scene.party(lives.world(graph))
+        for number in range(count):
+            edge = edge_action("x", f"R{number}", "y", edge_type=DESCRIPTIVE).upsert_edge
+            await party.graph.UpsertEdge(edge)
+        principals = await party.graph.GetNode(graph_pb2.GetNodeRequest(name="concord:space"))
+        delete = graph_pb2.DeleteNodeRequest(
+            request_id=salt(), id=principals.node.id, etag=principals.node.etag, cascade=True
+        )
+        await refused(party.graph.DeleteNode(delete))
+
+
+class Lives:
+    """Governance that runs on, and a graph at one address that comes and goes."""
+
+    def __init__(self, scene: Copies, address: str) -> None:
+        self._scene, self._address = scene, address
+        self.app: GovernanceApp
+        self.governance: Serving
+
+    @asynccontextmanager
+    async def graph(self) -> AsyncIterator[Serving]:
+        """Run graph over the store that is there now."""
+        known = self._scene.keys
+        secret = sha256(SECRET.encode()).hexdigest()
+        app = build_graph(
+            self._scene.folder / "graph.db",
+            enrolment=dict.fromkeys(("one", "two"), secret),
+            clock=self._scene.clock,
+            confirmers=("governance",),
+        )
+        issuers = {each.name: each.public_key for each in (known.clients, known.issuer)}
+        async with AsyncExitStack() as stack:
+            serves = await stack.enter_async_context(
+                serving(
+                    app.registrations,
+                    translate=app.translate,
+                    issuer=known.clients,
+                    verifier=TokenVerifier(issuers),
+                    address=self._address,
+                )
+            )
+            await app.start()
+            stack.push_async_callback(app.close)
+            yield serves
+
+    def world(self, graph: Serving) -> World:
+        """Return the world with the graph that runs now."""
+        scene = self._scene
+        governance = getattr(self, "governance", graph)
+        app = getattr(self, "app", None)
+        return World(graph, governance, app, scene.clock, scene.folder)  # type: ignore[arg-type] # without governance nobody asks for it
+
+
+@asynccontextmanager
+async def governance_alone(scene: Copies, *, governed: bool = True) -> AsyncIterator[Lives]:
+    """Run governance for as long as the block, and graph when it is asked for."""
+    lives = Lives(scene, f"unix:{scene.folder}/g")
+    if not governed:
+        yield lives
+        return
+    known = scene.keys
+    lives.app = await build_governance(
+        LedgerConfig(graph_address=f"unix:{scene.folder}/g"),
+        ledger_store.of(scene.folder / "ledger.db"),
+        known.issuer,
+        known.grant,
+        known.log,
+        clock=scene.clock,
+        log=json_lines("governance", stream=scene.told),
+    )
+    await lives.app.start()
+    try:
+        async with serving(
+            lives.app.registrations,
+            translate=lives.app.translate,
+            issuer=known.clients,
+            wait_until_ready=False,
+        ) as lives.governance:
+            yield lives
+    finally:
+        await lives.app.close()
+
+
+async def put_back(scene: Copies) -> proposal_pb2.Proposal:
+    """Have one executed change in the ledger that graph has no more; return a proposal that waits
+    for the human."""
+    async with scene.world() as live:
+        await scene.party(live).enrol()
+        await scene.party(live, "two").enrol()
+        party = scene.party(live)
+        waiting = await party.approve(await party.propose(edge_action(target="tea")), AGENT)
+    scene.copy("older")
+    async with scene.world() as live:
+        await scene.party(live).decide(await scene.party(live).propose(edge_action()))
+    scene.copy("newer")
+    scene.put_back("older")
+    return waiting
+
+
+async def a_proposal_over_an_older_graph(scene: Copies) -> str:
+    """Propose where graph is older than the ledger."""
+    await put_back(scene)
+    async with scene.world() as live:
+        try:
+            await scene.party(live).propose(edge_action(target="coffee"))
+        except grpc.aio.AioRpcError:
+            return ""
+        return "a proposal was taken over an older graph"
+
+
+async def a_decision_before_anybody_compared(scene: Copies) -> str:
+    """Give the last consent before governance has noticed."""
+    waiting = await put_back(scene)
+    with not_compared():
+        async with scene.world() as live:
+            party = scene.party(live)
+            with suppress(grpc.aio.AioRpcError):
+                await party.approve(waiting, HUMAN)
+            done = await party.edge("agent", "VALUES", "tea") is not None
+            return "an older graph did what no log can tell" if done else ""
+
+
+async def another_history_before_anybody_compared(scene: Copies) -> str:
+    """Let the older copy go on past the log's place, and follow it."""
+    await put_back(scene)
+    scene.clock.pass_(HOUR // 2)
+    await writes_alone(scene, 20)
+    with not_compared():
+        async with scene.world() as live:
+            party = scene.party(live)
+            async with asyncio.timeout(30):
+                while "one" not in live.app.rolled_back:
+                    if "DELETE_ATTEMPT" in await party.actions():
+                        return "another history came into the log"
+                    await asyncio.sleep(0.01)
+            return ""
+
+
+@contextmanager
+def not_compared() -> Iterator[None]:
+    """Keep governance from comparing graph with the ledger."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(following, "_is_behind", lambda *_: False)
+        yield
