@@ -56,6 +56,9 @@ async def test_an_entry_says_who_was_refused_and_when(
     assert (entry.actor, entry.principal) == (actor, who)
     assert abs(entry.record_time.ToMicroseconds() - tried) < SECOND
     assert entry.time.ToMicroseconds() >= tried + 5 * HOUR
+    then, now = party.time(-5), party.time(0)
+    assert list(await party.entries(since=then, until=now, actions=[attempt])) == [entry]
+    assert not await party.entries(since=now, actions=[attempt])
     await party.verified()
 
 

@@ -37,8 +37,10 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class EntryFilter:
-    """Which entries a list shows; every stated part must match. Times in µs, half-open.
+    """Which entries a list shows; every stated part must match.
 
+    `since` and `until` (µs, half-open) are of when it happened: by graph's record what graph
+    recorded, else when the entry was written. It does not grow with the entries' places.
     `item_id`: entries about the item, and those about proposals that touch, made or rest on it.
     """
 

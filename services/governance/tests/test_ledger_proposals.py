@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from concord_attestation.instants import format_time
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import (
     Decision,
@@ -243,6 +244,28 @@ async def test_entries_are_filtered(opened: Opened) -> None:
     assert await places(EntryFilter(since=NOW + 1, until=NOW + 3)) == [2, 1]
     assert await places(EntryFilter(item_id="i", actor=Actor.HUMAN, since=NOW)) == [1]
     assert [leaf.index for leaf in await ledger.read("one", lambda tx: tx.leaves(1, 3))] == [1, 2]
+
+
+async def test_entries_are_found_by_when_it_happened(opened: Opened) -> None:
+    """A1 A3 What graph recorded an hour before it reached the log is found at that hour, page by
+    page, and not at its arrival; what governance did, at its own time."""
+    clock = Clock()
+    ledger = await opened("one", clock)
+    for graph_time in (None, NOW - 5, None, NOW - 7, NOW - 6, NOW + 1):
+        told = {} if graph_time is None else {"record_time": format_time(graph_time)}
+        entry = Entry(Action.WRITE_SUCCESS, Actor.AGENT, "who", properties=told)
+        await ledger.write("one", lambda tx, of=entry: tx.append([of]))  # type: ignore[misc]
+
+    async def places(filter_: EntryFilter, before: int = 99, limit: int = 9) -> list[int]:
+        found = await ledger.read("one", lambda tx: tx.entries(filter_, before, limit))
+        return [leaf.index for leaf in found]
+
+    earlier = EntryFilter(since=NOW - 7, until=NOW)
+    assert await places(earlier) == [4, 3, 1]
+    assert await places(earlier, limit=2) == [4, 3]
+    assert await places(earlier, before=3) == [1]
+    assert await places(EntryFilter(since=NOW)) == [5, 2, 0]
+    assert await places(EntryFilter(until=NOW - 6)) == [3]
 
 
 async def test_an_empty_space_has_an_empty_ledger(ledger: Ledger) -> None:

@@ -52,8 +52,10 @@ def log(
         typer.Option(help='Only these, e.g. "smf-execute"; may be repeated.'),
     ] = None,
     actor: Annotated[By | None, typer.Option(case_sensitive=False, help="Only this one's.")] = None,
-    since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
-    until: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what happened then or later (ISO 8601).")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only what happened before then.")] = None,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
     space: SpaceOption = None,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import rfc8785
 from concord_attestation.bounds import MAX_ENTRY_BYTES
+from concord_attestation.instants import parse_time
 
 from concord_governance.domain.exceptions import ProposalTooLarge
 from concord_governance.domain.proposals import Json
@@ -63,6 +64,12 @@ class Entry:
     blocked: bool = False
     reason: str = ""
     properties: Mapping[str, Json] = field(default_factory=dict)
+
+    def happen_time(self, time: int) -> int:
+        """Return when what it tells of happened (µs): by graph's record what graph recorded, else
+        `time`, when it is written."""
+        recorded = self.properties.get("record_time")
+        return parse_time(recorded) if isinstance(recorded, str) else time
 
     def leaf(self, space: str, index: int, time: str) -> dict[str, Json]:
         """Return the leaf's JSON. `time`: RFC 3339 UTC with microseconds."""

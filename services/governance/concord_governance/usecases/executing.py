@@ -224,10 +224,12 @@ class Completing:
 
 async def _is_told_of(tx: LedgerReads, decision: Decision) -> bool:
     """Return whether the log tells of a write under a decision."""
-    writes = EntryFilter(actions=(Action.WRITE_SUCCESS, Action.DELETE_SUCCESS), since=decision.time)
+    writes = EntryFilter(actions=(Action.WRITE_SUCCESS, Action.DELETE_SUCCESS))
     before = await tx.log_size()
     while leaves := await tx.entries(writes, before, _PAGE):
         for leaf in leaves:
+            if leaf.time < decision.time:  # by the ledger's clock, which both times are of
+                return False
             if json.loads(leaf.data)["properties"].get("request_id") == decision.id:
                 return True
         before = leaves[-1].index

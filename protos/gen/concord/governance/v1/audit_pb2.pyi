@@ -247,11 +247,13 @@ class ListAuditEntriesRequest(_message.Message):
 
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
-        """Only entries of this time or later."""
+        """Only what happened at this time or later: an entry's `record_time`, or its `time` when it has none.
+        Entries stand in the order in which they were written, so these times need not fall along a page.
+        """
 
     @_builtins.property
     def until(self) -> _timestamp_pb2.Timestamp:
-        """Only entries before this time."""
+        """Only what happened before this time."""
 
     def __init__(
         self,

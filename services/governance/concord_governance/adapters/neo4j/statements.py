@@ -57,7 +57,8 @@ LEAVES: Final = (
 _SHOWN: Final = (
     " AND (size($actions) = 0 OR l.action IN $actions)"
     " AND ($actor IS NULL OR l.actor = $actor)"
-    " AND ($since IS NULL OR l.time >= $since) AND ($until IS NULL OR l.time < $until)"
+    " AND ($since IS NULL OR coalesce(l.happen_time, l.time) >= $since)"
+    " AND ($until IS NULL OR coalesce(l.happen_time, l.time) < $until)"
     " RETURN l.place, l.time, l.data ORDER BY l.place DESC LIMIT $limit"
 )
 ENTRIES: Final = f"MATCH (l:ConcordLeaf {{space: $space}}) WHERE l.place < $before{_SHOWN}"

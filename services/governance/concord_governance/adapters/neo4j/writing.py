@@ -169,6 +169,7 @@ def _leaf(space: str, leaf: Leaf, entry: Entry) -> Fields:
         "space": space,
         "place": leaf.index,
         "time": leaf.time,
+        "happen_time": entry.happen_time(leaf.time),
         "action": int(entry.action),
         "actor": int(entry.actor),
         "item_id": entry.item_id,

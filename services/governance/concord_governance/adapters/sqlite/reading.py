@@ -117,8 +117,8 @@ class SqliteLedgerReads:
         for name, test, value in (
             ("item_id", _ABOUT_ITEM, filter_.item_id or None),
             ("actor", "actor = :actor", filter_.actor),
-            ("since", "time >= :since", filter_.since),
-            ("until", "time < :until", filter_.until),
+            ("since", "happen_time >= :since", filter_.since),
+            ("until", "happen_time < :until", filter_.until),
         ):
             if value is not None:
                 tests += f" AND {test}"

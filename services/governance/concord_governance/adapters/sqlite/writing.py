@@ -176,6 +176,7 @@ class SqliteLedgerWrites(SqliteLedgerReads):
                     "space": self._space,
                     "place": place,
                     "time": time,
+                    "happen_time": entry.happen_time(time),
                     "action": entry.action,
                     "actor": entry.actor,
                     "item_id": entry.item_id,
