@@ -6,13 +6,15 @@ As `bare_sqlite`: the same rows under the same filters, and the same things left
 import heapq
 import re
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from concord_chassis.neo4j_server import Neo4jConfig
-from neo4j import AsyncDriver, AsyncGraphDatabase
+from concord_graph.domain.sketch import BANDS
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 
 from tests.bench.bare_sqlite import FOREVER, MOST_EDGES, Said, relevance
 
@@ -56,6 +58,25 @@ _WHOLE = (
     " OPTIONAL MATCH (t:Item {space: 'bench', id: e.target_id})"
     " OPTIONAL MATCH (a:Access {space: 'bench', id: e.id})"
     " RETURN properties(e), s.name, t.name, a.last_time, a.count"
+)
+_SAID = (
+    "MATCH (m:Memory {space: 'bench'}) USING INDEX m:Memory(space, content_digest)"
+    " WHERE m.content_digest IN $digests RETURN m.content_digest"
+)
+_SHARING = (
+    " ".join(
+        f"CALL () {{ UNWIND $bands[{place}] AS value CALL (value) {{"
+        f" MATCH (k:Sketch {{space: 'bench', band_{place}: value}})"
+        f" USING INDEX k:Sketch(space, band_{place}, seq) WHERE k.seq > 0"
+        " RETURN k ORDER BY k.seq DESC LIMIT 16 }"
+        f" RETURN collect([value, k.id]) AS band_{place} }}"
+        for place in range(BANDS)
+    )
+    + f" RETURN {', '.join(f'band_{place}' for place in range(BANDS))}"
+)
+_CONTENTS = (
+    "MATCH (m:Memory {space: 'bench'}) USING INDEX m:Memory(space, id) WHERE m.id IN $ids"
+    " RETURN m.id, m.content"
 )
 _NAMED = "MATCH (n:Entity {space: 'bench', name: $name}) RETURN n.id"
 SHORTEST = (
@@ -158,8 +179,18 @@ class BareNeo4j:
         )
 
     async def add(self, memories: Sequence[Said]) -> None:
-        """Write memories like the one there, their changes and sketches, and a receipt."""
-        await self._run(
+        """Ask which texts are there, and read those that share bands; write memories like the one
+        there, their changes and sketches, and a receipt."""
+        async with self._driver.session() as session:
+            await session.execute_write(self._add, memories)
+
+    async def _add(self, tx: AsyncManagedTransaction, memories: Sequence[Said]) -> None:
+        await self._in(tx, _SAID, digests=[each.digest for each in memories])
+        bands = [list(values) for values in zip(*(each.bands for each in memories), strict=True)]
+        (sharing,) = await self._in(tx, _SHARING, bands=bands)
+        await self._in(tx, _CONTENTS, ids=_most_sharing(memories, sharing))
+        await self._in(
+            tx,
             "MATCH (s:Space {space: 'bench'}) SET s.seq = s.seq + size($rows)"
             " WITH s MATCH (m:Memory {space: 'bench'}) WITH s, m LIMIT 1"
             " MATCH (k:Sketch {space: 'bench', id: m.id})"
@@ -195,7 +226,11 @@ class BareNeo4j:
 
     async def _run(self, text: str, **bound: object) -> list[list[Any]]:
         async with self._driver.session() as session:
-            return await session.execute_write(_values, _planned_once(text), {"given": bound})
+            return await session.execute_write(self._in, text, **bound)
+
+    @staticmethod
+    async def _in(tx: AsyncManagedTransaction, text: str, /, **bound: object) -> list[list[Any]]:
+        return list(await (await tx.run(_planned_once(text), given=bound)).values())
 
 
 @cache
@@ -204,5 +239,18 @@ def _planned_once(text: str) -> str:
     return "CYPHER replan=skip " + re.sub(r"[$]([a-z]+)", r"$given.\1", text)
 
 
-async def _values(tx: Any, text: str, bound: dict[str, object]) -> list[list[Any]]:
-    return list(await (await tx.run(text, bound)).values())
+def _most_sharing(
+    memories: Sequence[Said], sharing: Sequence[Sequence[tuple[int, str]]]
+) -> list[str]:
+    """Return the eight memories that share most bands with each, of those found by band."""
+    bearing: list[dict[int, list[str]]] = [{} for _ in sharing]
+    for place, found in enumerate(sharing):
+        for value, memory_id in found:
+            bearing[place].setdefault(value, []).append(memory_id)
+    chosen = set[str]()
+    for each in memories:
+        shared = Counter(
+            i for place, band in enumerate(each.bands) for i in bearing[place].get(band, ())
+        )
+        chosen.update(i for i, _ in shared.most_common(8))
+    return list(chosen)

@@ -18,7 +18,7 @@ from typing import Any
 
 from concord_concepts.extraction import extract
 from concord_graph.domain.items import Memory, MemoryKind
-from concord_graph.domain.sketch import sketch_of
+from concord_graph.domain.sketch import BANDS, sketch_of
 
 FOREVER = 9223372036854775807
 MOST_EDGES = 10_000
@@ -76,6 +76,20 @@ _WHOLE = (
     " LEFT JOIN access a ON a.space = e.space AND a.id = e.id WHERE e.space = 1"
     " AND e.id IN (SELECT value FROM json_each(:ids))"
     " AND e.record_until = 9223372036854775807"
+)
+_SAID = (
+    "SELECT * FROM memory INDEXED BY memory_says WHERE space = 1 AND content_digest = ? AND "
+    + _LIVE.format("memory")
+)
+_OF_BAND = (
+    "SELECT * FROM (SELECT number FROM sketch WHERE space = 1 AND band = ?"
+    " ORDER BY number DESC LIMIT 16)"
+)
+_LIKE = (
+    "SELECT m.id, m.content FROM (SELECT number, count(*) AS shared FROM"
+    f" ({' UNION ALL '.join([_OF_BAND] * BANDS)}) GROUP BY number ORDER BY shared DESC LIMIT 8)"
+    " CROSS JOIN sketched s USING (number)"
+    f" JOIN memory m ON m.space = s.space AND m.id = s.memory AND {_LIVE.format('m')}"
 )
 _NAMED = "SELECT id FROM node WHERE space = 1 AND name = ? AND " + _LIVE.format("node")
 
@@ -170,8 +184,12 @@ class BareSqlite:
         self._db.execute("COMMIT")
 
     async def add(self, memories: Sequence[Said]) -> None:
-        """Write memories like the one there, their changes and sketches, and a receipt; commit."""
+        """Ask which texts are there, and read those that share bands; write memories like the one
+        there, their changes and sketches, and a receipt; commit."""
         self._db.execute("BEGIN IMMEDIATE")
+        for each in memories:
+            self._db.execute(_SAID, (each.digest,)).fetchall()
+            self._db.execute(_LIKE, list(each.bands)).fetchall()
         seq, last = self._db.execute(
             "SELECT (SELECT seq FROM space WHERE id = 1), (SELECT max(number) FROM sketched)"
         ).fetchone()

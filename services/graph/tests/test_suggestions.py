@@ -194,6 +194,25 @@ async def test_a_batch_suggests_for_each_item(home: Calls) -> None:
     assert list(told) == ["x", "y", "z", "old", "w"]
 
 
+async def test_a_batch_compares_with_what_it_updated(home: Calls) -> None:
+    """T6 M6 What a batch changes is compared by what it says from then on."""
+    await home.add(BUDGET, external_id="budget")
+    other = "We meet on Mondays at nine in the large room."
+    changed = type_pb2.Memory(external_id="budget", content=other)
+    reply = await home.batch(
+        [
+            changed,
+            type_pb2.Memory(id="as-before", content=RAISED),
+            type_pb2.Memory(id="as-now", content=other.replace("nine", "ten")),
+        ],
+        update_existing=True,
+    )
+    first = reply.results[0].memory_id
+    told = {r.memory_id: [s.older_id for s in r.suggestions] for r in reply.results}
+
+    assert told == {first: [], "as-before": [], "as-now": [first]}
+
+
 async def test_a_replay_suggests_the_same(home: Calls) -> None:
     """T6 M5 The reply is rebuilt from the versions that were compared, whatever came since."""
     old = await home.add(BUDGET, id="old")

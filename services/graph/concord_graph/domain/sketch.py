@@ -17,6 +17,8 @@ from concord_graph.domain.edits import LEAST_WORDS, Text
 from concord_graph.domain.items import Memory, MemoryKind
 
 BANDS = 8
+MOST_PER_BAND = 16
+"""The newest ones of a band are looked at: one that many texts share tells little."""
 _KEY_BYTES = 32
 _MINIMA = struct.Struct("<16I")
 _BANDS = struct.Struct("<8q")

@@ -76,17 +76,6 @@ class ItemReads(Protocol):
         """Return the live memories with equal content, kind and sources, oldest first."""
         ...
 
-    async def memories_like(
-        self, ids: Sequence[str], most: int
-    ) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return for each memory (id, content) of live ones, of its kind and written before it,
-        that may say nearly the same; the caller judges.
-
-        Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
-        that does not grow with the space: of a band that many share only some are looked at.
-        """
-        ...
-
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         ...

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 
+from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     Access,
     EdgeType,
@@ -245,9 +246,11 @@ class SpaceHead:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a write is about to ask for: ids, live nodes by name, memories by key and by digest."""
+    """What a write is about to ask for: ids, live nodes by name, memories by key and by digest,
+    live edges by triple."""
 
     ids: tuple[str, ...] = ()
     node_names: tuple[str, ...] = ()
     external_ids: tuple[str, ...] = ()
     content_digests: tuple[str, ...] = ()
+    triples: tuple[tuple[EndRef, str, EndRef], ...] = ()

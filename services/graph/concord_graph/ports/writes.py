@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from concord_attestation.consent import GenesisRecord
@@ -86,6 +86,17 @@ class Writes(Reads, Protocol):
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
         """Remember what a request did."""
+        ...
+
+    async def memories_like(
+        self, ids: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return for each memory put here (id, content) of live ones, of its kind and written
+        before it, that may say nearly the same; the caller judges.
+
+        Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
+        that does not grow with the space: of a band that many share only some are looked at.
+        """
         ...
 
     async def erase(self, item: Item) -> None:

@@ -202,6 +202,7 @@ def _asked_about(draft: EdgeDraft) -> Expected:
     return Expected(
         ids=tuple(end.id for end in ends if end.id),
         node_names=tuple(end.name for end in ends if end.name and not end.id),
+        triples=((draft.source, draft.relation, draft.target),),
     )
 
 

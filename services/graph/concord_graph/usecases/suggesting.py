@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from concord_graph.domain.edits import Edit, Text, small_edit
 from concord_graph.domain.items import Instant, ItemKind, Memory, Relation
-from concord_graph.ports import Reads, Ref
+from concord_graph.ports import Reads, Ref, Writes
 from concord_graph.usecases.writer import ref
 
 MOST_COMPARED = 8
@@ -28,7 +28,7 @@ class Suggestion:
     edit: Edit
 
 
-async def suggest(tx: Reads, memories: Sequence[Memory], now: int) -> Mapping[str, Sequence[Ref]]:
+async def suggest(tx: Writes, memories: Sequence[Memory], now: int) -> Mapping[str, Sequence[Ref]]:
     """Return for each new memory references to those that it may amend, the nearest first."""
     texts = {memory.id: Text(memory.content) for memory in memories}
     edits: dict[str, dict[str, Edit]] = {newer_id: {} for newer_id in texts}

@@ -14,7 +14,6 @@ from concord_graph.adapters.neo4j import (
     filters,
     layers,
     records,
-    sketches,
     statements,
     stating,
     succession,
@@ -101,12 +100,6 @@ class Neo4jReads(Neo4jViews):
         )
         found = await self._items(text, digest=content_digest)
         return [records.memory(memory) for memory in found]
-
-    async def memories_like(
-        self, ids: Sequence[str], most: int
-    ) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
-        return await sketches.like(self, list(ids), most)
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         """Return what is declared about a relation."""

@@ -396,6 +396,14 @@ LEARNT: Final = (
     " RETURN collect(properties(x)) AS keyed }"
     " CALL () { MATCH (m:Memory) WHERE m.content_digest IN $digests"
     " RETURN collect(properties(m)) AS saying }"
-    " RETURN around, named, keyed, saying"
+    " CALL () { UNWIND $triples AS t OPTIONAL MATCH (a:Entity {name: t.source_name})"
+    " OPTIONAL MATCH (b:Entity {name: t.target_name})"
+    " WITH coalesce(t.source_id, a.id) AS source, t.relation AS relation,"
+    " coalesce(t.target_id, b.id) AS target WHERE source IS NOT NULL AND target IS NOT NULL"
+    " RETURN collect([source, relation, target, COLLECT { MATCH"
+    " (e:Edge {source_id: source, relation: relation, target_id: target})"
+    " RETURN properties(e) }]) AS triples }"
+    " RETURN around, named, keyed, saying, triples"
 )
-"""Select what a write asks of ids (item, held, lineage, edges of its content), names and keys."""
+"""Select what a write asks of ids (item, held, lineage, edges of its content), names, keys and
+triples, whose ends have an id or a name."""

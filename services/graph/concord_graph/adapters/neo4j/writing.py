@@ -20,7 +20,6 @@ from concord_graph.adapters.neo4j import (
     erasing,
     flushing,
     records,
-    sketches,
     statements,
     stating,
     transfer,
@@ -28,10 +27,12 @@ from concord_graph.adapters.neo4j import (
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
 from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.adapters.neo4j.sketches import Sketches
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain import sketch as sketching
+from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
@@ -95,7 +96,7 @@ class Neo4jWrites(Neo4jReads):
         self._tokens = tokens
         self._known = WorkingSet()
         self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
-        self._sketch_key = b""
+        self._sketches = Sketches()
         self._last_turns: dict[str, int] = {}
         self._granted = False
         self._principals = False
@@ -118,7 +119,7 @@ class Neo4jWrites(Neo4jReads):
         )
         self._seq, self._last_time, key, self._request, functional, stated = found[0]
         self._counted = self._seq
-        self._sketch_key = bytes(key)
+        self._sketches.key = bytes(key)
         self._functional = set(functional)
         self._stated = stated
 
@@ -145,7 +146,9 @@ class Neo4jWrites(Neo4jReads):
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Fetch what will be asked, and the lineage next to it, in a few statements."""
         will = expected()
-        await self._learn(will.ids, will.node_names, will.external_ids, will.content_digests)
+        await self._learn(
+            will.ids, will.node_names, will.external_ids, will.content_digests, will.triples
+        )
         known = self._known
         said = [m.id for digest in will.content_digests for m in known.saying[digest]]
         keyed = [m.id for key in will.external_ids if (m := known.external[key])]
@@ -375,6 +378,12 @@ class Neo4jWrites(Neo4jReads):
         await self._learn(digests=[content_digest])
         return self._known.memories_saying(content_digest)
 
+    async def memories_like(
+        self, ids: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
+        return await self._sketches.like(super().ask, ids, most)
+
     async def live_edges_of_triple(
         self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
@@ -495,18 +504,20 @@ class Neo4jWrites(Neo4jReads):
         names: Collection[str] = (),
         external_ids: Collection[str] = (),
         digests: Collection[str] = (),
+        triples: Collection[tuple[EndRef, str, EndRef]] = (),
     ) -> None:
         """Fetch what is not known yet, all of it in one statement."""
         known = self._known
-        wanted = {
+        wanted: dict[str, list[Any]] = {
             "ids": known.unknown(ids),
             "names": [name for name in dict.fromkeys(names) if name not in known.named],
             "external_ids": [i for i in dict.fromkeys(external_ids) if i not in known.external],
             "digests": [digest for digest in dict.fromkeys(digests) if digest not in known.saying],
+            "triples": [_triple(*triple) for triple in triples],
         }
         if not any(wanted.values()):
             return
-        ((around, nodes, keyed, saying),) = await super().ask(statements.LEARNT, **wanted)
+        ((around, nodes, keyed, saying, stored),) = await super().ask(statements.LEARNT, **wanted)
         known.around |= {row[0]: _around(row) for row in around}
         known.named |= dict.fromkeys(wanted["names"])
         known.named |= {record["name"]: records.node(record) for record in nodes}
@@ -515,6 +526,8 @@ class Neo4jWrites(Neo4jReads):
         known.saying |= dict.fromkeys(wanted["digests"], ())
         for record in saying:
             known.saying[record["content_digest"]] += (records.memory(record),)
+        for source, relation, target, edges in stored:
+            known.triples[source, relation, target] = tuple(map(records.edge, edges))
 
     async def _view_ahead(self, ids: Collection[str]) -> None:
         """Fetch what the views of memories are made of: to say again what is said is to ask."""
@@ -539,7 +552,7 @@ class Neo4jWrites(Neo4jReads):
             "lineage": isinstance(item, Edge) and item.is_lineage,
             "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
             "participants": [],
-        } | sketches.row(self._sketch_key, item)
+        } | self._sketches.row(item)
         if isinstance(item, Edge):
             row["participants"] = row["fields"]["participants"]
             row["type"] = self._tokens.type(item.relation)
@@ -570,6 +583,14 @@ def _erases_what_defines(item: Edge | Memory | None) -> bool:
     """Return whether the history of something constitutive would go, also when it is forgotten."""
     erased = item is not None and item.erase_time != 0
     return erased and item is not None and item.edge_type == EdgeType.CONSTITUTIVE
+
+
+def _triple(source: EndRef, relation: str, target: EndRef) -> Fields:
+    """Return what the statement that learns is given of a triple."""
+    ends = {"source": source, "target": target}
+    ids = {f"{end}_id": one.id or None for end, one in ends.items()}
+    names = {f"{end}_name": None if one.id else one.name for end, one in ends.items()}
+    return {"relation": relation, **ids, **names}
 
 
 def _around(row: Row) -> Around:

@@ -15,7 +15,6 @@ from concord_graph.adapters.sqlite import (
     filters,
     record,
     rows,
-    sketches,
     statements,
     stating,
     succession,
@@ -132,12 +131,6 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
             " ORDER BY create_time"
         )
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
-
-    async def memories_like(
-        self, ids: Sequence[str], most: int
-    ) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
-        return {each: sketches.like(self._db, self._space, each, most) for each in ids}
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
         """Return what is declared about a relation."""

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 
 from concord_graph.domain import sketch as sketching
 from concord_graph.domain.items import FOREVER, Memory
-from concord_graph.domain.sketch import BANDS, pack, sketch_of, unpack
-
-MOST_PER_BAND = 16
-"""The newest ones of a band are looked at: one that many texts share tells little."""
+from concord_graph.domain.sketch import BANDS, MOST_PER_BAND, pack, sketch_of, unpack
 
 _OF_BAND = (
     "SELECT * FROM (SELECT number FROM sketch WHERE space = ? AND band = ?"

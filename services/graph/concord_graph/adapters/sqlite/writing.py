@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -103,6 +103,12 @@ class SqliteWrites(SqliteReads):
             self._spell(item)
         if isinstance(item, Memory):
             sketches.keep(self._db, self._space, item)
+
+    async def memories_like(
+        self, ids: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
+        return {each: sketches.like(self._db, self._space, each, most) for each in ids}
 
     def _join(self, edge: Edge) -> None:
         """Keep an edge where it is looked for by participant; what it says then is for readers."""
