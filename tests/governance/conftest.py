@@ -10,7 +10,8 @@ import pytest_asyncio
 sys.path.insert(0, str(Path(__file__).parent))
 
 import ledger_store
-from governed_world import Party, World, world
+from concord_governance.usecases import following
+from governed_world import SECONDS, Party, World, world
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,6 +19,12 @@ def _ledger_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Neo4j, when it is the ledger's store: tests that cannot have it fail."""
     with ledger_store.server(tmp_path_factory.mktemp("neo4j")):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _patient_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of decisions wait for graph's own entries for as long as these tests do."""
+    monkeypatch.setattr(following, "_REACH_SECONDS", SECONDS)
 
 
 @pytest_asyncio.fixture(loop_scope="function")

@@ -6,13 +6,13 @@ import asyncio
 import itertools
 import json
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 import ledger_store
@@ -54,6 +54,9 @@ HOUR = 3_600 * SECOND
 DAY = 24 * HOUR
 SECRET = "one-time-secret"
 GENESIS_ENTRIES = 3
+SECONDS = 50.0
+"""How long tests wait for what normally comes at once: a busy machine may take its time."""
+T = TypeVar("T")
 AGENT, HUMAN = signing.AGENT, signing.HUMAN
 SCOPES = frozenset(
     {
@@ -87,6 +90,14 @@ class Clock:
     def pass_(self, microseconds: int) -> None:
         """Move it on."""
         self.now += microseconds
+
+
+async def eventually(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool] = bool) -> T:
+    """Ask until the answer holds; return it. Fail when it does not in `SECONDS`."""
+    async with asyncio.timeout(SECONDS):
+        while not holds(found := await ask()):  # noqa: ASYNC110 - it is asked anew
+            await asyncio.sleep(0.005)
+    return found
 
 
 def request_id() -> str:
@@ -142,9 +153,7 @@ class Party:
                 request_id=request_id(), enrolment_secret=SECRET, genesis=genesis
             )
         )
-        async with asyncio.timeout(10):  # until graph's own entries are in the log
-            while len(await self.entries()) < GENESIS_ENTRIES:  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+        await eventually(self.entries, lambda told: len(told) >= GENESIS_ENTRIES)
         return reply.genesis_digest
 
     async def propose(

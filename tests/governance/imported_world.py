@@ -10,7 +10,7 @@ from concord.governance.v1 import principal_pb2
 from concord.graph.v1 import graph_pb2, transfer_pb2
 from concord_client import signing
 from concord_client.moving import Export, read_export
-from governed_world import SECRET, Clock, Keys, Party, World, request_id, world
+from governed_world import SECRET, Clock, Keys, Party, World, eventually, request_id, world
 
 
 async def exported(party: Party, path: Path) -> Export:
@@ -75,6 +75,5 @@ async def moved(
         guest = live.party()
         guest.agent, guest.human = party.agent, party.human
         await brought(guest, export, await restore_grant(guest, export, former))
-        while "IMPORT" not in await guest.actions():
-            pass
+        await eventually(guest.actions, lambda told: "IMPORT" in told)
         yield live, guest, keys

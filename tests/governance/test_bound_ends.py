@@ -1,6 +1,5 @@
 """What both parties agree to, down to the words of the ends that an edge stands between."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from governed_world import (
     STATUS,
     Party,
     edge_action,
+    eventually,
     request_id,
     salt,
 )
@@ -248,7 +248,5 @@ async def test_words_of_ends_are_erased_with_them(party: Party) -> None:
     erase = erase_pb2.EraseMemoryRequest(request_id=request_id(), id="friend", etag=found.etag)
     await party.memory.EraseMemory(erase)
 
-    async with asyncio.timeout(10):
-        while (after := await party.get(proposal)).canonical:  # noqa: ASYNC110 - asked anew
-            await asyncio.sleep(0.01)
+    after = await eventually(lambda: party.get(proposal), lambda now: not now.canonical)
     assert [item.statement for item in after.affected if item.statement] == []

@@ -14,7 +14,17 @@ from concord_client import signing
 from concord_governance.ports import News
 from concord_governance.usecases.deciding import Deciding
 from concord_governance.usecases.following import Following
-from governed_world import AGENT, HUMAN, STATUS, Party, edge_action, reason_of, refused, salt
+from governed_world import (
+    AGENT,
+    HUMAN,
+    STATUS,
+    Party,
+    edge_action,
+    eventually,
+    reason_of,
+    refused,
+    salt,
+)
 
 PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECUTED
 
@@ -49,8 +59,7 @@ async def follower_held(party: Party, proposal: proposal_pb2.Proposal) -> AsyncI
         patch.setattr(Following, "apply", held)
         deciding = asyncio.create_task(party.approve(proposal, HUMAN))
         try:
-            while await keys_of(party) == before:  # noqa: ASYNC110 - graph tells nobody here
-                await asyncio.sleep(0.005)
+            await eventually(lambda: keys_of(party), lambda now: now != before)
             yield
         finally:
             told.set()

@@ -22,12 +22,14 @@ from governed_world import (
     DAY,
     HOUR,
     HUMAN,
+    SECONDS,
     STATUS,
     Clock,
     Keys,
     Party,
     World,
     edge_action,
+    eventually,
     refused,
     request_id,
     salt,
@@ -198,13 +200,9 @@ async def test_the_same_approval_at_once_counts_once(party: Party) -> None:
 
 async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
     """Wait until a decided proposal has its end."""
-
-    for _ in range(300):
-        found = await party.get(proposal)
-        if found.status != STATUS.PROPOSAL_STATUS_APPROVED:
-            return found
-        await asyncio.sleep(0.02)
-    raise AssertionError("the decision was never completed")
+    return await eventually(
+        lambda: party.get(proposal), lambda now: now.status != STATUS.PROPOSAL_STATUS_APPROVED
+    )
 
 
 async def test_what_is_declared_is_declared_otherwise(tmp_path: Path) -> None:
@@ -239,11 +237,8 @@ async def test_a_ledger_that_was_busy_is_written_to_later(
         with monkeypatch.context() as patched:
             patched.setattr(live.app._ledger, "write", busy)
             await refused(party.graph.UpsertEdge(edge_action().upsert_edge))
-            await asyncio.wait_for(tried.wait(), 20)
-        told = await party.actions()
-        while "WRITE_ATTEMPT" not in told:
-            await asyncio.sleep(0.02)
-            told = await party.actions()
+            await asyncio.wait_for(tried.wait(), SECONDS)
+        told = await eventually(party.actions, lambda told: "WRITE_ATTEMPT" in told)
 
         assert told.count("WRITE_ATTEMPT") == 1
         await until_ready(live)
@@ -325,5 +320,4 @@ async def test_what_died_of_a_bug_is_told(
 
 async def until_ready(live: World, *, ready: bool = True) -> None:
     """Wait until governance is ready, or no longer is."""
-    while await live.app.ready() != ready:  # noqa: ASYNC110 - it is asked, as a probe asks
-        await asyncio.sleep(0.02)
+    await eventually(live.app.ready, lambda now: now == ready)

@@ -24,7 +24,7 @@ from forged_imports import IMPORT_FORGERIES
 from forged_papers import PAPER_FORGERIES, READ_FORGERIES
 from forged_writes import WRITE_FORGERIES
 from forger import Forger, demand_refused, demand_refused_alone, told_by
-from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, world
+from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, world
 
 ALONE = PAPER_FORGERIES | DECISION_FORGERIES | WRITE_FORGERIES
 
@@ -91,8 +91,7 @@ async def test_a_change_made_past_governance_is_found(tmp_path: Path) -> None:
                 request_id="mine", action=proposal.action, grant=grant
             )
         )
-        while "WRITE_SUCCESS" not in await party.actions():
-            pass
+        await eventually(party.actions, lambda told: "WRITE_SUCCESS" in told)
 
         with pytest.raises(LogInvalid) as caught:
             await party.verified()

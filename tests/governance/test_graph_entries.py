@@ -17,6 +17,7 @@ from governed_world import (
     Party,
     World,
     edge_action,
+    eventually,
     refused,
     request_id,
     salt,
@@ -48,11 +49,9 @@ async def test_an_entry_says_who_was_refused_and_when(
     told.set()
     actor = audit_pb2.AuditActor.Value(f"AUDIT_ACTOR_{kind}")
     attempt = audit_pb2.AuditAction.AUDIT_ACTION_DELETE_ATTEMPT
-    async with asyncio.timeout(10):
-        while not (found := await party.entries(actor=actor, actions=[attempt])):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
-    (entry,) = found
+    (entry,) = await eventually(lambda: party.entries(actor=actor, actions=[attempt]))
+
     assert (entry.actor, entry.principal) == (actor, who)
     assert abs(entry.record_time.ToMicroseconds() - tried) < SECOND
     assert entry.time.ToMicroseconds() >= tried + 5 * HOUR

@@ -22,6 +22,7 @@ from governed_world import (
     Keys,
     Party,
     edge_action,
+    eventually,
     reason_of,
     refused,
     request_id,
@@ -216,8 +217,9 @@ async def test_executed_waits_for_what_graph_tells(
     proposal = await party.propose(edge_action())
     await party.approve(proposal, AGENT)
     deciding = asyncio.create_task(party.approve(proposal, HUMAN))
-    while await party.edge("agent", "VALUES", "honesty") is None:  # noqa: ASYNC110 - its effect
-        await asyncio.sleep(0.005)
+    await eventually(
+        lambda: party.edge("agent", "VALUES", "honesty"), lambda made: made is not None
+    )
     await asyncio.sleep(0.3)  # time enough to be told too early
     before = await party.actions()
     told.set()

@@ -26,6 +26,7 @@ from governed_world import (
     Party,
     World,
     edge_action,
+    eventually,
     reason_of,
     refused,
     salt,
@@ -179,8 +180,7 @@ async def test_a_log_that_began_before_the_import_goes_on(
             failure = await refused(late.propose(edge_action(target="tea"), framing=urging))
             assert failure.reason == "ERROR_REASON_FRAMING_VIOLATION"
             await brought(late, export, await restore_grant(late, export))
-            while "IMPORT" not in await late.actions():
-                pass
+            await eventually(late.actions, lambda told: "IMPORT" in told)
             await late.decide(await late.propose(edge_action(target="patience")))
 
             actions = await late.actions()
@@ -223,8 +223,7 @@ async def test_every_rule_refuses_its_forged_import_alone(
         assert edge is not None
         delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
         await refused(guest.graph.DeleteEdge(delete))
-        while "DELETE_ATTEMPT" not in await guest.actions():
-            pass
+        await eventually(guest.actions, lambda told: "DELETE_ATTEMPT" in told)
         header, *leaves = (json.loads(line) for line in await guest.export_log())
         pinned = Pinned(genesis_digest=signing.genesis_digest(rfc8785.dumps(header["genesis"])))
         forger = Forger(header, leaves, keys, guest, {}, guest.human, pinned)
@@ -269,8 +268,7 @@ async def test_no_paper_comes_before_the_import_in_the_log(
         failure = await refused(guest.approve(proposal, HUMAN))
         assert failure.reason == "ERROR_REASON_KEYS_CHANGING"
         follows.set()
-        while "IMPORT" not in await guest.actions():
-            pass
+        await eventually(guest.actions, lambda told: "IMPORT" in told)
         done = await guest.decide(proposal)
 
         assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED

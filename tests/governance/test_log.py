@@ -1,6 +1,5 @@
 """The audit log: complete, append-only, and checked by whoever reads it (A1, A2, A3)."""
 
-import asyncio
 import json
 import os
 import random
@@ -21,6 +20,7 @@ from governed_world import (
     Party,
     World,
     edge_action,
+    eventually,
     refused,
     request_id,
     world,
@@ -41,17 +41,7 @@ async def checkpoint(party: Party) -> str:
 
 async def until(party: Party, action: str) -> list[str]:
     """Wait until the log tells of an action; return all that it tells."""
-    for _ in range(500):
-        found = await party.actions()
-        if action in found:
-            return found
-        await live_again()
-    raise AssertionError(f"the log never told of {action}")
-
-
-async def live_again() -> None:
-    """Give the feed a moment."""
-    await asyncio.sleep(0.02)
+    return await eventually(party.actions, lambda told: action in told)
 
 
 async def test_every_step_is_in_the_log(party: Party) -> None:
@@ -155,11 +145,7 @@ async def test_the_log_goes_on_after_a_restart_without_repeating_itself(tmp_path
         party = live.party()
         party.agent, party.human = signers
         await party.decide(await party.propose(edge_action(target="tea")))
-        for _ in range(500):
-            told = await party.actions()
-            if told.count("WRITE_SUCCESS") == 2:
-                break
-            await live_again()
+        told = await eventually(party.actions, lambda told: told.count("WRITE_SUCCESS") == 2)
 
         assert told[: len(before)] == before
         assert told.count("WRITE_SUCCESS") == 2

@@ -1,6 +1,5 @@
 """Every refused step of governance, and every refused write at what defines the agent, is told."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from governed_world import (
     Party,
     World,
     edge_action,
+    eventually,
     refused,
     request_id,
     salt,
@@ -159,7 +159,7 @@ async def test_each_of_many_that_is_refused_is_an_entry(party: Party) -> None:
         reply = await party.proposals.BulkApprove(request)
         assert reply.outcomes[0].reason == "ERROR_REASON_BULK_FORBIDDEN"
 
-    told = [each for each in await _all(party) if each.blocked]
+    told = await _blocked(party)
     assert [(_named(each), each.proposal_id) for each in told] == [(PAPER, both.id)]
     assert (await party.verified()).executed == 1
 
@@ -299,9 +299,7 @@ async def test_a_refused_write_is_one_entry(name: str, party: Party) -> None:
 
     assert failure.reason == f"ERROR_REASON_{reason}"
     assert await party.state() == before
-    async with asyncio.timeout(10):  # until graph's own entry is in the log
-        while not (told := [each for each in await _all(party) if each.blocked]):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    told = await eventually(lambda: _blocked(party))
     assert [_named(each) for each in told] == [action]
     assert (await party.verified()).refused == 1
 
@@ -315,7 +313,11 @@ async def test_an_old_version_of_what_defines_nobody_stays_a_lost_race(party: Pa
     failure = await refused(party.graph.DeleteEdge(request))
 
     assert failure.reason == "ERROR_REASON_ETAG_MISMATCH"
-    assert not [each for each in await _all(party) if each.blocked]
+    assert not await _blocked(party)
+
+
+async def _blocked(party: Party) -> list[audit_pb2.AuditEntry]:
+    return [each for each in await _all(party) if each.blocked]
 
 
 async def _all(party: Party) -> list[audit_pb2.AuditEntry]:

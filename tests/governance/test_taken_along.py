@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from governed_world import (
     STATUS,
     Party,
     edge_action,
+    eventually,
     reason_of,
     refused,
     request_id,
@@ -73,11 +73,9 @@ async def hub_with(party: Party, count: int) -> governed_pb2.GovernedAction:
 async def decided(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
     """Give both consents, and wait until the log has followed graph through all of the change."""
     found = await party.decide(proposal)
-    async with asyncio.timeout(60):
-        while found.status == STATUS.PROPOSAL_STATUS_APPROVED:
-            await asyncio.sleep(0.05)
-            found = await party.get(proposal)
-    return found
+    return await eventually(
+        lambda: party.get(found), lambda now: now.status != STATUS.PROPOSAL_STATUS_APPROVED
+    )
 
 
 async def executed_entry(party: Party) -> dict[str, object]:

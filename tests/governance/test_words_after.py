@@ -5,7 +5,7 @@ from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client import reviewing
 from google.protobuf.field_mask_pb2 import FieldMask
-from governed_world import CONSTITUTIVE, Party, edge_action, salt
+from governed_world import CONSTITUTIVE, Party, edge_action, eventually, salt
 from test_undo_conflicts import deleting, done, held
 
 Action = governed_pb2.GovernedAction
@@ -87,9 +87,7 @@ async def test_the_words_after_are_erased_too(party: Party) -> None:
         request_id=salt(), id="creed", etag=(await known(party)).etag, reason="asked"
     )
     await done(party, Action(erase_memory=erase))
-    for _ in range(200):
-        after = await party.get(changed)
-        if not after.canonical:
-            break
+
+    after = await eventually(lambda: party.get(changed), lambda now: not now.canonical)
 
     assert [item.statement_after for item in after.affected if item.statement_after] == []
