@@ -160,9 +160,13 @@ class Stub:
         self.nonsense: Dynamic = channel.unary_unary(*codec("Nonsense"))
 
 
+SECONDS = 30.0
+"""How long tests wait for what normally comes at once: a busy machine may take its time."""
+
+
 async def until(holds: Callable[[], bool]) -> None:
-    """Waits, for at most five seconds, until `holds()`."""
-    async with asyncio.timeout(5):
+    """Waits, for at most `SECONDS`, until `holds()`."""
+    async with asyncio.timeout(SECONDS):
         while not holds():  # noqa: ASYNC110 - what it looks at knows no event loop
             await asyncio.sleep(0.005)
 

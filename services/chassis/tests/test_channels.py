@@ -10,6 +10,7 @@ import pytest
 from chassis_probe import (
     PROBE,
     READER,
+    SECONDS,
     WRITER,
     Dynamic,
     ProbeServicer,
@@ -105,7 +106,7 @@ async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: in
     async with serving([registration(ProbeServicer(refuse))]) as live:
         token = live.issuer.mint(READER)
         async with connect(live.address, token=lambda: token, services=[PROBE]) as channel:
-            failure = await failure_of(Stub(channel).ask(Request(), timeout=5))
+            failure = await failure_of(Stub(channel).ask(Request()))
 
     assert seen == attempts
     assert failure.reason == "ERROR_REASON_INDEX_STALE"
@@ -124,17 +125,17 @@ async def test_a_call_carries_token_request_id_and_deadline(tmp_path: Path) -> N
     """Design 4: deadlines do not propagate by themselves: each outgoing call takes one."""
     async with (
         _flaky(tmp_path) as (flaky, address),
-        connect(address, token=lambda: "tok", cap=9) as channel,
+        connect(address, token=lambda: "tok", cap=900) as channel,
     ):
         stub = Stub(channel)
         request_id.enter("r-7")
         await stub.ask(Request())
-        await stub.ask(Request(), timeout=3, metadata=(("authorization", "Bearer own"),))
+        await stub.ask(Request(), timeout=300, metadata=(("authorization", "Bearer own"),))
 
     first, second = flaky.metadata
     assert (first["authorization"], first["x-request-id"]) == ("Bearer tok", "r-7")
     assert (second["authorization"], second["x-request-id"]) == ("Bearer own", "r-7")
-    assert flaky.time_left == pytest.approx([9, 3], abs=0.5)
+    assert flaky.time_left == pytest.approx([900, 300], abs=SECONDS)
 
 
 async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -> None:
@@ -146,34 +147,34 @@ async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -
         await Stub(channel).ask(Request())
 
         async def inside_a_call() -> None:
-            deadline.enter(5)
+            deadline.enter(500)
             await Stub(channel).ask(Request())
 
         await asyncio.create_task(inside_a_call())
 
     assert flaky.time_left[0] is None
-    assert flaky.time_left[1] == pytest.approx(5, abs=0.5)
+    assert flaky.time_left[1] == pytest.approx(500, abs=SECONDS)
     assert "authorization" not in flaky.metadata[0]
 
 
 async def test_deadline_and_request_id_pass_through_a_service(tmp_path: Path) -> None:
     """Issue 3: an inner call gets less time than is left, and the same request id."""
-    async with _flaky(tmp_path) as (flaky, address), connect(address, token=None) as inner:
+    async with _flaky(tmp_path) as (flaky, address), connect(address, token=None, cap=900) as inner:
 
         async def forward(_request: Dynamic) -> str:
             await Stub(inner).ask(Request())
             return request_id.current()
 
         async with serving([registration(ProbeServicer(forward))]) as live:
-            call = Stub(live.channel(READER)).ask(
-                Request(), timeout=2, metadata=(("x-request-id", "r-9"),)
+            call = Stub(live.channel(READER, cap=900)).ask(
+                Request(), timeout=200, metadata=(("x-request-id", "r-9"),)
             )
             reply = await call
             trailing = dict(await call.trailing_metadata())
 
     assert reply.text == flaky.metadata[0]["x-request-id"] == trailing["x-request-id"] == "r-9"
     assert flaky.time_left[0] is not None
-    assert 1 < flaky.time_left[0] <= 2.05
+    assert 200 - SECONDS < flaky.time_left[0] < 201  # gRPC rounds on the wire
 
 
 async def test_an_inner_call_without_time_is_not_sent(tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ async def test_each_call_without_an_id_gets_its_own() -> None:
             ids = set()
             for _ in range(3):
                 call = Stub(raw).ask(
-                    Request(), metadata=(("authorization", f"Bearer {token}"),), timeout=5
+                    Request(), metadata=(("authorization", f"Bearer {token}"),), timeout=SECONDS
                 )
                 await call
                 ids.add(dict(await call.trailing_metadata())["x-request-id"])

@@ -7,6 +7,7 @@ import grpc
 import pytest
 from chassis_probe import (
     READER,
+    SECONDS,
     Dynamic,
     ProbeServicer,
     Request,
@@ -45,7 +46,7 @@ async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
 
 
 # On a busy machine a call may not arrive within the first of these.
-PATIENCE = (0.04, 0.4, 4.0)
+PATIENCE = (0.04, 0.4, 4.0, 20.0)
 
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
@@ -100,28 +101,30 @@ async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
             if len(_calls(log)) > 1:
                 break
 
-    assert [line["reason"] for line in _calls(log)] == ["", "ERROR_REASON_DEADLINE_EXCEEDED"]
+    connected, *late = [line["reason"] for line in _calls(log)]
+    assert connected == ""
+    assert set(late) == {"ERROR_REASON_DEADLINE_EXCEEDED"}
     assert servicer.seen == ["connect"]
 
 
 async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
     """Issue 3: `remaining` tells a use case what is left; a following stream has no end."""
-    seen: list[float | None] = []
+    seen: dict[str, float | None] = {}
 
-    async def remember(_request: Dynamic) -> str:
-        seen.append(deadline.remaining())
+    async def remember(request: Dynamic) -> str:
+        seen[request.act] = deadline.remaining()
         return ""
 
     servicer = ProbeServicer(remember)
-    async with serving([registration(servicer)], default_deadline=7) as live:
-        await Stub(live.channel(READER, cap=3)).ask(Request())
-        await _bare(live, "ask")
-        await _bare(live, "follow").read()
-        await Stub(live.channel(READER, cap=None)).follow(Request(), timeout=2).read()
+    async with serving([registration(servicer)], default_deadline=700) as live:
+        await Stub(live.channel(READER, cap=300)).ask(Request(act="own"))
+        careless = Stub(live.channel(READER, cap=None))
+        await careless.ask(Request(act="default"))
+        await careless.follow(Request(act="following")).read()
+        await careless.follow(Request(act="bounded"), timeout=200).read()
 
-    own, default, following, bounded = seen[0], seen[1], seen[2], seen[-1]
-    assert following is None
-    assert [own, default, bounded] == pytest.approx([3, 7, 2], abs=0.5)  # gRPC rounds on the wire
+    assert seen.pop("following") is None
+    assert seen == pytest.approx({"own": 300, "default": 700, "bounded": 200}, abs=SECONDS)
 
 
 async def test_an_outgoing_call_gets_less_than_is_left() -> None:
@@ -133,8 +136,8 @@ async def test_an_outgoing_call_gets_less_than_is_left() -> None:
         deadline.enter(seconds)
         return deadline.outgoing(cap)
 
-    assert await asyncio.create_task(within(10, 4)) == 4
-    assert 0.9 < await asyncio.create_task(within(1, 4)) <= 0.95
+    assert await asyncio.create_task(within(1000, 400)) == 400
+    assert 100 - SECONDS < await asyncio.create_task(within(100, 400)) <= 99.95
     with pytest.raises(Failure) as caught:
         await asyncio.create_task(within(0.04, 4))
     assert caught.value.reason == "ERROR_REASON_DEADLINE_EXCEEDED"

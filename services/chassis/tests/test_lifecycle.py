@@ -11,6 +11,7 @@ import grpc
 import pytest
 from chassis_probe import (
     READER,
+    SECONDS,
     Dynamic,
     ProbeServicer,
     Request,
@@ -77,7 +78,7 @@ async def test_health_tells_whether_the_store_answers() -> None:
 
 
 async def _until_status(live: Serving, wanted: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SECONDS):
         while await _status(live) != wanted:  # noqa: ASYNC110 - the state is across a socket
             await asyncio.sleep(0.005)
 
@@ -126,7 +127,7 @@ async def test_stopping_lets_calls_finish_and_says_not_serving_first() -> None:
         call = asyncio.ensure_future(Stub(live.channel(READER)).ask(Request(act="a")))
         await begun.wait()
 
-        stopping = asyncio.create_task(live.server.stop(5))
+        stopping = asyncio.create_task(live.server.stop(SECONDS))
         with contextlib.suppress(grpc.aio.AioRpcError):
             assert (await watching.read()).status == NOT_SERVING
         go_on.set()
@@ -168,8 +169,8 @@ async def test_a_stream_that_follows_forever_is_told_to_come_again() -> None:
             reading = asyncio.ensure_future(failure_of(following.read()))
             await until(lambda: servicer.seen == ["a"])
 
-            async with asyncio.timeout(4):
-                await live.server.stop(60)
+            async with asyncio.timeout(SECONDS):
+                await live.server.stop(3600)
 
             failure = await reading
         assert failure.code is grpc.StatusCode.UNAVAILABLE
@@ -186,8 +187,8 @@ async def test_a_health_watch_does_not_hold_up_a_stop() -> None:
         )
         assert (await watching.read()).status == SERVING
 
-        async with asyncio.timeout(4):
-            await live.server.stop(60)
+        async with asyncio.timeout(SECONDS):
+            await live.server.stop(3600)
 
 
 def _server(*listen: str) -> Server:
@@ -225,7 +226,7 @@ async def test_a_server_listens_on_tcp_and_a_socket_at_once(tmp_path: Path) -> N
         for address in (f"127.0.0.1:{server.ports['127.0.0.1:0']}", path):
             async with grpc.aio.insecure_channel(address) as channel:
                 stub: Dynamic = health_pb2_grpc.HealthStub(channel)
-                reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=5)
+                reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=SECONDS)
                 assert reply.status in {SERVING, NOT_SERVING}
     finally:
         await server.stop(0)
@@ -249,7 +250,7 @@ async def _program(folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_drains_stops_and_closes(sent: signal.Signals, tmp_path: Path) -> None:
     """Design 4: SIGTERM drains and closes; the process ends with 0, callers stop first."""
-    async with _program(tmp_path) as process, asyncio.timeout(20):
+    async with _program(tmp_path) as process, asyncio.timeout(SECONDS):
         assert process.stderr is not None
         lines: list[bytes] = []
         while sum(b'"serving": true' in line for line in lines) < 2:
