@@ -182,9 +182,12 @@ def _of_dependency(error: grpc.aio.AioRpcError) -> Failure | None:
 
 
 def _why_cancelled() -> grpc.StatusCode:
-    """gRPC cancels a call whose caller left and one whose deadline passed alike."""
+    """gRPC cancels a call whose caller left and one whose deadline passed alike.
+
+    The caller's deadline comes before ours by as long as the call took to arrive.
+    """
     left = deadline.remaining()
-    late = left is not None and left <= 0
+    late = left is not None and left <= deadline.RESERVE
     return grpc.StatusCode.DEADLINE_EXCEEDED if late else grpc.StatusCode.CANCELLED
 
 
