@@ -33,7 +33,7 @@ from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, desk, following, proposing
 from concord_governance.usecases.deciding import Checks
 from concord_graph.servicer import governed
-from concord_graph.usecases import undo_conflicts
+from concord_graph.usecases import taking_along, undo_conflicts
 from concord_graph.usecases.writer import Writer
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
@@ -53,6 +53,7 @@ from governed_world import (
 from test_bounds import linking
 from test_changed_keys import follower_held, key_change
 from test_papers import revoke, reword
+from test_taken_along import hub_with
 from test_undo_conflicts import CASES
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
@@ -450,6 +451,24 @@ async def what_was_replaced_is_rewritten(scene: Scene) -> str:
     return ""
 
 
+async def a_deletion_that_became_final(scene: Scene) -> str:
+    """Hang more on a node than an undo brings back, when its deletion was proposed."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(taking_along, "MOST_TOLD", 2)
+        async with scene.world() as live:
+            party = live.party()
+            await party.enrol()
+            proposal = await party.propose(await hub_with(party, 2))
+            edge = edge_action("hub", "R9", "x", edge_type=DESCRIPTIVE).upsert_edge
+            await party.graph.UpsertEdge(edge)
+            done = await party.decide(proposal)
+            with suppress(grpc.aio.AioRpcError):
+                await party.undo(done)
+                return ""
+            gone = done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+            return "what was to be undone for thirty days cannot be" if gone else ""
+
+
 def _undo_after(case: str) -> Callable[[Scene], Awaitable[str]]:
     """Return the probe that undoes a change when something stands in the way by now."""
 
@@ -675,6 +694,11 @@ GUARDS = {
         a_line_that_no_verifier_reads,
         "an honest log no longer verifies: form",
         off=_without(entries, "MAX_ENTRY_BYTES", 1 << 30),
+    ),
+    "finality that is told": Guard(
+        a_deletion_that_became_final,
+        "what was to be undone for thirty days cannot be",
+        off=_without(taking_along.Scope, "is_beyond_undo", lambda *_: False),
     ),
     "graph as old as the ledger": Guard(
         _of_copies(older_graph.a_proposal_over_an_older_graph),

@@ -127,11 +127,53 @@ async def test_more_than_an_undo_can_name_is_done_and_final(
     """G4 V8 A deletion is carried out however much goes along; what could not come back as it was
     is not offered to be undone."""
     monkeypatch.setattr(taking_along, "MOST_TOLD", 2)
-    done = await does(party, await hub_with(party, 3))
+    proposal = await party.propose(await hub_with(party, 3))
+    assert proposal.final
+    assert review(proposal).document["final"] is True
+    assert "It cannot be undone." in proposal.framing.if_approved
+    done = await party.decide(proposal)
 
+    assert done.status == EXECUTED
     assert (await executed_entry(party))["taken_along"]["count"] == 3  # type: ignore[index]
     assert reason_of(await refused(party.undo(done))) == ("RETENTION_EXPIRED", "")
     await demand_honest(party)
+
+
+async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.MonkeyPatch) -> None:
+    """V6 V8 What was to be undone for thirty days, and would be final because somebody hung more on
+    it meanwhile, is not done: proposed anew it says so, and then nobody can stop it."""
+    monkeypatch.setattr(taking_along, "MOST_TOLD", 2)
+    delete = await hub_with(party, 2)
+    proposal = await party.propose(delete)
+    assert not proposal.final
+    assert "final" not in review(proposal).document
+    edge = edge_action("hub", "R9", "x", edge_type=DESCRIPTIVE).upsert_edge.edge
+    await party.graph.UpsertEdge(graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge))
+    failed = await party.decide(proposal)
+
+    assert (failed.status, failed.resolution) == (FAILED, "ERROR_REASON_UNDO_IMPOSSIBLE")
+    assert await party.edge("hub", "VALUES", "honesty") is not None
+    delete.delete_node.request_id = salt()
+    assert (await does(party, delete)).final
+    assert await party.edge("hub", "VALUES", "honesty") is None
+    await demand_honest(party)
+
+
+async def test_what_is_never_undone_says_so(party: Party) -> None:
+    """V3 V8 An erasure ends undo whatever it takes along: its words and its bytes say that, in both
+    languages, and a server that shows another thing is caught."""
+    erase = await creed_with(party, 1)
+    for language, words in (
+        ("en", "It cannot be undone."),
+        ("de", "Das lässt sich nicht rückgängig machen."),
+    ):
+        proposal = await party.propose(erase, language=language)
+        assert words in proposal.framing.if_approved
+        assert proposal.final
+        assert review(proposal).document["final"] is True
+    proposal.final = False
+    with pytest.raises(ReviewError, match="'final'"):
+        review(proposal)
 
 
 async def test_how_many_go_along_stands_in_the_words_that_are_signed(party: Party) -> None:

@@ -120,6 +120,8 @@ def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) 
         for name, said in _fields(proposal).items():
             if document[name] != said:
                 raise ReviewError(name)
+        if document.get("final", False) is not proposal.final:
+            raise ReviewError("final")
         if not isinstance(document["space"], str):
             raise ReviewError("space")
     except KeyError as error:

@@ -243,10 +243,14 @@ class FramingJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an action would touch now, and how many items it would take along unnamed."""
+    """What an action would touch now, and how many items it would take along unnamed.
+
+    `final`: more than an undo could bring back.
+    """
 
     affected: tuple[Affected, ...]
     taken_along: int = 0
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +352,8 @@ class Graph(Protocol):
     """The graph service. Raises GraphUnavailable or GraphRefused.
 
     What writes under a decision names the last change that the ledger has of graph (`known`), and
-    raises GraphRolledBack, with nothing done, when graph does not hold it.
+    raises GraphRolledBack, with nothing done, when graph does not hold it. Unless what was agreed
+    to says that it is `final`, graph refuses to take more along than an undo could bring back.
     """
 
     async def preview(
@@ -368,6 +373,7 @@ class Graph(Protocol):
         etags: Mapping[str, str],
         *,
         known: Cursor,
+        final: bool,
     ) -> Done:
         """Do an action that needs no grant, once per decision, on items as they were proposed."""
         ...
@@ -380,6 +386,7 @@ class Graph(Protocol):
         grant: bytes,
         *,
         known: Cursor,
+        final: bool,
     ) -> Done:
         """Do an action under a grant, once per decision."""
         ...

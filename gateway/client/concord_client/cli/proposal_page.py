@@ -76,6 +76,7 @@ def reviewed(
         ("detected", framing["detected"]),
         ("affected", framing["affected"]),
         ("taken along", _taken_along(said["taken_along"])),
+        ("undo", "not possible, whatever the words say" if said.get("final") else ""),
         ("if approved", framing["if_approved"]),
         ("if rejected", framing["if_rejected"]),
         ("words checked by", _CHECKERS[said["framing_check"]]),

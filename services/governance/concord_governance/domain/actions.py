@@ -32,6 +32,9 @@ _KINDS = {
     "change_key": Kind.CHANGE_KEY,
 }
 
+FINAL = frozenset({Kind.ERASE, Kind.CHANGE_KEY})
+"""What is never undone: what was erased is gone, and a key that was changed is void."""
+
 
 def name_of(action: Mapping[str, Json]) -> str:
     """Return which of the closed list an action is."""

@@ -22,7 +22,7 @@ from concord_governance.domain.proposals import (
 def as_json(revision: Revision) -> dict[str, Json]:
     """Return everything that a revision says."""
     words, words_checked = revision.framing, revision.framing_check
-    return {
+    said: dict[str, Json] = {
         "version": 1,
         "space": revision.space,
         "proposal_id": revision.proposal_id,
@@ -49,6 +49,9 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "undo_of": revision.undo_of,
         "taken_along": revision.taken_along,
     }
+    if revision.final:
+        said["final"] = True
+    return said
 
 
 def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
@@ -83,6 +86,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         expire_time=parse_time(document["expire_time"]),
         undo_of=document["undo_of"],
         taken_along=document["taken_along"],
+        final=document.get("final", False),
         canonical=canonical,
         digest=digest,
     )

@@ -22,6 +22,7 @@ _WORDS = {
         "more": "and {n} more",
         "along": "{n} more that need no consent go along",
         "if_approved": "After approval {kind} takes effect. It can be undone for {days} days.",
+        "if_final": "After approval {kind} takes effect. It cannot be undone.",
         "if_rejected": "After rejection, or without an answer in {hours} hours, nothing changes.",
         "summary": "Proposal: {kind}. It touches {count}.",
     },
@@ -36,6 +37,7 @@ _WORDS = {
         "along": "{n} weitere ohne Zustimmungspflicht gehen mit",
         "if_approved": "Nach Zustimmung wird {kind} wirksam. {days} Tage lang lässt sich das "
         "rückgängig machen.",
+        "if_final": "Nach Zustimmung wird {kind} wirksam. Das lässt sich nicht rückgängig machen.",
         "if_rejected": "Nach Ablehnung, oder ohne Antwort binnen {hours} Stunden, bleibt alles, "
         "wie es ist.",
         "summary": "Vorschlag: {kind}. Betroffen: {count}.",
@@ -99,6 +101,7 @@ def from_template(
     affected: Sequence[Affected],
     *,
     taken_along: int = 0,
+    final: bool = False,
     days: int,
     hours: int,
 ) -> Framing:
@@ -119,7 +122,7 @@ def from_template(
     return Framing(
         detected=str(words["detected"]).format(**named),
         affected=str(words["affected"]).format(**named),
-        if_approved=str(words["if_approved"]).format(**named),
+        if_approved=str(words["if_final" if final else "if_approved"]).format(**named),
         if_rejected=str(words["if_rejected"]).format(**named),
         neutral_summary=str(words["summary"]).format(**named),
     )

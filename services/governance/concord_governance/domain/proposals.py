@@ -127,6 +127,8 @@ class Revision:
     undo_of: str = ""
     taken_along: int = 0
     """How many items the action takes along that need no consent: no paper names them."""
+    final: bool = False
+    """It cannot be undone, which is part of what is signed."""
     canonical: bytes = b""
     digest: str = ""
 

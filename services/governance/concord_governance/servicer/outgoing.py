@@ -64,6 +64,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         undone_by=found.undone_by,
         orphaned_ids=found.orphaned,
         taken_along=newest.taken_along,
+        final=newest.final,
     )
     if newest.canonical:
         _fill_words(reply, found)

@@ -129,10 +129,10 @@ class Executing:
         known = await self._desk.ledger.read(space, lambda tx: tx.feed_cursor())
         if newest.level == Level.BILATERAL:
             return await self._graph.apply(
-                space, newest.action, decision.id, decision.grant, known=known
+                space, newest.action, decision.id, decision.grant, known=known, final=newest.final
             )
         return await self._graph.perform(
-            space, newest.action, decision.id, newest.etags, known=known
+            space, newest.action, decision.id, newest.etags, known=known, final=newest.final
         )
 
     async def _is_told(self, space: str, done: Done) -> bool:

@@ -274,6 +274,7 @@ class Proposing:
         now: int,
     ) -> Revision:
         kind, affected = actions.kind_of(draft.action), prepared.found.affected
+        final = prepared.found.final or kind in actions.FINAL
         both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
         words = draft.framing or framing.from_template(
             draft.language,
@@ -282,6 +283,7 @@ class Proposing:
             asker.principal,
             tuple(item for item in affected if not item.rests_on),
             taken_along=prepared.found.taken_along,
+            final=final,
             days=self._settings.undo_retention_days,
             hours=self._settings.approval_timeout_hours,
         )
@@ -304,6 +306,7 @@ class Proposing:
             expire_time=now + self._settings.approval_timeout_hours * HOUR,
             undo_of=draft.undo_of,
             taken_along=prepared.found.taken_along,
+            final=final,
         )
         canonical = rfc8785.dumps(as_json(blank))
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())

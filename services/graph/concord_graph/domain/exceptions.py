@@ -17,6 +17,7 @@ GraphError
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the standing of more items would change than one write may change
+├── NotUndoable              more would go along than an undo brings back, which nobody was told
 ├── ConstitutiveProtected    needs both parties' consent
 ├── SafeguardViolation       no consent opens the way to this
 ├── UndoConflict             items were changed since, or stand in the way
@@ -41,6 +42,17 @@ from collections.abc import Sequence
 
 class GraphError(Exception):
     """Root of graph's own refusals."""
+
+
+class NotUndoable(GraphError):
+    """More goes along than an undo can bring back, and what was agreed to does not say so."""
+
+    def __init__(self, found: int, most: int) -> None:
+        super().__init__(
+            f"{found:,} items go along, an undo can bring back {most:,},"
+            " and what was agreed to does not say that it is final"
+        )
+        self.found, self.most = found, most
 
 
 class RolledBack(GraphError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -84,6 +85,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         )
         return governed_pb2.PreviewChangeResponse(
             taken_along=found.taken_along,
+            final=found.final,
             items=[
                 governed_pb2.PreviewedItem(
                     id=item.id,
@@ -168,7 +170,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
         work = self._actions.governed(request.action, self._governed)
-        scope = scope_of(request.action)
+        scope = replace(scope_of(request.action), final=request.final)
 
         async def applied(writer: Writer) -> tuple[Ref, ...]:
             await demand_known(writer.tx, request.known.seq, request.known.mark)

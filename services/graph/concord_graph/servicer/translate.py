@@ -106,6 +106,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.EnrolmentSecretInvalid: _plain(
         _Code.PERMISSION_DENIED, "ERROR_REASON_ENROLMENT_SECRET_INVALID"
     ),
+    exceptions.NotUndoable: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_UNDO_IMPOSSIBLE",
+        f"{error}.",
+        metadata={"items": str(error.found), "max_items": str(error.most)},
+    ),
     exceptions.RolledBack: _plain(_Code.DATA_LOSS, "ERROR_REASON_GRAPH_ROLLED_BACK"),
     exceptions.SpaceNotEmpty: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_SPACE_NOT_EMPTY"),
     exceptions.ExportInvalid: lambda error: Failure(

@@ -45,10 +45,14 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """What papers name of a change, by id, and how many others it takes along."""
+    """What papers name of a change, by id, and how many others it takes along.
+
+    `final`: more than an undo could bring back.
+    """
 
     items: tuple[Touched, ...]
     taken_along: int
+    final: bool
 
 
 class _TakenBack(Exception):
@@ -105,7 +109,11 @@ class _Sight:
         along = {each.id for each in self._effects.values() if self._scope.takes_along(each)}
         along -= self._consented
         ids = sorted((self._effects.keys() | self._consented) - along)
-        return Rehearsed(tuple([await self._one(item_id) for item_id in ids]), len(along))
+        return Rehearsed(
+            tuple([await self._one(item_id) for item_id in ids]),
+            len(along),
+            self._scope.is_beyond_undo(len(along)),
+        )
 
     async def _one(self, item_id: str) -> Touched:
         effect = self._effects.get(item_id)

@@ -207,6 +207,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_UNDO_IMPOSSIBLE: _ErrorReason.ValueType  # 64
     """There is nothing to undo. FAILED_PRECONDITION.
     Example: a proposal that was never executed, or whose words were erased.
+    Of a change: it takes more along than an undo can bring back, and what was agreed to does not say
+    that it is final. Metadata then: "items", "max_items". A new proposal says so.
     """
     ERROR_REASON_RETENTION_EXPIRED: _ErrorReason.ValueType  # 65
     """The time to undo it is over; nothing was changed. FAILED_PRECONDITION."""
@@ -424,6 +426,8 @@ ERROR_REASON_SLOT_NOT_REQUIRED: ErrorReason.ValueType  # 63
 ERROR_REASON_UNDO_IMPOSSIBLE: ErrorReason.ValueType  # 64
 """There is nothing to undo. FAILED_PRECONDITION.
 Example: a proposal that was never executed, or whose words were erased.
+Of a change: it takes more along than an undo can bring back, and what was agreed to does not say
+that it is final. Metadata then: "items", "max_items". A new proposal says so.
 """
 ERROR_REASON_RETENTION_EXPIRED: ErrorReason.ValueType  # 65
 """The time to undo it is over; nothing was changed. FAILED_PRECONDITION."""

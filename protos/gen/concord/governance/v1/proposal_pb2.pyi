@@ -396,6 +396,7 @@ class Proposal(_message.Message):
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
     TAKEN_ALONG_FIELD_NUMBER: _builtins.int
     FAILED_CHECK_FIELD_NUMBER: _builtins.int
+    FINAL_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -439,6 +440,10 @@ class Proposal(_message.Message):
     failed_check: _builtins.str
     """Of a failure: the check that failed, after the slot whose paper it was of if it was of one; empty
     when `resolution` says all. Example: "etags", "HUMAN signature".
+    """
+    final: _builtins.bool
+    """True when it cannot be undone once it has taken effect: it erases, changes a key, or takes more
+    along than an undo can bring back (4,000). Stands in the signed bytes and in the template's words.
     """
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
@@ -507,10 +512,11 @@ class Proposal(_message.Message):
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
         taken_along: _builtins.int = ...,
         failed_check: _builtins.str = ...,
+        final: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "taken_along", b"taken_along", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "final", b"final", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "taken_along", b"taken_along", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -196,11 +196,16 @@ class ApplyGovernedChangeRequest(_message.Message):
     GRANT_FIELD_NUMBER: _builtins.int
     ETAGS_FIELD_NUMBER: _builtins.int
     KNOWN_FIELD_NUMBER: _builtins.int
+    FINAL_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     grant: _builtins.bytes
     """The grant: a DSSE envelope of type application/vnd.concord.grant.v1+json by governance's key, whose
     payload carries a consent envelope for each required slot.
+    """
+    final: _builtins.bool
+    """True when what was agreed to says that it cannot be undone. Without it, what takes more along than
+    an undo can bring back is ERROR_REASON_UNDO_IMPOSSIBLE, and nothing is done.
     """
     @_builtins.property
     def action(self) -> Global___GovernedAction:
@@ -227,10 +232,11 @@ class ApplyGovernedChangeRequest(_message.Message):
         grant: _builtins.bytes = ...,
         etags: _abc.Iterable[Global___ItemEtag] | None = ...,
         known: Global___KnownChange | None = ...,
+        final: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "known", b"known"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "grant", b"grant", "known", b"known", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "final", b"final", "grant", b"grant", "known", b"known", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -421,10 +427,15 @@ class PreviewChangeResponse(_message.Message):
 
     ITEMS_FIELD_NUMBER: _builtins.int
     TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    FINAL_FIELD_NUMBER: _builtins.int
     taken_along: _builtins.int
     """How many others it would take along: items that were there, need no consent and are not named by
     the action, such as the descriptive edges of a node that is deleted. Of an erasure, what is made for
     others who still say what was erased, too.
+    """
+    final: _builtins.bool
+    """True when these are more than an undo can bring back (4,000), and the action is none that ends undo
+    anyway.
     """
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___PreviewedItem]:
@@ -435,10 +446,11 @@ class PreviewChangeResponse(_message.Message):
         *,
         items: _abc.Iterable[Global___PreviewedItem] | None = ...,
         taken_along: _builtins.int = ...,
+        final: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "taken_along", b"taken_along"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["final", b"final", "items", b"items", "taken_along", b"taken_along"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

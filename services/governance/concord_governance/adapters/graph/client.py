@@ -97,6 +97,7 @@ class GraphClient:
                 for item in found.items
             ),
             found.taken_along,
+            found.final,
         )
 
     async def perform(
@@ -107,6 +108,7 @@ class GraphClient:
         etags: Mapping[str, str],
         *,
         known: Cursor,
+        final: bool,
     ) -> Done:
         """Do an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
@@ -114,6 +116,7 @@ class GraphClient:
             action=_message(action),
             etags=_etags(etags),
             known=_known(known),
+            final=final,
         )
         return await self._applied(space, request)
 
@@ -125,10 +128,15 @@ class GraphClient:
         grant: bytes,
         *,
         known: Cursor,
+        final: bool,
     ) -> Done:
         """Do an action under a grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id, action=_message(action), grant=grant, known=_known(known)
+            request_id=decision_id,
+            action=_message(action),
+            grant=grant,
+            known=_known(known),
+            final=final,
         )
         return await self._applied(space, request)
 
