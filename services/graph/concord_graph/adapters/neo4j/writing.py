@@ -1,14 +1,13 @@
-"""Graph's writes over one Neo4j transaction: learnt ahead, kept together, written at once.
+"""Graph's writes over one Neo4j transaction: kept together, written at once.
 
-What a use case asks of an id, a name or a key is fetched once, with everything else that it will
-ask of it; puts are laid over that and go to the store when something is asked that only the store
-can answer, and at the end.
+Puts are laid over what was learnt (`learning`), and go to the store when something is asked that
+only the store can answer, and at the end.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
@@ -20,19 +19,17 @@ from concord_graph.adapters.neo4j import (
     erasing,
     flushing,
     records,
-    statements,
     stating,
     transfer,
 )
+from concord_graph.adapters.neo4j.learning import LearntReads
 from concord_graph.adapters.neo4j.pending import PendingReads
-from concord_graph.adapters.neo4j.reading import Neo4jReads, known_item, receipt_of
+from concord_graph.adapters.neo4j.reading import receipt_of
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.sketches import Sketches
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
-from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
 from concord_graph.domain import sketch as sketching
-from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
@@ -45,18 +42,13 @@ from concord_graph.domain.items import (
     EdgeType,
     Entry,
     Item,
-    ItemKind,
     Memory,
-    Node,
     Record,
 )
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import Author, Change, Clock, Expected, Imported, ReadCounts, Receipt, Ref
+from concord_graph.ports import Author, Change, Clock, Imported, Receipt
 
 _ROWS_A_STATEMENT = 2_000
-_RINGS_AHEAD = 2
-"""How far the lineage around what is asked is fetched ahead: its ends, and theirs. Who follows a
-chain further asks as it goes, from the side where it ends sooner."""
 _LOCK = (
     "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
     " s.sketch_key = coalesce(s.sketch_key, $sketch_key)"
@@ -74,7 +66,7 @@ _BURN = (
 )
 
 
-class Neo4jWrites(Neo4jReads):
+class Neo4jWrites(LearntReads):
     """One transaction on one space. It holds the space's counter, so no other writes there."""
 
     def __init__(
@@ -94,11 +86,7 @@ class Neo4jWrites(Neo4jReads):
         self._clock = clock
         self._begun = False
         self._tokens = tokens
-        self._known = WorkingSet()
-        self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
         self._sketches = Sketches()
-        self._last_turns: dict[str, int] = {}
-        self._granted = False
         self._principals = False
         self._counted = 0
         self._rows: list[Fields] = []
@@ -143,22 +131,6 @@ class Neo4jWrites(Neo4jReads):
         """Set the counters to those of an imported change."""
         self._seq, self._last_time, self._begun = seq, time, False
 
-    async def expect(self, expected: Callable[[], Expected]) -> None:
-        """Fetch what will be asked, and the lineage next to it, in a few statements."""
-        will = expected()
-        await self._learn(
-            will.ids, will.node_names, will.external_ids, will.content_digests, will.triples
-        )
-        known = self._known
-        said = [m.id for digest in will.content_digests for m in known.saying[digest]]
-        keyed = [m.id for key in will.external_ids if (m := known.external[key])]
-        unknown = known.unknown([*said, *keyed, *self._lineage_ends(will.ids)])
-        for _ in range(_RINGS_AHEAD):
-            await self._learn(unknown)
-            unknown = known.unknown(self._lineage_ends(unknown))
-        if said:
-            await self._view_ahead(said)
-
     async def put(self, item: Record) -> None:
         """Write a revision and close the one before."""
         self._rows.append(self._row(item))
@@ -187,20 +159,6 @@ class Neo4jWrites(Neo4jReads):
         await self.ask(stating.PUT, id=support.memory_id, time=time, edges=edges)
         self._stated = True
         self._viewed = ({}, ())
-
-    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges that a memory's facts are."""
-        return await super().facts_of(memory_id, record) if self._stated else ()
-
-    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that the facts of a memory ever were."""
-        return await super().ever_facts_of(memory_id) if self._stated else ()
-
-    async def stating(
-        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
-    ) -> Sequence[tuple[str, int]]:
-        """Return live memories that state any of the edges; asks nothing where nobody does."""
-        return await super().stating(edge_ids, after, limit) if self._stated else ()
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
@@ -346,78 +304,11 @@ class Neo4jWrites(Neo4jReads):
         except ConstraintError as error:
             raise ItemClash("") from error
 
-    async def node(self, node_id: str) -> Node | None:
-        """Return a node by id."""
-        found = await self._newest(node_id)
-        return found if isinstance(found, Node) else None
-
-    async def edge(self, edge_id: str) -> Edge | None:
-        """Return an edge by id."""
-        found = await self._newest(edge_id)
-        return found if isinstance(found, Edge) else None
-
-    async def memory(self, memory_id: str) -> Memory | None:
-        """Return a memory by id."""
-        found = await self._newest(memory_id)
-        return found if isinstance(found, Memory) else None
-
-    async def live_node_named(self, name: str) -> Node | None:
-        """Return the live node of a name."""
-        await self._learn(names=[name])
-        return self._known.node_named(name)
-
-    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory of an importer's key."""
-        if record != FOREVER:
-            return await super().memory_by_external_id(external_id, record)
-        await self._learn(external_ids=[external_id])
-        return self._known.memory_by_external_id(external_id)
-
-    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
-        """Return the live memories with equal content, kind and sources, oldest first."""
-        await self._learn(digests=[content_digest])
-        return self._known.memories_saying(content_digest)
-
     async def memories_like(
         self, ids: Sequence[str], most: int
     ) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return for each (id, content) of up to `most` memories that share most of its sketch."""
         return await self._sketches.like(super().ask, ids, most)
-
-    async def live_edges_of_triple(
-        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
-    ) -> Sequence[Edge]:
-        """Return the live edges of a triple by effective valid_from."""
-        if record != FOREVER:
-            return await super().live_edges_of_triple(source_id, relation, target_id, record)
-        triple = (source_id, relation, target_id)
-        if triple not in self._known.triples and not self._known.has_all_of(triple):
-            self._known.triples[triple] = tuple(await super().live_edges_of_triple(*triple))
-        return self._known.edges_of(triple)
-
-    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return what each id names."""
-        if record != FOREVER:
-            return await super().kinds(ids, record)
-        await self._learn(ids)
-        found = {item_id: self._known.item(item_id) for item_id in ids}
-        return {item_id: item.kind for item_id, item in found.items() if item is not None}
-
-    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
-        """Return the live lineage edges that start or end at the ids."""
-        if record != FOREVER:
-            return await super().lineage_edges(ids, record)
-        await self._learn(ids)
-        return self._known.lineage_at(ids)
-
-    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
-        """Return the live edges that the memory's own content made."""
-        await self._learn([memory_id])
-        return self._known.content_edges_from(memory_id)
-
-    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        """Return the live edges that start or end at the item."""
-        return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
 
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""
@@ -425,120 +316,16 @@ class Neo4jWrites(Neo4jReads):
             return await super().receipt(author)
         return receipt_of(self._request) if self._request else None
 
-    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges that follow one another in time with this one."""
-        if record != FOREVER or edge.relation in self._functional:
-            return await super().succession(edge, limit, record)
-        return (await self._triple_of(edge))[:limit]
-
-    async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return its neighbours in time."""
-        if edge.relation in self._functional:
-            return await super().beside(edge)
-        others = [one for one in await self._triple_of(edge) if one.id != edge.id]
-        instants = {one.effective_from for one in others}
-        if edge.effective_from in instants:
-            return []
-        before = max((t for t in instants if t < edge.effective_from), default=None)
-        after = min((t for t in instants if t > edge.effective_from), default=None)
-        return [one for one in others if one.effective_from in {before, after}]
-
-    async def _triple_of(self, edge: Edge) -> list[Edge]:
-        found = await self.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
-        return sorted(found, key=lambda one: (one.effective_from, one.id))
-
     def _declare(self, relation: DeclaredRelation) -> None:
         if relation.functional:
             self._functional.add(relation.name)
         else:
             self._functional.discard(relation.name)
 
-    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether what both parties agreed to rests on the item."""
-        if self._granted or record != FOREVER:  # only a grant lets the transaction change it
-            return await super().is_held(item_id, record)
-        await self._learn([item_id])
-        return self._known.of(item_id).held
-
-    async def last_turn_order(self, session_id: str) -> int:
-        """Return the greatest order of a session's turns; 0 for none."""
-        if session_id not in self._last_turns:
-            self._last_turns[session_id] = await super().last_turn_order(session_id)
-        return self._last_turns[session_id]
-
-    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these very revisions, in the order asked."""
-        return [await self.revision(ref) for ref in refs]
-
-    async def revision(self, ref: Ref) -> Record | None:
-        """Return an item exactly as that revision had it."""
-        newest = self._known.item(ref.id)
-        if newest is not None and ref == Ref(
-            newest.kind, newest.id, newest.revision.number, ref.outcome
-        ):
-            return newest
-        return await super().revision(ref)
-
-    async def _view_rows(
-        self, kind: ItemKind, asked: Sequence[Fields], record: int
-    ) -> tuple[list[Row], Sequence[ReadCounts]]:
-        rows, pending = self._viewed
-        about_now = kind == ItemKind.MEMORY and record == FOREVER
-        if about_now and all(one["id"] in rows and "place" not in one for one in asked):
-            return [rows[one["id"]] for one in asked], pending
-        return await super()._view_rows(kind, asked, record)
-
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement on what this transaction has written so far."""
         await self.flush()
         return await super().ask(text, **bound)
-
-    async def _newest(self, item_id: str) -> Item | None:
-        if not self._known.was_put(item_id):
-            await self._learn([item_id])
-        return self._known.item(item_id)
-
-    async def _learn(
-        self,
-        ids: Collection[str] = (),
-        names: Collection[str] = (),
-        external_ids: Collection[str] = (),
-        digests: Collection[str] = (),
-        triples: Collection[tuple[EndRef, str, EndRef]] = (),
-    ) -> None:
-        """Fetch what is not known yet, all of it in one statement."""
-        known = self._known
-        wanted: dict[str, list[Any]] = {
-            "ids": known.unknown(ids),
-            "names": [name for name in dict.fromkeys(names) if name not in known.named],
-            "external_ids": [i for i in dict.fromkeys(external_ids) if i not in known.external],
-            "digests": [digest for digest in dict.fromkeys(digests) if digest not in known.saying],
-            "triples": [_triple(*triple) for triple in triples],
-        }
-        if not any(wanted.values()):
-            return
-        ((around, nodes, keyed, saying, stored),) = await super().ask(statements.LEARNT, **wanted)
-        known.around |= {row[0]: _around(row) for row in around}
-        known.named |= dict.fromkeys(wanted["names"])
-        known.named |= {record["name"]: records.node(record) for record in nodes}
-        known.external |= dict.fromkeys(wanted["external_ids"])
-        known.external |= {record["external_id"]: records.memory(record) for record in keyed}
-        known.saying |= dict.fromkeys(wanted["digests"], ())
-        for record in saying:
-            known.saying[record["content_digest"]] += (records.memory(record),)
-        for source, relation, target, edges in stored:
-            known.triples[source, relation, target] = tuple(map(records.edge, edges))
-
-    async def _view_ahead(self, ids: Collection[str]) -> None:
-        """Fetch what the views of memories are made of: to say again what is said is to ask."""
-        asked = [{"id": memory_id} for memory_id in ids]
-        rows, pending = await super()._view_rows(ItemKind.MEMORY, asked, FOREVER)
-        self._viewed = {row[0]["id"]: row for row in rows}, pending
-
-    def _lineage_ends(self, ids: Iterable[str]) -> set[str]:
-        """Return the other ends of the lineage at the ids."""
-        edges = (edge for item_id in ids for edge in self._known.of(item_id).lineage)
-        return {end.id for edge in edges for end in (edge.source, edge.target)}
 
     def _row(self, item: Record) -> Fields:
         typed = item if isinstance(item, (Edge, Memory)) else None
@@ -583,21 +370,3 @@ def _erases_what_defines(item: Edge | Memory | None) -> bool:
     """Return whether the history of something constitutive would go, also when it is forgotten."""
     erased = item is not None and item.erase_time != 0
     return erased and item is not None and item.edge_type == EdgeType.CONSTITUTIVE
-
-
-def _triple(source: EndRef, relation: str, target: EndRef) -> Fields:
-    """Return what the statement that learns is given of a triple."""
-    ends = {"source": source, "target": target}
-    ids = {f"{end}_id": one.id or None for end, one in ends.items()}
-    names = {f"{end}_name": None if one.id else one.name for end, one in ends.items()}
-    return {"relation": relation, **ids, **names}
-
-
-def _around(row: Row) -> Around:
-    _, record, held, lineage, from_content = row
-    return Around(
-        item=known_item(record),
-        held=held,
-        lineage=tuple(records.edge(edge) for edge in lineage),
-        from_content=tuple(records.edge(edge) for edge in from_content),
-    )
