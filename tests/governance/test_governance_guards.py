@@ -18,10 +18,11 @@ from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_attestation import verify
+from concord_attestation import tally, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.payloads import ConsentPayload
+from concord_attestation.tally import Tally
 from concord_client import signing
 from concord_client.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
@@ -451,6 +452,21 @@ async def what_was_replaced_is_rewritten(scene: Scene) -> str:
     return ""
 
 
+async def attempts_without_end(scene: Scene) -> str:
+    """Ask for one impossible undo again and again."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tally, "MOST_TOLD", 3)
+        async with scene.world() as live:
+            party = live.party()
+            await party.enrol()
+            waiting = await party.propose(edge_action())
+            for _ in range(6):
+                with suppress(grpc.aio.AioRpcError):
+                    await party.undo(waiting)
+            told = (await party.actions()).count("SAFEGUARD_VIOLATION")
+            return "one caller's attempts are entries without end" if told > 3 else ""
+
+
 async def a_deletion_that_became_final(scene: Scene) -> str:
     """Hang more on a node than an undo brings back, when its deletion was proposed."""
     with pytest.MonkeyPatch.context() as patched:
@@ -694,6 +710,11 @@ GUARDS = {
         a_line_that_no_verifier_reads,
         "an honest log no longer verifies: form",
         off=_without(entries, "MAX_ENTRY_BYTES", 1 << 30),
+    ),
+    "a bounded record of attempts": Guard(
+        attempts_without_end,
+        "one caller's attempts are entries without end",
+        off=_without(Tally, "is_told", lambda *_: True),
     ),
     "finality that is told": Guard(
         a_deletion_that_became_final,

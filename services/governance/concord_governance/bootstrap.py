@@ -68,7 +68,7 @@ class GovernanceApp:
         self._ledger, self._graph, self._log = ledger, graph, log
         self._judge = judge
         self._following = Following(ledger, graph, log)
-        desk = Desk(ledger, clock, self._following)
+        desk = self._desk = Desk(ledger, clock, self._following)
         proposing = Proposing(desk, graph, settings, normal_form, judge)
         self._executing = Executing(
             desk, graph, self._following, settings, proposing.policy_digest, log=log
@@ -106,7 +106,7 @@ class GovernanceApp:
         loop = asyncio.get_running_loop()
         for work, name in (
             (self._following.run(), "follow graph"),
-            (Completing(self._executing, self._log).run(), "complete decisions"),
+            (Completing(self._desk, self._executing, self._log).run(), "complete decisions"),
         ):
             task = loop.create_task(work, name=name)
             task.add_done_callback(self._told)

@@ -49,6 +49,7 @@ from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
 from concord_graph.usecases.scrubbing import Scrubbing
+from concord_graph.usecases.tallying import Tallying
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
@@ -87,6 +88,7 @@ class GraphApp:
         commands = Commands(store, clock, rules)
         queries = Queries(store, self._touches, clock)
         self._scrubbing = Scrubbing(store)
+        self._tallying = Tallying(store, clock)
         erased = self._scrubbing.wake
         actions = Actions(
             Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
@@ -137,7 +139,9 @@ class GraphApp:
         )
 
     async def start(self) -> None:
-        """Begin to flush reads, and to scrub what was erased, in the background."""
+        """Begin to flush reads, to scrub what was erased, and to tell of attempts that were only
+        counted, in the background."""
+        self._tallying.start()
         self._touches.start()
         self._scrubbing.start()
 
@@ -157,6 +161,7 @@ class GraphApp:
             return
         self._closed = True
         try:
+            await self._tallying.close()
             await self._scrubbing.close()
             await self._touches.close()
         finally:

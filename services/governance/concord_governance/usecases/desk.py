@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from concord_attestation.consent import ConsentError
+from concord_attestation.tally import Tally
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import (
@@ -187,9 +188,42 @@ class Desk:
         )
 
         async def transaction(tx: LedgerWrites) -> None:
-            await tx.append([entry])
+            now, tally = await tx.now(), Tally(await tx.tally())
+            await _tell(tx, tally, now)
+            if tally.is_told(asker.principal, asker.actor.name, now):
+                await tx.append([entry])
+            await tx.keep_tally(tally.text)
 
         await self.ledger.write(asker.space, transaction)
+
+    async def tell(self) -> None:
+        """Tell how many refused steps hours that are over left untold."""
+
+        async def transaction(tx: LedgerWrites) -> None:
+            tally = Tally(await tx.tally())
+            await _tell(tx, tally, await tx.now())
+            await tx.keep_tally(tally.text)
+
+        now = self.clock()
+        for space in await self.ledger.tallied():
+            kept = await self.ledger.read(space, lambda tx: tx.tally())
+            if Tally(kept).is_over(now):
+                await self.ledger.write(space, transaction)
+
+
+async def _tell(tx: LedgerWrites, tally: Tally, now: int) -> None:
+    entries = [
+        Entry(
+            Action.SAFEGUARD_VIOLATION,
+            Actor[each.kind],
+            each.principal,
+            blocked=True,
+            reason=str(each),
+        )
+        for each in tally.over(now)
+    ]
+    if entries:
+        await tx.append(entries)
 
 
 async def _answered(tx: LedgerReads, asker: Asker, request: Request) -> Proposal | None:

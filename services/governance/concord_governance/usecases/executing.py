@@ -205,9 +205,11 @@ class Executing:
 
 
 class Completing:
-    """Completes decisions in the background, from start to close."""
+    """Completes decisions in the background, from start to close, and tells of refused steps that
+    were only counted when their hour is over."""
 
-    def __init__(self, executing: Executing, log: Logger, seconds: float = 1.0) -> None:
+    def __init__(self, desk: Desk, executing: Executing, log: Logger, seconds: float = 1.0) -> None:
+        self._desk = desk
         self._executing = executing
         self._log = log
         self._seconds = seconds
@@ -217,6 +219,7 @@ class Completing:
         while True:
             try:
                 await self._executing.complete()
+                await self._desk.tell()
             except GovernanceError as error:  # the next round asks anew
                 self._log.warning("decisions not looked at", error=type(error).__name__)
             await asyncio.sleep(self._seconds)

@@ -21,8 +21,6 @@ from concord_graph.domain.exceptions import (
 from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
 from concord_graph.ports import (
     Author,
-    Change,
-    ChangeType,
     Clock,
     GraphStore,
     Receipt,
@@ -34,6 +32,7 @@ from concord_graph.usecases.full_lines import rfc3339
 from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.suggesting import Suggestion, suggestions_of
+from concord_graph.usecases.tallying import is_told, refused
 from concord_graph.usecases.writer import Rules, Writer
 
 _ON_RECORD = (
@@ -108,7 +107,7 @@ class Commands:
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
         refs = await work(writer)
         for time, whose, why in early:
-            await _refused(tx, "", ItemKind.GHOST, whose, f"at {rfc3339(time)}: {why}")
+            await refused(tx, "", ItemKind.GHOST, whose, f"at {rfc3339(time)}: {why}")
         salt = secrets.token_bytes(16)
         receipt = Receipt(refs, await tx.head_seq())
         await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
@@ -140,33 +139,18 @@ class Commands:
         )
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
-        """Write down a refused attempt on something constitutive."""
+        """Write down a refused attempt on something constitutive, or count it."""
 
         async def transaction(tx: Writes) -> None:
+            if not await is_told(tx, author, max(self._clock(), tx.last_time)):
+                return
             if author.method == IMPORT and await tx.head_seq() == 0:
                 await tx.keep_early_refusal(self._clock(), author, why)
                 return
             kind = (await tx.kinds([item_id])).get(item_id, ItemKind.GHOST)
-            await _refused(tx, item_id, kind, author, why)
+            await refused(tx, item_id, kind, author, why)
 
         await self._store.write(space, transaction)
-
-
-async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, why: str) -> None:
-    seq, time = tx.tick()
-    await tx.append(
-        Change(
-            seq=seq,
-            record_time=time,
-            item_id=item_id,
-            item_kind=kind,
-            type=ChangeType.REFUSED,
-            revision=0,
-            author=author,
-            reason=why,
-            needs_consent=True,
-        )
-    )
 
 
 def _refusals(error: Exception) -> list[Exception]:

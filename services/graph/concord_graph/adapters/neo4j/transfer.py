@@ -23,6 +23,8 @@ _REFUSE: Final = (
     "OPTIONAL MATCH (r:EarlyRefusal) WHERE r.number > 0 WITH count(r) AS known"
     " CREATE (n:EarlyRefusal {number: known + 1}) SET n += $fields"
 )
+_KEEP_TALLY: Final = "MATCH (s:Space) SET s.tally = $tally"
+_TALLY: Final = "MATCH (s:Space) RETURN coalesce(s.tally, '')"
 _REFUSALS: Final = (
     "MATCH (r:EarlyRefusal) WHERE r.number > 0"
     " RETURN r.time, r.principal, r.method, r.request_id, r.reason ORDER BY r.number"
@@ -74,6 +76,17 @@ async def keep_early_refusal(door: Door, time: int, author: Author, why: str) ->
         "reason": why,
     }
     await door.ask(_REFUSE, fields=fields)
+
+
+async def keep_tally(door: Door, text: str) -> None:
+    """Keep how many attempts were refused; without a text there is nothing to keep."""
+    await door.ask(_KEEP_TALLY, tally=text or None)
+
+
+async def tally(door: Door) -> str:
+    """Return how many attempts were refused, as it was kept."""
+    rows = await door.ask(_TALLY)
+    return rows[0][0] if rows else ""
 
 
 async def early_refusals(door: Door) -> list[tuple[int, Author, str]]:
