@@ -6,6 +6,9 @@ MAX_MESSAGE_BYTES = 1 << 20
 MAX_REPLY_BYTES = 8 << 20
 """A reply above this is not sent; its caller gets a reason instead."""
 
+PAGE_BYTES = 1 << 20
+"""A page ends before the item that would bring it above this, however few it then has."""
+
 TRANSPORT_BYTES = 16 << 20
 """What gRPC itself lets in, to be refused with a reason. Above, it refuses in its own words: with
 RESOURCE_EXHAUSTED, but nothing else that a machine can read. It holds what one message may take

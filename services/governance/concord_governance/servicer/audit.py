@@ -16,6 +16,7 @@ from concord.type.v1 import type_pb2
 from concord_attestation.consent import REQUIRED_SLOTS
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.paging import page_of
 
 from concord_governance.ports import LogSigner
 from concord_governance.servicer import incoming, outgoing
@@ -38,16 +39,16 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         """List entries, newest first."""
         cursor = page_cursor(request, int)
         size = request.page_size or DEFAULT_PAGE
-        found = await self._auditing.page(
+        found = self._auditing.newest_first(
             caller().space,
             incoming.entry_filter(request),
             -1 if cursor is None else cursor,
             size + 1,
         )
-        more = len(found) > size
+        page = await page_of(found, outgoing.entry, size)
         return audit_pb2.ListAuditEntriesResponse(
-            entries=[outgoing.entry(leaf) for leaf in found[:size]],
-            next_page_token=page_token(request, found[size - 1].index) if more else "",
+            entries=page.messages,
+            next_page_token=page_token(request, page.last.index) if page.last else "",
         )
 
     async def GetCheckpoint(

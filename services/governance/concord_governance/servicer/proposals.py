@@ -10,6 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.failure import Translate
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.paging import page_of
 
 from concord_governance.domain.proposals import Status
 from concord_governance.servicer import incoming, outgoing
@@ -77,13 +78,13 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         before = page_cursor(request, int) or 0
         size = request.page_size or DEFAULT_PAGE
         statuses = [Status(int(status)) for status in request.statuses]
-        found = await self._reading.page(
+        found = self._reading.newest_first(
             caller().space, statuses, request.item_id, before, size + 1
         )
-        more = len(found) > size
+        page = await page_of(found, outgoing.proposal, size)
         return proposal_pb2.ListProposalsResponse(
-            proposals=[outgoing.proposal(each) for each in found[:size]],
-            next_page_token=page_token(request, found[size - 1].newest.number) if more else "",
+            proposals=page.messages,
+            next_page_token=page_token(request, page.last.newest.number) if page.last else "",
         )
 
     async def ApproveProposal(

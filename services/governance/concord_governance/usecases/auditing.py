@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
 import rfc8785
 from concord_attestation.tree import Frontier, Node, consistency_proof, inclusion_proof
@@ -14,6 +14,8 @@ from concord_governance.ports import EntryFilter, Graph, Leaf, Ledger, LedgerRea
 
 EXPORT_LEAVES = 500
 """Leaves read at once."""
+READ_AT_ONCE = 64
+"""Entries of a page, each of which may be a megabyte."""
 _NEWEST = 2**62
 
 
@@ -25,12 +27,24 @@ class Auditing:
         self._graph = graph
         self._signer = signer
 
-    async def page(
-        self, space: str, filter_: EntryFilter, before: int, limit: int
-    ) -> Sequence[Leaf]:
-        """Return entries with an index below `before` (-1 = from the newest), newest first."""
-        start = _NEWEST if before < 0 else before
-        return await self._ledger.read(space, lambda tx: tx.entries(filter_, start, limit))
+    async def newest_first(
+        self, space: str, filter_: EntryFilter, before: int, some: int
+    ) -> AsyncGenerator[Leaf]:
+        """Yield entries with an index below `before` (-1 = from the newest).
+
+        `some` are wanted: they are read together, as long as these are few.
+        """
+        start, step = _NEWEST if before < 0 else before, min(some, READ_AT_ONCE)
+        while True:
+            found = await self._ledger.read(
+                space,
+                lambda tx, at=start: tx.entries(filter_, at, step),  # type: ignore[misc] # the default binds the loop's value
+            )
+            for leaf in found:
+                yield leaf
+            if len(found) < step:
+                return
+            start = found[-1].index
 
     async def checkpoint(self, space: str) -> str:
         """Return a signed checkpoint of the log as it is."""

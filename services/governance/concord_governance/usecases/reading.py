@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from concord_governance.domain.proposals import OPEN, Proposal, Status
@@ -11,6 +11,8 @@ from concord_governance.ports import Graph, Standing
 from concord_governance.usecases.desk import Desk
 
 BRIEFING_LINES = 50
+READ_AT_ONCE = 64
+"""Proposals, each of which may be a megabyte."""
 _NEWEST = 2**62
 _MOST_COUNTED = 10_000
 
@@ -44,15 +46,25 @@ class Reading:
         await self._desk.expire(space)
         return await self._desk.ledger.read(space, lambda tx: tx.proposal_numbered(number))
 
-    async def page(
-        self, space: str, statuses: Sequence[Status], item_id: str, before: int, limit: int
-    ) -> Sequence[Proposal]:
-        """Return proposals with a number below `before` (0 = from the newest)."""
+    async def newest_first(
+        self, space: str, statuses: Sequence[Status], item_id: str, before: int, some: int
+    ) -> AsyncGenerator[Proposal]:
+        """Yield proposals with a number below `before` (0 = from the newest).
+
+        `some` are wanted: they are read together, as long as these are few.
+        """
         await self._desk.expire(space)
-        start = before or _NEWEST
-        return await self._desk.ledger.read(
-            space, lambda tx: tx.proposals(statuses, item_id, start, limit)
-        )
+        start, step = before or _NEWEST, min(some, READ_AT_ONCE)
+        while True:
+            found = await self._desk.ledger.read(
+                space,
+                lambda tx, at=start: tx.proposals(statuses, item_id, at, step),  # type: ignore[misc] # the default binds the loop's value
+            )
+            for proposal in found:
+                yield proposal
+            if len(found) < step:
+                return
+            start = found[-1].newest.number
 
     async def briefing(self, space: str) -> Briefing:
         """Return what waits for an answer."""

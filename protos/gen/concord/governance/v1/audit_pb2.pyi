@@ -248,7 +248,7 @@ class ListAuditEntriesRequest(_message.Message):
     actor: Global___AuditActor.ValueType
     """Only this actor."""
     page_size: _builtins.int
-    """1 to 200; 0 = 50."""
+    """1 to 200; 0 = 50. A page has fewer when more would come to over 1 MiB."""
     page_token: _builtins.str
     """From the previous page of the same query."""
     @_builtins.property

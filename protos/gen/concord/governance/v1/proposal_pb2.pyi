@@ -731,7 +731,7 @@ class ListProposalsRequest(_message.Message):
     item_id: _builtins.str
     """Only those that touch this item."""
     page_size: _builtins.int
-    """1 to 200; 0 = 50."""
+    """1 to 200; 0 = 50. A page has fewer when more would come to over 1 MiB."""
     page_token: _builtins.str
     """From the previous page of the same query."""
     @_builtins.property
