@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
+from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.bootstrap import GovernanceApp
+from concord_governance.ports import Cursor, Head
+from concord_governance.usecases import following
+from concord_graph.servicer import feed
 from governed_world import (
     AGENT,
     HOUR,
@@ -129,6 +135,44 @@ async def test_it_is_noticed_while_graph_is_followed(tmp_path: Path) -> None:
 
             assert (await party.decide(waiting)).status == EXECUTED
             assert (await party.verified()).executed == 2
+
+
+async def test_it_is_noticed_under_a_graph_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 A database that is put back under graph while it runs ends no stream: the numbers are
+    compared now and then, also where nothing is written; when they agree again, what came in
+    between is followed."""
+    monkeypatch.setattr(following, "_COMPARE_SECONDS", 0.0)
+    monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", 0.02)
+    real = GraphClient.heads
+
+    async def behind(self: GraphClient, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
+        heads = await real(self, cursors)
+        return {**heads, "one": heads["one"]._replace(lacks_cursor=True)}
+
+    scene = Copies(tmp_path)
+    async with scene.world() as live:
+        party = scene.party(live)
+        await party.enrol()
+        waiting = await waits_for_decision(party)
+        with monkeypatch.context() as patched:
+            patched.setattr(GraphClient, "heads", behind)
+            await noticed(live.app)
+            await demand_nothing_is_decided(party, waiting)
+            edge = await party.edge("concord:space", "concord:governance_key", "concord:governance")
+            assert edge is not None
+            delete = graph_pb2.DeleteEdgeRequest(
+                request_id=request_id(), id=edge.id, etag=edge.etag
+            )
+            await refused(party.graph.DeleteEdge(delete))
+        async with asyncio.timeout(30):
+            while "DELETE_ATTEMPT" not in await party.actions():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+        assert not live.app.rolled_back
+        assert (await party.decide(waiting)).status == EXECUTED
+        assert (await party.verified()).executed == 1
 
 
 async def test_graph_itself_refuses_what_another_copy_knows(tmp_path: Path) -> None:

@@ -4,7 +4,11 @@ import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import grpc
+import pytest
 from concord.graph.v1.graph_pb2 import (
     CountByTypeResponse,
     ExportSpaceResponse,
@@ -12,7 +16,9 @@ from concord.graph.v1.graph_pb2 import (
     QueryNeighborsResponse,
 )
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
+from concord_client.cli import running
 from concord_client.cli.testing import Commands
+from concord_client.refusal import Refused
 from concord_embedded.testing import Spawned
 from google.protobuf.json_format import Parse, ParseDict
 
@@ -118,3 +124,17 @@ def test_status_tells_health_counts_and_lag(concord: Commands, system: Spawned) 
     assert counts.memories >= 0
     assert index.model.dimension == 384
     assert index.following
+
+
+def test_status_for_who_may_not_ask_governance() -> None:
+    """W4 A key without that scope sees the rest; what else is refused is told."""
+
+    def refusing(reason: str) -> Any:
+        def briefing(_: object) -> None:
+            raise Refused(grpc.StatusCode.PERMISSION_DENIED, reason, "no")
+
+        return SimpleNamespace(proposals=SimpleNamespace(GetBriefing=briefing))
+
+    assert not running._is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
+    with pytest.raises(Refused):
+        running._is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
