@@ -104,7 +104,7 @@ async def test_http_and_grpc_are_one_system(system: Running) -> None:
                 "Content-Type": "application/json",
             },
         )
-        with urllib.request.urlopen(request, timeout=10) as reply:
+        with urllib.request.urlopen(request, timeout=60) as reply:
             return json.load(reply)
 
     body = {"requestId": "r-1", "memory": {"id": "tea", "content": "Tea is at four."}}

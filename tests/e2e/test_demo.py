@@ -22,7 +22,7 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
         env=clean_environ(),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=200,
         check=False,
     )
 

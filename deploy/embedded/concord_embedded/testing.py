@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-STOP_WITHIN = 20.0
+STOP_WITHIN = 100.0
+"""Seconds; a stop takes below one where nothing else is at work."""
 
 COMMAND = (sys.executable, "-X", "dev", "-W", "error", "-m", "concord_client")
 """`concord`, with everything that Python warns of being an error."""

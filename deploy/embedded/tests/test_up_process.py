@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from concord_chassis.certifying import pair
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
+from concord_embedded.testing import COMMAND, STOP_WITHIN, Spawned, clean_environ, spawned
 
 
 def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +26,7 @@ def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProce
         env=clean_environ() | variables,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=STOP_WITHIN,
         check=False,
     )
 
@@ -63,7 +63,7 @@ def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
         first = process.stdout.readline()
         process.terminate()
         said, complained = first + process.stdout.read(), process.stderr.read()
-        status = process.wait(20)
+        status = process.wait(STOP_WITHIN)
 
     told = json.loads((tmp_path / "data" / "credentials.json").read_bytes())
     assert first.startswith("Concord is ready (")
@@ -79,7 +79,7 @@ def test_sigint_stops_it_too(tmp_path: Path) -> None:
     """W4 Ctrl-C is a clean stop."""
     with spawned(tmp_path / "data") as system:
         system.process.send_signal(signal.SIGINT)
-        assert system.process.wait(20) == 0
+        assert system.process.wait(STOP_WITHIN) == 0
 
 
 def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
@@ -182,7 +182,9 @@ def test_an_index_of_another_model_is_a_sentence(tmp_path: Path) -> None:
     """S10 Must hold: vectors of two models are never mixed."""
     with spawned(tmp_path / "data") as system:
         add = [*COMMAND, "import", str(_one_memory(tmp_path))]
-        subprocess.run(add, env=system.environ, check=True, timeout=30, capture_output=True)
+        subprocess.run(
+            add, env=system.environ, check=True, timeout=STOP_WITHIN, capture_output=True
+        )
         system.stop()
     (stamp,) = (tmp_path / "data" / "index").rglob("stamp.json")
     content = json.loads(stamp.read_bytes())

@@ -70,11 +70,10 @@ def written(concord: Commands) -> int:
 
 def until(holds: Callable[[], bool]) -> None:
     """Waits for what graph's feed brings."""
-    for _ in range(100):
-        if holds():
-            return
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
         time.sleep(0.05)
-    raise AssertionError("it did not come")
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from concord_embedded.testing import COMMAND, Spawned, clean_environ
 
 Unique = Callable[[str], str]
 HELP_WITHIN = 0.3
+FLOOR = "import rich.console, typer"
+"""What help cannot do without; a slower machine takes longer for both."""
 COMMANDS = (
     *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
     *("say", "dialogue", "episode", "episodes", "hold", "working"),
@@ -45,7 +47,12 @@ COMMANDS = (
 def concord(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command as a process, its output in pipes."""
     return subprocess.run(
-        [*COMMAND, *arguments], env=environ, capture_output=True, text=True, timeout=30, check=False
+        [*COMMAND, *arguments],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
 
 
@@ -65,22 +72,31 @@ def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str
         except OSError:  # how Linux says that the other side has closed
             pass
         os.close(ours)
-        assert process.wait(30) == 0
+        assert process.wait(100) == 0
     return said.decode().replace("\r\n", "\n")
 
 
 def test_help_starts_at_once() -> None:
     """W4 The best of five starts takes below 0.3 s of a processor: nothing heavy is loaded."""
-    command = [sys.executable, "-m", "concord_client", "--help"]
+    best, floor = (
+        processor_seconds("-m", "concord_client", "--help"),
+        processor_seconds("-c", FLOOR),
+    )
+
+    assert best < max(HELP_WITHIN, 4 * floor)
+
+
+def processor_seconds(*arguments: str) -> float:
+    """The least that five runs of an interpreter take; other work on the machine does not count."""
     best = 60.0
     for _ in range(5):
         before = os.times()
+        command = [sys.executable, *arguments]
         subprocess.run(command, env=clean_environ(), capture_output=True, check=True)
-        after = os.times()  # of finished children: other work on the machine does not count
+        after = os.times()  # of finished children
         spent = after.children_user + after.children_system
         best = min(best, spent - before.children_user - before.children_system)
-
-    assert best < HELP_WITHIN
+    return best
 
 
 def test_help_loads_no_grpc() -> None:
@@ -203,7 +219,7 @@ def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Uniqu
         process.stdout.read(10)
         process.stdout.close()
         complained = process.stderr.read()
-        process.wait(20)
+        process.wait(100)
 
     assert (complained, process.returncode) == ("", 141)
 

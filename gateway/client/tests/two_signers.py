@@ -80,4 +80,4 @@ def typed(environ: dict[str, str], words: list[str], *arguments: str) -> tuple[i
         except OSError:  # how Linux says that the other side has closed
             pass
         os.close(ours)
-        return process.wait(30), screen.decode()
+        return process.wait(100), screen.decode()
