@@ -15,13 +15,15 @@ from concord_search.domain.errors import GraphUnavailable
 from concord_search.ports import Changes
 from contract_live import graph_app
 
-SILENCE = 0.5
+SILENCES = (0.5, 3.0, 15.0)
+"""Seconds; a busy machine may keep a feed waiting for longer than the first."""
+MANY = 10
 
 
 @asynccontextmanager
-async def _followed(folder: Path) -> AsyncIterator[tuple[GraphClient, Relay]]:
+async def _followed(store: Path) -> AsyncIterator[tuple[GraphClient, Relay]]:
     """Search's client of a graph without a single change, behind a relay."""
-    app = graph_app(folder / "graph.db")
+    app = graph_app(store)
     async with (
         serving(app.registrations, translate=app.translate, ready=app.ready, grace=0) as live,
         relay(live.address) as between,
@@ -38,30 +40,39 @@ async def test_a_quiet_feed_is_followed_and_a_vanished_one_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 Keep-alives hold a quiet feed for longer than its silence may last; then it may not."""
-    monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", SILENCE / 5)
-    monkeypatch.setattr(client, "SILENCE", SILENCE)
-    async with _followed(tmp_path) as (graph, between):
-        heard: list[Changes] = []
+    for silence in SILENCES:
+        monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", silence / 5)
+        monkeypatch.setattr(client, "SILENCE", silence)
+        heard = await _heard(tmp_path / f"{silence}.db")
+        if len(heard) >= MANY:
+            break
+
+    assert {(news.space, len(news.changes)) for news in heard} == {("", 0)}
+    assert len(heard) >= MANY
+
+
+async def _heard(store: Path) -> list[Changes]:
+    """Follow a feed, which vanishes when it has said much; return what it has said by its end."""
+    heard: list[Changes] = []
+    async with _followed(store) as (graph, between):
 
         async def listen() -> None:
             async for news in graph.watch({}):
                 heard.append(news)
-                if len(heard) == 10:
+                if len(heard) == MANY:
                     between.vanish()
 
         with pytest.raises(GraphUnavailable, match="silent"):
             await listen()
-
-    assert {(news.space, len(news.changes)) for news in heard} == {("", 0)}
-    assert len(heard) >= 10
+    return heard
 
 
 async def test_without_keep_alives_a_quiet_feed_counts_as_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 It is the keep-alive, and nothing else, that tells quiet from gone."""
-    monkeypatch.setattr(client, "SILENCE", SILENCE)
-    async with _followed(tmp_path) as (graph, _), asyncio.timeout(5):
+    monkeypatch.setattr(client, "SILENCE", SILENCES[0])
+    async with _followed(tmp_path / "graph.db") as (graph, _), asyncio.timeout(60):
         with pytest.raises(GraphUnavailable, match="silent"):
             async for _ in graph.watch({}):
                 pass

@@ -30,7 +30,7 @@ class Judged:
     def __init__(self, folder: Path, answer: Answer, **settings: Any) -> None:
         self.told = io.StringIO()
         self._folder, self._answer = folder, answer
-        self._settings = {"llm_timeout": 0.3, "llm_budget": 1.0, "llm_attempts": 2} | settings
+        self._settings = {"llm_timeout": 10.0, "llm_budget": 12.0, "llm_attempts": 2} | settings
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> tuple[Party, ChatEndpoint]:
@@ -124,7 +124,7 @@ MISDEEDS: dict[str, Answer] = {
 @pytest.mark.parametrize("name", MISDEEDS)
 async def test_no_usable_answer_is_told_and_refuses_nothing(name: str, tmp_path: Path) -> None:
     """V3 No pass, no refusal: what is signed and logged says that the lexicon was alone."""
-    judged = Judged(tmp_path, MISDEEDS[name])
+    judged = Judged(tmp_path, MISDEEDS[name], llm_timeout=0.5, llm_budget=3.0)
     async with judged as (party, endpoint):
         proposal = await party.propose(edge_action(), framing=words())
         (made, *_) = await party.entries()

@@ -130,7 +130,7 @@ def test_extraction_is_bounded_deterministic_and_normal(text: str, limit: int) -
 def test_the_longest_content_costs_milliseconds(unit: str) -> None:
     """M1 Time grows with the length of the text, also for hostile runs (20,000 characters)."""
     text = (unit * 20_000)[:20_000]
-    start = time.perf_counter()
+    start = time.process_time()
     extract(text)
 
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

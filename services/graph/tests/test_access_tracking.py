@@ -87,7 +87,7 @@ async def test_reads_answer_while_the_store_cannot_be_written(live: World, home:
     edge = await home.put_edge("A", "R", "B")
     with raw_store.blocked(live.path):
         for _ in range(20):
-            await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge.id), timeout=2)
+            await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge.id), timeout=20)
         seen = (await home.get_edge(edge.id)).access.access_count
 
     assert seen == 20

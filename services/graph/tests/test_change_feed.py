@@ -7,6 +7,7 @@ from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     SECOND,
+    SECONDS,
     SUPERSEDES,
     Calls,
     World,
@@ -28,7 +29,7 @@ async def follow(
         cursors=[feed_pb2.SpaceCursor(space=name, seq=seq) for name, seq in (cursors or {}).items()]
     )
     found: dict[str, list[feed_pb2.Change]] = {}
-    call = calls.feed.WatchChanges(request, timeout=20)
+    call = calls.feed.WatchChanges(request, timeout=SECONDS)
     async for message in call:
         found.setdefault(message.space, []).extend(message.changes)
         heads = {space: changes[-1].seq for space, changes in found.items() if changes}

@@ -124,7 +124,7 @@ async def test_a_reader_in_the_way_is_waited_for(live: World, home: Calls) -> No
         await home.add("Tea is at four.")
         assert not (await home.receipt(memory.id)).confirmations[0].HasField("confirm_time")
 
-    await home.scrubbed(memory.id, within=5.0)
+    await home.scrubbed(memory.id)
     assert found(live.path.parent, words_of(1)) == []
 
 

@@ -305,7 +305,7 @@ class TestReceipt:
     """What an erasure's receipt says."""
 
     async def test_tells_who_asked_when_and_who_confirmed(self, live: World, home: Calls) -> None:
-        """M4 The store itself confirms within a second; the receipt waits for the rest."""
+        """M4 The store itself confirms (`make bench` times it); the receipt waits for the rest."""
         memory = await told(home)
         reply = await home.erase(memory, reason="asked for by Anna")
         receipt = await home.scrubbed(memory.id)

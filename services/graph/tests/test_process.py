@@ -18,7 +18,7 @@ from concord_chassis.identity import Caller, RenewedToken
 from concord_chassis.testing import new_issuer
 from concord_graph.config import GraphConfig, read_enrolment, read_store
 from cryptography.hazmat.primitives import serialization
-from graph_world import FOUND, SCOPES, named
+from graph_world import FOUND, SCOPES, SECONDS, named
 
 
 def environment(folder: Path, public_key: bytes) -> dict[str, str]:
@@ -62,7 +62,7 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
                 assert held.capacity == 3
         finally:
             process.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(SECONDS):
                 code = await process.wait()
         assert code == 0
 
@@ -74,7 +74,7 @@ async def _upserted(channel: grpc.aio.Channel) -> str:
     request.edge.target.CopyFrom(named("b"))
     request.edge.relation = "R"
     graph = graph_pb2_grpc.GraphServiceStub(channel)
-    reply = await graph.UpsertEdge(request, wait_for_ready=True, timeout=20)
+    reply = await graph.UpsertEdge(request, wait_for_ready=True, timeout=SECONDS)
     return reply.edge.id
 
 

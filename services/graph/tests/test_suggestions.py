@@ -269,11 +269,11 @@ def test_the_longest_texts_are_compared_in_milliseconds() -> None:
     """T6 Work is bounded: what differs much is seen by counting, what is alike is skipped."""
     words = [f"w{number % 700}" for number in range(4_000)]
     edited = [*words[:10], "other", *words[11:3_000], "more", *words[3_000:]]
-    begin = time.perf_counter()
+    begin = time.process_time()
     edit = small_edit(Text(" ".join(words)), Text(" ".join(edited)))
     shuffled = small_edit(Text(" ".join(words)), Text(" ".join(reversed(words))))
     sketch = bands(b"k", FACT, " ".join(words))
-    taken = time.perf_counter() - begin
+    taken = time.process_time() - begin
 
     assert edit is not None
     assert edit.change == '"w10" became "other"; added "more"'

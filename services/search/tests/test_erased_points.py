@@ -19,6 +19,7 @@ from concord_search.ports import Batch
 from following import Following
 from search_lab import (
     NOW,
+    SECONDS,
     SPACE,
     Lab,
     MakeState,
@@ -217,7 +218,7 @@ async def test_graph_is_told_again_until_it_hears(
     await at_work.reached(3)
     await until(lambda: at_work.graph.confirmed == [(SPACE, "a")])
     # Graph hears at least once: only what the index has noted as heard is not said again.
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         while (await at_work.lab.index.states())[SPACE].unconfirmed:  # noqa: ASYNC110 - as `until`
             await asyncio.sleep(0.01)
 
@@ -237,7 +238,7 @@ async def test_an_erasure_is_completed(running: Running) -> None:
 
     request = erase_pb2.EraseMemoryRequest(request_id="e", id="doomed", etag=doomed.etag)
     reply = await stub.EraseMemory(request)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         receipt = erase_pb2.EraseReceipt()
         while not receipt.HasField("complete_time"):
             asked = erase_pb2.GetEraseReceiptRequest(erase_id=reply.erase_id)

@@ -15,7 +15,7 @@ from concord_search.domain.errors import (
 from concord_search.usecases.lane import SLICE
 from concord_search.usecases.progress import Demand
 from following import Following
-from search_lab import SPACE, MakeState, until
+from search_lab import SECONDS, SPACE, MakeState, until
 
 
 async def test_changes_are_applied_as_they_come(at_work: Following, make_state: MakeState) -> None:
@@ -271,7 +271,7 @@ async def test_waiting_ends_when_the_change_is_applied(
     """S10 at least as fresh as: the read waits, and no longer than needed."""
     await until(lambda: at_work.progress.of(SPACE).epoch != "")
     demand = Demand(SPACE, "epoch-1", 2)
-    waiting = asyncio.create_task(at_work.progress.wait(SPACE, demand, 10.0))
+    waiting = asyncio.create_task(at_work.progress.wait(SPACE, demand, SECONDS))
     at_work.graph.say(SPACE, make_state("a", 1))
     await at_work.reached(1)
     still_waiting = not waiting.done()

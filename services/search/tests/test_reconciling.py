@@ -12,7 +12,7 @@ from concord.type.v1 import type_pb2
 from concord_search.adapters.edge import engine
 from concord_search.adapters.edge.engine import Shard
 from concord_search.adapters.edge.keys import read_key
-from search_lab import Running, WordEmbedder, run, until
+from search_lab import SECONDS, Running, WordEmbedder, run, until
 from test_edge_durability import part_of
 
 Memory = type_pb2.Memory
@@ -44,7 +44,7 @@ async def story(running: Running) -> None:
 async def followed(running: Running, token: str) -> None:
     """Wait until the index has followed, and its files hold nothing of what was erased."""
     seen = Consistency(at_least_as_fresh=token)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         await running.searching().Search(search_pb2.SearchRequest(query="tea", consistency=seen))
         while True:
             status = await running.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())

@@ -359,10 +359,13 @@ async def test_an_index_that_is_not_fresh_in_time_says_how_far_it_is(running: Ru
     request = search_pb2.SearchRequest(query="dog")
     request.consistency.at_least_as_fresh = ahead
 
-    with pytest.raises(grpc.aio.AioRpcError) as error:
-        await running.searching().Search(request, timeout=0.4)
+    for seconds in (0.4, 2.0, 10.0):  # a busy machine may answer behind the first of them
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await running.searching().Search(request, timeout=seconds)
+        failure = from_rpc_error(error.value)
+        if failure.reason != "ERROR_REASON_DEADLINE_EXCEEDED":
+            break
 
-    failure = from_rpc_error(error.value)
     assert failure.reason == "ERROR_REASON_INDEX_STALE"
     assert failure.code == grpc.StatusCode.UNAVAILABLE
     applied, demanded = (int(failure.metadata[f"{name}_seq"]) for name in ("applied", "demanded"))

@@ -62,7 +62,7 @@ async def followed(live: Live, ledger: Path) -> None:
     """Wait until the ledger has followed graph's feed to its end."""
     heads = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
     wanted = {head.space: head.head_seq for head in heads.spaces}
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         with closing(sqlite3.connect(ledger)) as db:
             applied = dict(db.execute("SELECT name, feed_seq FROM space").fetchall())

@@ -108,7 +108,7 @@ async def ask(
     parts = request if isinstance(request, list) else [request]
     try:
         if method.server_streaming:
-            call = channel.unary_stream(path, _bytes, read)(parts[0], timeout=20)
+            call = channel.unary_stream(path, _bytes, read)(parts[0], timeout=60)
             return Answer(await _first(call, most))
         if method.client_streaming:
             return Answer((await channel.stream_unary(path, _bytes, read)(iter(parts)),))

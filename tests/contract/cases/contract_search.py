@@ -95,7 +95,7 @@ async def _serving(app: SearchApp, live: Live, graph: Serving) -> AsyncIterator[
 
 async def followed(live: Live, space: str, seq: int) -> None:
     """Wait until the index of a space has followed so far, and has confirmed every erasure."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         request = search_pb2.GetIndexStatusRequest()
         status = await live.tell(member(space), "GetIndexStatus", request)
