@@ -1,9 +1,11 @@
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 
 import grpc
 import pytest
 from concord_chassis.failure import DETAILS_KEY, from_rpc_error
+from concord_chassis.requests import LONGEST_PAUSE
 from gateway_echo import SECONDS, Dynamic, Front, Request, Stub, eventually
 
 
@@ -182,6 +184,33 @@ async def test_an_uploader_in_full_flow_learns_why_it_is_refused(door: Front, wr
 
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await send(many(1 << 21 if wrong == "size" else 1), metadata=metadata, timeout=SECONDS)
+
+    assert expected[wrong] == from_rpc_error(refused.value).reason
+
+
+async def unpausing(seconds: float) -> AsyncIterator[Dynamic]:
+    """Requests without a pause, for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield Request(act="a", long_text="x" * 5_000)
+
+
+@pytest.mark.parametrize("wrong", ["key", "rule", "away"])
+async def test_an_uploader_that_sends_for_long_learns_why_it_is_refused(
+    door: Front, wrong: str
+) -> None:
+    """W1, issue 3: also when sending takes long, as on a busy machine: only a pause ends it."""
+    expected = {
+        "key": "ERROR_REASON_CREDENTIAL_INVALID",
+        "rule": "ERROR_REASON_PERMISSION_MISSING",
+        "away": "ERROR_REASON_UNAVAILABLE",
+    }
+    metadata = {"key": (), "rule": door.as_reader}.get(wrong, door.as_writer)
+    if wrong == "away":
+        await door.upstream.server.stop(0)
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await door.stub.collect(unpausing(1.5 * LONGEST_PAUSE), metadata=metadata, timeout=SECONDS)
 
     assert expected[wrong] == from_rpc_error(refused.value).reason
 

@@ -15,7 +15,7 @@ import grpc
 from concord_chassis import failure as failures
 from concord_chassis import request_id
 from concord_chassis.failure import Failure
-from concord_chassis.requests import LONGEST_DISCARD, discard_rest
+from concord_chassis.requests import LONGEST_PAUSE, discard_rest
 
 from concord_gateway import upstream_failure
 from concord_gateway.admission import Gate, onward, presented
@@ -198,7 +198,7 @@ class Proxy(grpc.GenericRpcHandler):
             return await down
         except grpc.aio.AioRpcError as error:
             if upstream_failure.made_by_runtime(error):
-                await asyncio.wait({up}, timeout=LONGEST_DISCARD)
+                await asyncio.wait({up}, timeout=3 * LONGEST_PAUSE)
             raise
         finally:
             call.cancel()

@@ -13,7 +13,8 @@ from concord_chassis.call import Context
 from concord_chassis.failure import Failure, FieldViolation
 from concord_chassis.rules import MessageCheck
 
-LONGEST_DISCARD = 1.0
+LONGEST_PAUSE = 1.0
+LONGEST_DISCARD = 10.0
 
 
 class Reader:
@@ -65,12 +66,18 @@ async def discard_rest(context: Context) -> None:
     """Takes what a caller still sends, for at most `LONGEST_DISCARD` seconds.
 
     gRPC's asyncio client takes a call that ends while it sends for an internal error, and never
-    learns the reason; so a refusal waits until all is sent.
+    learns the reason; so a refusal waits until all is sent. Who sends nothing for `LONGEST_PAUSE`
+    seconds is not in the middle of sending: such a caller hears it then.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LONGEST_DISCARD):
-            while await context.read() is not grpc.aio.EOF:
+            while await _next(context) is not grpc.aio.EOF:
                 pass
+
+
+async def _next(context: Context) -> object:
+    async with asyncio.timeout(LONGEST_PAUSE):
+        return await context.read()
 
 
 def _too_large(limit: int) -> Failure:
