@@ -1,5 +1,6 @@
 """More spaces in a store file that have the very same ids as the first, and say otherwise."""
 
+import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -98,7 +99,8 @@ def haunt_ledger(path: Path) -> None:
 
 
 def _haunt(db: sqlite3.Connection, other: int) -> None:
-    db.execute("INSERT INTO space VALUES (?, ?, 7, 7)", (other, f"haunted {other}"))
+    tally = json.dumps({"ghost": {"kind": "AGENT", "hour": 2**62, "told": 100, "untold": 7}})
+    db.execute("INSERT INTO space VALUES (?, ?, 7, 7, ?)", (other, f"haunted {other}", tally))
     for table, otherwise in _OTHERWISE.items():
         names, said = _columns(db, table, {"space": str(other)} | otherwise)
         if table in _ROWS and other < 0:
