@@ -91,6 +91,10 @@ def _key_of_another_action(it: Forger) -> None:
     it.of("key", "SMF_EXECUTE")["properties"]["key_action"] = own_key()
 
 
+def _decided_on_another_key(it: Forger) -> None:
+    it.of("key", "SMF_DECIDE")["properties"]["key_action"] = own_key()
+
+
 def _failed_quietly(it: Forger) -> None:
     it.of("failed", "SMF_FAIL")["blocked"] = False
 
@@ -108,8 +112,7 @@ def _failed_when_it_was_done(it: Forger) -> None:
 
 def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
     """Take a consent back where the log ends."""
-    place = 0 if slot == AGENT else 1
-    consent = it.of(name, "SMF_APPROVE", place)
+    consent = it.of(name, "SMF_APPROVE", 0 if slot == AGENT else 1)
     paper = signing.sign_revocation(
         slot=slot,
         signer=signer,
@@ -118,7 +121,8 @@ def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
         revision=1,
         consent=json.dumps(consent["properties"]["consent"]).encode(),
     )
-    return it.add(consent, {"paper": json.loads(paper)}, action="SMF_REVOKE")
+    told = {"paper": json.loads(paper), **it.placed()}
+    return it.add(consent, told, action="SMF_REVOKE")
 
 
 def _written_when_revoked(it: Forger) -> None:
@@ -126,20 +130,20 @@ def _written_when_revoked(it: Forger) -> None:
     written = it.write("added")
     it.cut(it.of("added", "SMF_DECIDE"))
     _revoke(it, "added", HUMAN, it.human)
+    written["properties"] |= it.placed()
     it.leaves.append(written)
 
 
-def _executed_when_revoked(it: Forger) -> None:
-    executed = it.of("alone", "SMF_EXECUTE")
-    it.cut(it.of("alone", "SMF_DECIDE"))
-    _revoke(it, "alone", AGENT, it.party.agent)
-    it.leaves.append(executed)
+def _revoked_when_written(it: Forger) -> None:
+    """Let the human take back what graph has burnt already."""
+    it.cut(it.of("added", "SMF_EXECUTE"))
+    _revoke(it, "added", HUMAN, it.human)
 
 
 def _consented_by_the_old_key(it: Forger) -> list[Leaf]:
     """Let the human consent to what is open before the key is changed; the entries from there."""
-    executed, proposal = it.of("key", "SMF_EXECUTE"), it.of("open", "SMF_PROPOSE")
-    place = it.leaves.index(executed)
+    written, proposal = it.write("key"), it.of("open", "SMF_PROPOSE")
+    place = it.leaves.index(written)
     behind = it.leaves[place:]
     del it.leaves[place:]
     it.sign(it.approve(proposal, HUMAN), proposal, HUMAN, it.human)
@@ -180,7 +184,8 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a failure that is not blocked": (_failed_quietly, "fail_unblocked"),
     "another decision's failure": (_another_failed, "fail_decision"),
     "written on a consent that was taken back": (_written_when_revoked, "revoked_write"),
-    "executed when the consent was taken back": (_executed_when_revoked, "executed_revoked"),
+    "taken back when it was written": (_revoked_when_written, "burnt_again"),
+    "a decision for a key of another action": (_decided_on_another_key, "key_action"),
     "decided on the consent of an old key": (_decided_by_an_old_key, "decide_key"),
     "written on the consent of an old key": (_written_by_an_old_key, "write_key"),
     "a failure of what was done": (_failed_when_it_was_done, "fail_written"),

@@ -72,8 +72,32 @@ def _nonce_again(it: Forger) -> None:
     it.add(it.of("open", "SMF_APPROVE"))
 
 
-def _revoked_what_was_not(it: Forger) -> None:
-    it.add(it.of("revoked", "SMF_REVOKE"))
+def _revoked_twice(it: Forger) -> None:
+    it.add(it.of("revoked", "SMF_REVOKE"), it.placed())
+
+
+def _revoked_earlier(it: Forger) -> None:
+    """Tell a revocation where graph did not."""
+    revoked = it.of("revoked", "SMF_REVOKE")
+    revoked["properties"]["graph_seq"] = 1
+
+
+def _consent_after_its_revocation(it: Forger) -> None:
+    """Let the agent take back what it has not given yet, and give it then."""
+    given, proposal = it.of("open", "SMF_APPROVE"), it.of("small", "SMF_PROPOSE")
+    paper = it.approve(proposal, AGENT)
+    it.leaves.pop()
+    revocation = signing.sign_revocation(
+        slot=AGENT,
+        signer=it.party.agent,
+        space="one",
+        proposal_id=it.names["small"],
+        revision=1,
+        consent=json.dumps(paper["properties"]["consent"]).encode(),
+    )
+    told = {"paper": json.loads(revocation), **it.placed()}
+    it.add(given, told, action="SMF_REVOKE", proposal=proposal["proposal"])
+    it.leaves.append(paper)
 
 
 def _rejection(it: Forger, name: str, slot: str, nonce: bytes | None = None) -> None:
@@ -149,7 +173,9 @@ PAPER_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a consent under another name": (_consent_of_another_name, "approve_principal"),
     "a consent of a slot that has no say": (_human_where_not_asked, "approve_slot"),
     "a nonce used twice": (_nonce_again, "approve_nonce"),
-    "a revocation of nothing": (_revoked_what_was_not, "revoked"),
+    "a revocation told twice": (_revoked_twice, "burnt_again"),
+    "a revocation where graph did not tell it": (_revoked_earlier, "graph_seq"),
+    "a consent whose nonce was taken back": (_consent_after_its_revocation, "approve_revoked"),
     "a rejection by a slot that has no say": (_rejected_where_not_asked, "reject_slot"),
     "a rejection with a used nonce": (_rejected_with_a_used_nonce, "reject_nonce"),
     "a rejection under another name": (_rejected_by_another_name, "answer_principal"),

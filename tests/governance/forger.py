@@ -91,11 +91,13 @@ class Forger:
 
     def add_write(self, like: Leaf, item_id: str, **told: Any) -> Leaf:
         """Append an entry of graph's that comes after all others."""
+        return self.add(like, {**self.placed(), **told}, item={"id": item_id, "kind": 2})
+
+    def placed(self) -> Leaf:
+        """Return the place and time of what graph tells after all that is there."""
         newest = max(leaf["properties"].get("graph_seq", 0) for leaf in self.leaves)
         latest = max(leaf["properties"].get("record_time", "") for leaf in self.leaves)
-        item = {"id": item_id, "kind": 2}
-        placed = {"graph_seq": newest + 1, "record_time": latest}
-        return self.add(like, {**placed, **told}, item=item)
+        return {"graph_seq": newest + 1, "record_time": latest}
 
     def propose(self, like: str, name: str, hours: float = 0, **told: Any) -> Leaf:
         """Append a proposal like one of the story, some hours later."""

@@ -54,6 +54,7 @@ from governed_world import (
 from test_bounds import linking
 from test_changed_keys import follower_held, key_change
 from test_papers import revoke, reword
+from test_revocations import asked_with, paper_of, revocations
 from test_taken_along import hub_with
 from test_undo_conflicts import CASES
 
@@ -300,7 +301,8 @@ async def a_revoked_consent_is_used(scene: Scene) -> str:
         proposal = await party.propose(edge_action())
         papers = {slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)}
         await party.approve(proposal, AGENT, papers[AGENT])
-        await revoke(party, proposal, AGENT, papers[AGENT])
+        with suppress(grpc.aio.AioRpcError):
+            await revoke(party, proposal, AGENT, papers[AGENT])
         await _carried(scene, party, proposal, papers)
         there = await party.edge("agent", "VALUES", "honesty") is not None
         return "a revoked consent had an effect" if there else ""
@@ -341,6 +343,21 @@ async def a_revocation_after_the_end(scene: Scene) -> str:
         await party.reject(proposal, HUMAN)
         with suppress(grpc.aio.AioRpcError):
             await revoke(party, proposal, AGENT, consent)
+            return "graph burnt a nonce for what had ended"
+    return ""
+
+
+async def a_consent_that_was_taken_back_before(scene: Scene) -> str:
+    """Give a consent whose nonce graph has burnt."""
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        proposal = await party.propose(edge_action())
+        consent = party.consent(proposal, AGENT)
+        await party.governed.RevokeConsent(asked_with(paper_of(party, proposal, AGENT, consent)))
+        await revocations(party)
+        with suppress(grpc.aio.AioRpcError):
+            await party.approve(proposal, AGENT, consent)
         try:
             await party.verified()
         except LogInvalid as error:
@@ -539,8 +556,9 @@ async def _unrecorded(
     raise error
 
 
-async def _unburnt(*_: Any) -> None:
+async def _unburnt(*_: Any) -> tuple[str, int]:
     """Burn nothing."""
+    return "", 0
 
 
 def _believing(patch: pytest.MonkeyPatch) -> None:
@@ -556,7 +574,6 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
 
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
-    patch.setattr(deciding, "_demand_unended", lambda *_: None)
 
 
 async def _none(*_: Any) -> frozenset[str]:
@@ -658,7 +675,7 @@ GUARDS = {
     ),
     "nothing after the end": Guard(
         a_revocation_after_the_end,
-        "an honest log no longer verifies: state",
+        "graph burnt a nonce for what had ended",
         off=_taking_everything_back,
     ),
     "the model's look": Guard(
@@ -700,6 +717,11 @@ GUARDS = {
         a_consent_of_an_old_key,
         "both consents were spent on a key that is gone",
         checks={"consents_keep_their_key": False},
+    ),
+    "consents that were taken back": Guard(
+        a_consent_that_was_taken_back_before,
+        "an honest log no longer verifies: approve_revoked",
+        checks={"revoked_stays_revoked": False},
     ),
     "papers that fit": Guard(
         a_change_that_fits_no_grant,

@@ -20,6 +20,10 @@ MAX_ETAGS_BYTES = 163_840
 MAX_PAPER_BYTES = 65_536
 """Bytes of a consent, a rejection or a revocation as it comes."""
 
+MAX_REVOCATION_BYTES = 4_096
+"""Bytes of a revocation as graph and governance take it: graph's feed carries it, five hundred to a
+message."""
+
 MAX_GRANT_BYTES = 262_144
 """Bytes of a grant as graph takes it: base64 of the etags, once, and of both consents, each under
 4,096 bytes since its fields are short and it names the etags by their digest."""

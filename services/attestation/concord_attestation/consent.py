@@ -157,6 +157,8 @@ class Answer:
 
     slot: str
     principal: str
+    proposal_id: str
+    revision: int
     reason: str
     nonce: str
 

@@ -122,7 +122,7 @@ def verify_answer(
         raise ConsentInvalid(slot, "space")
     if (payload.proposal_id, payload.revision) != (proposal_id, revision):
         raise ConsentInvalid(slot, "proposal")
-    return Answer(slot, payload.principal, payload.reason, payload.nonce)
+    return _answer(payload)
 
 
 def verify_revocation(revocation_json: bytes, genesis: GenesisRecord) -> Answer:
@@ -131,9 +131,27 @@ def verify_revocation(revocation_json: bytes, genesis: GenesisRecord) -> Answer:
     Raises:
         ConsentInvalid: it is not one of the space's slots', or not signed by its key.
     """
-    claim = _claimed(revocation_json)
-    payload = _read_answer(claim, REVOCATION_TYPE, genesis)
-    return Answer(claim.slot, payload.principal, payload.reason, payload.nonce)
+    return _answer(_read_answer(_claimed(revocation_json), REVOCATION_TYPE, genesis))
+
+
+def told_revocation(revocation_json: bytes) -> Answer:
+    """Return what a revocation says, unverified: for whoever is told of it by who verified it.
+
+    Raises:
+        ConsentInvalid: it is no revocation.
+    """
+    return _answer(_claimed(revocation_json).read(REVOCATION_TYPE, AnswerPayload))
+
+
+def _answer(payload: AnswerPayload) -> Answer:
+    return Answer(
+        slot=payload.slot,
+        principal=payload.principal,
+        proposal_id=payload.proposal_id,
+        revision=payload.revision,
+        reason=payload.reason,
+        nonce=payload.nonce,
+    )
 
 
 def _read_answer(claim: _Claim, payload_type: str, genesis: GenesisRecord) -> AnswerPayload:

@@ -78,6 +78,7 @@ class GovernanceApp:
             graph,
             grant_key,
             self._executing,
+            feed=self._following,
             policy_digest=proposing.policy_digest,
             checks=checks,
         )

@@ -314,6 +314,8 @@ class Noted:
     """Recorded elsewhere: it came with an import."""
     restore_grant: bytes = b""
     """For an import that both parties signed for: what they signed."""
+    revocation: bytes = b""
+    """For a consent's nonce that was burnt: the paper that its principal signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,8 +405,16 @@ class Graph(Protocol):
         """Do an action under a grant, once per decision."""
         ...
 
-    async def revoke(self, space: str, revocation: bytes, request_id: str) -> None:
-        """Burn a consent's nonce on its principal's signature."""
+    async def recall(self, space: str, decision_id: str, *, known: Cursor) -> Done:
+        """Return what a decision did whose action is gone, since an item of it was erased.
+
+        GraphRefused when it did nothing; nothing is done.
+        """
+        ...
+
+    async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
+        """Burn a consent's nonce on its principal's signature; return (epoch, seq) of the change
+        that tells of it."""
         ...
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:

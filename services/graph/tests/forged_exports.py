@@ -128,10 +128,20 @@ def taken_id(records: Records) -> None:
     told(records, find(records, "node", 2), id=find(records, "node", 0)["id"])
 
 
+def _as_revocation(**said: object) -> Forge:
+    """Return the forgery that has a change of no revision be a revocation."""
+    return lambda records: find(records, "change", type="STANDING_CHANGED").update(
+        type="REVOKED", **said
+    )
+
+
 FORGERIES: Sequence[tuple[str, Forge]] = (
     ("a newer Concord wrote it", changed("export", 0, format=FORMAT + 1)),
     ("changes that no import made", lambda r: r[0].update(imports=[_plain(find(r, "change"))])),
     ("burns what no import burns", changed("export", 0, burnt=["abc"])),
+    ("a revocation without its paper", _as_revocation()),
+    ("is a revocation without its paper, or has one and is none", changed("change", 0, paper="{}")),
+    ("takes back a consent where nobody consents", _as_revocation(paper="{}")),
     ("is a second first line", lambda records: records.insert(3, dict(records[0]))),
     ("a field that this program does not know", changed("node", 0, colour="red")),
     ("a value of another type", changed("node", 0, label=7)),

@@ -12,6 +12,7 @@ from concord_attestation.instants import parse_time
 from concord_attestation.verify import verify_answer, verify_consent
 
 from concord_client.audit.course import DECIDED, ENDED, FAILED, OPEN, REQUIRED, Course, Given, Told
+from concord_client.audit.write_rules import WriteRules
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -20,8 +21,9 @@ DAY = 24 * HOUR
 class ConsentRules:
     """What may be proposed, and whose signed answer counts."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, writes: WriteRules) -> None:
         self._course = course
+        self._writes = writes
         self._policies: dict[str, dict[str, Any]] = {}
 
     def on_propose(self, leaf: dict[str, Any]) -> None:
@@ -89,33 +91,46 @@ class ConsentRules:
         course.demand("approve_principal", named)
         course.demand("approve_slot", given.slot in REQUIRED[told.level])
         course.demand("approve_nonce", course.spend(given.nonce))
+        course.demand("approve_revoked", not course.is_burnt(given.slot, given.nonce))
         key = course.keys().slot(given.slot).public_key
         told.consents[given.slot] = Given(given.expire_time, given.nonce, key)
 
     def on_revoke(self, leaf: dict[str, Any]) -> None:
-        """Demand that the consent that is taken back was given."""
-        told = self._course.known(leaf, OPEN, DECIDED, FAILED)
-        answer = self._answer(leaf, told, REVOCATION_TYPE)
-        given = told.consents.pop(answer.slot, Given())
-        self._course.demand("revoked", given.nonce == answer.nonce)
-        told.taken_back = told.state == DECIDED
+        """Take a consent back, which graph tells of: it burns each nonce once, by a revocation or
+        by a write.
+
+        Whoever calls graph itself can take back what the log does not know, what ended, and what
+        the agent decided alone: of such there is nothing that it undoes.
+        """
+        course = self._course
+        self._writes.in_order(leaf)
+        answer = self._answer(leaf, REVOCATION_TYPE)
+        course.demand("burnt_again", course.burn(answer.slot, answer.nonce))
+        told = course.proposals.get(answer.proposal_id)
+        if told is None or told.terms.revision != answer.revision:
+            return
+        given = told.consents.get(answer.slot, Given())
+        in_time = told.state in (OPEN, FAILED) or told.level == "BILATERAL"
+        if given.nonce == answer.nonce and in_time:
+            del told.consents[answer.slot]
+            told.taken_back = told.taken_back or told.state == DECIDED
 
     def on_reject(self, leaf: dict[str, Any]) -> None:
         """Demand a valid rejection by a slot with a say."""
         told = self._course.known(leaf, OPEN)
-        answer = self._answer(leaf, told, REJECTION_TYPE)
+        answer = self._answer(leaf, REJECTION_TYPE)
         self._course.demand("reject_slot", answer.slot in REQUIRED[told.level])
         self._course.demand("reject_nonce", self._course.spend(answer.nonce))
         told.state = ENDED
 
-    def _answer(self, leaf: dict[str, Any], told: Told, payload_type: str) -> Answer:
+    def _answer(self, leaf: dict[str, Any], payload_type: str) -> Answer:
         answer = verify_answer(
             json.dumps(leaf["properties"]["paper"]).encode(),
             payload_type,
             genesis=self._course.keys(),
             space=self._course.log.space,
-            proposal_id=told.terms.proposal_id,
-            revision=told.terms.revision,
+            proposal_id=leaf["proposal"]["id"],
+            revision=leaf["proposal"]["revision"],
         )
         named = (answer.slot, answer.principal) == (leaf["actor"], leaf["principal"])
         self._course.demand("answer_principal", named)

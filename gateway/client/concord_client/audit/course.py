@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, TypeVar
 
 import rfc8785
-from concord_attestation.consent import GenesisRecord, Terms
-from concord_attestation.parties import verify_genesis
+from concord_attestation.consent import GenesisRecord, Terms, of_slot
+from concord_attestation.parties import verify_genesis, verify_new_key
 
 from concord_client.audit.items import Items
 from concord_client.audit.log import Log, LogInvalid, Pinned
@@ -17,6 +19,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {"AGENT": ("AGENT",), "BILATERAL": ("A
 
 T = TypeVar("T")
 
+CHANGE_KEY = "CHANGE_KEY"
 OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
     *("open", "decided", "executed", "failed", "undone", "ended"),
 )
@@ -50,6 +53,9 @@ class Told:
     decision_id: str = ""
     decided_at: int = 0
     """The entry that decided it."""
+    key_action: dict[str, Any] | None = None
+    """The change of a key that was decided: graph has the new key with its write. Older decisions
+    leave it to their EXECUTE."""
     undo_until: int = 0
     effects: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Item to its revisions before and after."""
@@ -84,6 +90,7 @@ class Course:
         self.index = 0
         self._skipped = skipped
         self._nonces: set[str] = set()
+        self._burnt: set[str] = set()
 
     def known(self, leaf: dict[str, Any], *states: str) -> Told:
         """Return the entry's proposal; LogInvalid unless it is in one of these states."""
@@ -113,6 +120,30 @@ class Course:
         fresh = nonce not in self._nonces
         self._nonces.add(nonce)
         return fresh
+
+    def burn(self, slot: str, nonce: str) -> bool:
+        """Take that graph burnt a slot's nonce; return whether it was not burnt before."""
+        name = of_slot(slot, nonce)
+        fresh = name not in self._burnt
+        self._burnt.add(name)
+        return fresh
+
+    def is_burnt(self, slot: str, nonce: str) -> bool:
+        """Return whether graph is told to have burnt a slot's nonce."""
+        return of_slot(slot, nonce) in self._burnt
+
+    def demand_signed_key(self, told: Told, action: dict[str, Any]) -> None:
+        """Demand that an action which changes a key is the one that the consents name."""
+        signed = sha256(rfc8785.dumps(action)).hexdigest() == told.terms.action_digest
+        self.demand("key_action", signed)
+
+    def change_key(self, action: dict[str, Any]) -> None:
+        """Take a new key from the action that both consented to."""
+        keys = self.keys()
+        slot, holder = verify_new_key(b64decode(action["change_key"]["proof"], validate=True), keys)
+        self.genesis = (
+            replace(keys, agent=holder) if slot == "AGENT" else replace(keys, human=holder)
+        )
 
     def demand(self, rule: str, holds: bool, of: str = "") -> None:
         """Refuse the entry that is judged now unless a rule holds of it.

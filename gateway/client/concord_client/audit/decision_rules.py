@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
-import rfc8785
 from concord_attestation.instants import parse_time
-from concord_attestation.parties import verify_new_key
 
 from concord_client.audit.course import (
+    CHANGE_KEY,
     DECIDED,
     EXECUTED,
     FAILED,
@@ -48,30 +44,24 @@ class DecisionRules:
         course.demand("decision_again", told.decision_id not in course.decisions)
         course.decisions[told.decision_id] = told
         told.decided_at = course.index
+        told.key_action = leaf["properties"].get("key_action")
+        if told.key_action is not None:
+            course.demand_signed_key(told, told.key_action)
 
     def on_execute(self, leaf: dict[str, Any]) -> None:
         """Demand that what was done was decided, and touched nothing else."""
         course, properties = self._course, leaf["properties"]
         told = course.known(leaf, DECIDED)
         course.demand("execute_decision", properties["decision_id"] == told.decision_id)
-        course.demand("executed_revoked", not told.taken_back)
         self._effects.on_execute(told, properties["effects"], properties["taken_along"])
         told.state = EXECUTED
         told.undo_until = parse_time(properties["undo_until"])
         window = parse_time(leaf["time"]) + told.retention
         course.demand("undo_window", told.undo_until <= window)
-        if told.kind == "CHANGE_KEY":
-            self._change_key(told, properties["key_action"])
-
-    def _change_key(self, told: Told, action: dict[str, Any]) -> None:
-        """Take a new key from the action that the consents name by its digest."""
-        signed = sha256(rfc8785.dumps(action)).hexdigest() == told.terms.action_digest
-        self._course.demand("key_action", signed)
-        keys = self._course.keys()
-        slot, holder = verify_new_key(b64decode(action["change_key"]["proof"], validate=True), keys)
-        self._course.genesis = (
-            replace(keys, agent=holder) if slot == "AGENT" else replace(keys, human=holder)
-        )
+        if told.kind == CHANGE_KEY:
+            course.demand_signed_key(told, properties["key_action"])
+            if told.key_action is None:
+                course.change_key(properties["key_action"])
 
     def _demand_undoable(self, original: Told, now: int) -> None:
         """Demand what decides an undo to come in the window of what it undoes.
@@ -79,7 +69,7 @@ class DecisionRules:
         A key is changed by its owner's proof alone: an undo would bring back one without it.
         """
         self._course.demand("undo_state", original.state == EXECUTED)
-        self._course.demand("undo_of_key", original.kind != "CHANGE_KEY")
+        self._course.demand("undo_of_key", original.kind != CHANGE_KEY)
         self._course.demand("retention", now < original.undo_until)
 
     def on_fail(self, leaf: dict[str, Any]) -> None:

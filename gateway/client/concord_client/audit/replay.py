@@ -38,9 +38,9 @@ class Replay:
     def __init__(self, log: Log, pinned: Pinned, *, skipped: frozenset[str] = frozenset()) -> None:
         """Tests skip a rule, by its name, to prove that it is the one that holds."""
         self._course = Course(log, pinned, skipped)
-        answers = ConsentRules(self._course)
-        self._decisions = decisions = DecisionRules(self._course)
         self._writes = writes = WriteRules(self._course)
+        answers = ConsentRules(self._course, writes)
+        self._decisions = decisions = DecisionRules(self._course)
         self._imports = imports = ImportRules(self._course, writes)
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
             "GENESIS": writes.on_genesis,

@@ -6,12 +6,11 @@ from typing import Any
 
 from concord_attestation.instants import parse_time
 
-from concord_client.audit.course import DECIDED, Course, Told, of_type
+from concord_client.audit.course import CHANGE_KEY, DECIDED, Course, Told, of_type
 from concord_client.audit.effects import within_signed
 
 GENESIS_EDGES = 3
 """What a genesis writes: an edge for each slot's key and one for governance's."""
-CHANGE_KEY = "CHANGE_KEY"
 COMMIT_TIME = 300_000_000
 """Microseconds that graph's transaction may take: it looks at the consents' times when it begins,
 and records the effect when it writes."""
@@ -37,7 +36,7 @@ class WriteRules:
 
     def begin(self, leaf: dict[str, Any]) -> None:
         """Begin with an import: it brought the genesis, and all that comes has a later place."""
-        self._in_order(leaf)
+        self.in_order(leaf)
         self._enrolments.add(leaf["properties"]["request_id"])
 
     def enrolled(self, item_id: str) -> None:
@@ -48,7 +47,7 @@ class WriteRules:
         """Take the edges that one enrolment wrote: no later write passes for a genesis."""
         course, item_id = self._course, leaf["item"]["id"]
         course.keys()
-        self._in_order(leaf)
+        self.in_order(leaf)
         course.demand("enrolled_again", course.items.first(item_id) is None)
         self._enrolled.add(item_id)
         self._enrolments.add(leaf["properties"]["request_id"])
@@ -61,7 +60,7 @@ class WriteRules:
         was there."""
         course, told = self._course, leaf["properties"]
         course.demand("blocked_write", not leaf["blocked"])
-        self._in_order(leaf)
+        self.in_order(leaf)
         decision = course.decisions.get(told["request_id"])
         agreed = decision is not None and decision.level == "BILATERAL"
         course.demand("undecided_write", agreed)
@@ -74,7 +73,7 @@ class WriteRules:
         """Count a refusal; it says that it blocked."""
         self._course.demand("blocked_refusal", leaf["blocked"])
         if leaf["action"] in ("WRITE_ATTEMPT", "DELETE_ATTEMPT"):
-            self._in_order(leaf)
+            self.in_order(leaf)
         self.refused += 1
 
     def _by_decision(self, leaf: dict[str, Any], decision: Told) -> None:
@@ -82,9 +81,7 @@ class WriteRules:
         course.demand("finished_write", decision.state == DECIDED)
         course.demand("revoked_write", not decision.taken_back)
         if decision.state == DECIDED and not decision.writes:
-            course.demand("write_key", course.has_its_keys(decision))
-            latest = min(each.expire_time for each in decision.consents.values()) + COMMIT_TIME
-            course.demand("written_late", self._recorded < latest)
+            self._begins(decision)
         key_change = decision.kind == CHANGE_KEY
         course.demand("principal_write", key_change == (item_id in self._enrolled))
         decision.began.setdefault(item_id, course.items.revision(item_id))
@@ -92,6 +89,17 @@ class WriteRules:
         decision.writes.setdefault(item_id, []).append(leaf["properties"]["revision"])
         signed = within_signed(decision, course.items, decision.writes)
         course.demand("unsigned_write", signed)
+
+    def _begins(self, decision: Told) -> None:
+        """Demand that the papers count at a decision's first write, and that it burns them."""
+        course = self._course
+        course.demand("write_key", course.has_its_keys(decision))
+        latest = min(each.expire_time for each in decision.consents.values()) + COMMIT_TIME
+        course.demand("written_late", self._recorded < latest)
+        for slot, given in decision.consents.items():
+            course.burn(slot, given.nonce)
+        if decision.key_action is not None:
+            course.change_key(decision.key_action)
 
     def _follows(self, leaf: dict[str, Any]) -> None:
         """Demand that a write begins where the last entry about its item, or its end, stopped."""
@@ -102,7 +110,7 @@ class WriteRules:
         course.demand("before_digest", course.items.fixed(item_id) in (None, before))
         course.demand("ends", not course.items.moved(told.get("ends", {})))
 
-    def _in_order(self, leaf: dict[str, Any]) -> None:
+    def in_order(self, leaf: dict[str, Any]) -> None:
         """Demand graph's own order: nothing is told twice, late or in between."""
         seq = of_type(leaf["properties"]["graph_seq"], int)
         self._course.demand("graph_seq", seq > self._seq)

@@ -18,6 +18,7 @@ from concord_attestation.consent import (
     ConsentInvalid,
     GenesisRecord,
     Terms,
+    of_slot,
 )
 from concord_attestation.instants import format_time
 from concord_attestation.verify import verify_answer, verify_consent
@@ -28,6 +29,7 @@ from concord_governance.domain.exceptions import (
     GenesisMissing,
     GovernanceError,
     GraphRefused,
+    GraphUnavailable,
     KeysChanging,
     ProposalState,
     RetentionExpired,
@@ -44,9 +46,10 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import Granter, Graph, LedgerReads, LedgerWrites
+from concord_governance.ports import Feed, Granter, Graph, LedgerReads, LedgerWrites
 from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
 from concord_governance.usecases.executing import Executing
+from concord_governance.usecases.revoking import is_applied
 
 _UNAPPLIED = (*OPEN, Status.APPROVED)
 """Where a consent can still be taken back."""
@@ -65,6 +68,7 @@ class Checks:
     undo_has_time: bool = True
     keys_are_settled: bool = True
     consents_keep_their_key: bool = True
+    revoked_stays_revoked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ class Deciding:
         granter: Granter,
         executing: Executing,
         *,
+        feed: Feed,
         policy_digest: str,
         checks: Checks,
     ) -> None:
@@ -103,6 +108,7 @@ class Deciding:
         self._graph = graph
         self._granter = granter
         self._executing = executing
+        self._feed = feed
         self._policy_digest = policy_digest
         self._checks = checks
 
@@ -138,33 +144,29 @@ class Deciding:
     async def revoke(
         self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
-        """Take a consent back that has not been applied; graph burns its nonce first."""
-        before = await self._desk.answered(asker, request)
-        if before is not None:
-            return before
+        """Take a consent back that has not been applied: graph burns its nonce, and the log and the
+        ledger learn it from there.
+
+        Raises GraphUnavailable when they have not within seconds: the same request asks again.
+        """
         self._desk.demand_whole(asker.space)  # a nonce burnt in an older graph is burnt nowhere
-        keys = await self._keys(asker, request, proposal_id)
-        async with self._desk.on_record(asker, request.method, proposal_id):
-            stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
-            answer = self._answered(stored, keys.genesis, envelope, REVOCATION_TYPE)
-            _given(stored, answer)
-            _demand_unapplied(stored)
-        await self._graph.revoke(asker.space, envelope, f"revoke {answer.nonce}")
+        await self._desk.expire(asker.space)
+        if not await self._desk.is_claimed(asker, request):
+            keys = await self._keys(asker, request, proposal_id)
+            async with self._desk.on_record(asker, request.method, proposal_id):
+                stored = await self._stored(asker.space, proposal_id)
+                answer = self._answered(stored, keys.genesis, envelope, REVOCATION_TYPE)
+                _given(stored, answer)
+                _demand_unapplied(stored)
+            await self._desk.claim(asker, request)
+        once = f"revoke {sha256(envelope).hexdigest()}"
+        epoch, seq = await self._graph.revoke(asker.space, envelope, once)
+        if not await self._feed.reached(asker.space, epoch, seq):
+            raise GraphUnavailable("the log has not heard of it yet")
+        return await self._stored(asker.space, proposal_id)
 
-        async def work(tx: LedgerWrites, _now: int) -> Proposal:
-            await self._demand_standing(tx, keys)
-            before = await existing(tx, proposal_id)
-            _demand_unended(before, answer, stored)
-            consents = tuple(
-                replace(given, revoked=True) if given.nonce == answer.nonce else given
-                for given in before.consents
-            )
-            after = replace(before, consents=consents)
-            await tx.put(before, after)
-            await tx.append([_answer_entry(after, Action.SMF_REVOKE, answer, envelope)])
-            return after
-
-        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+    async def _stored(self, space: str, proposal_id: str) -> Proposal:
+        return await self._desk.ledger.read(space, lambda tx: existing(tx, proposal_id))
 
     async def reject(
         self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
@@ -184,7 +186,7 @@ class Deciding:
             after = ended_as(stored, Status.REJECTED, now, answer.principal, answer.reason)
             await tx.put(stored, after)
             await tx.keep_nonce(answer.nonce)
-            await tx.append([_answer_entry(after, Action.SMF_REJECT, answer, envelope)])
+            await tx.append([_rejection(after, answer, envelope)])
             return after
 
         return await self._desk.run(asker, request, work, proposal_id=proposal_id)
@@ -328,6 +330,9 @@ class Deciding:
             raise ConsentInvalid(consent.slot, "policy_digest")
         if self._checks.nonce_is_fresh and await tx.nonce_is_known(consent.nonce):
             raise ConsentInvalid(consent.slot, "nonce")
+        burnt = await tx.nonce_is_known(of_slot(consent.slot, consent.nonce))
+        if self._checks.revoked_stays_revoked and burnt:
+            raise ConsentInvalid(consent.slot, "nonce")
         return consent
 
     def _answered(
@@ -407,26 +412,9 @@ def _papers(proposal: Proposal, now: int) -> dict[str, bytes]:
 
 
 def _demand_unapplied(proposal: Proposal) -> None:
-    """Refuse to take a consent back that may have had its effect.
-
-    Graph settles which came first for what needs a grant: it burns the nonces of one. What the
-    agent decides alone burns none, so it is applied, for this, once it is decided.
-    """
-    alone = proposal.status == Status.APPROVED and proposal.newest.level != Level.BILATERAL
-    if alone or proposal.status not in _UNAPPLIED:
+    """Refuse to take a consent back that may have had its effect, or can have none."""
+    if is_applied(proposal) or proposal.status not in _UNAPPLIED:
         raise ProposalState(proposal.status.name)
-
-
-def _demand_unended(proposal: Proposal, answer: Answer, asked: Proposal) -> None:
-    """Refuse to record a revocation of what ended while graph burnt the nonce.
-
-    FAILED may be the revocation's own doing: graph refused the decision for it.
-    """
-    if proposal.newest.revision != asked.newest.revision:
-        raise ConsentInvalid(answer.slot, "proposal")
-    if proposal.status not in (*_UNAPPLIED, Status.FAILED):
-        raise ProposalState(proposal.status.name)
-    _given(proposal, answer)
 
 
 def _given(proposal: Proposal, answer: Answer) -> GivenConsent:
@@ -450,7 +438,7 @@ def _consented(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:
 def _decision(proposal: Proposal) -> Entry:
     assert proposal.decision is not None  # noqa: S101 - just made
     papers: Mapping[str, bytes] = _papers(proposal, proposal.decision.time)
-    return entry_on(
+    entry = entry_on(
         proposal,
         Action.SMF_DECIDE,
         Actor.SYSTEM,
@@ -460,12 +448,17 @@ def _decision(proposal: Proposal) -> Entry:
         slots=sorted(papers),
         grant_digest=sha256(proposal.decision.grant).hexdigest(),
     )
+    if proposal.newest.kind != Kind.CHANGE_KEY:
+        return entry
+    # graph has the new key with its write, and may tell of a paper by it before the EXECUTE comes
+    key_action = dict(proposal.newest.action)
+    return replace(entry, properties={**entry.properties, "key_action": key_action})
 
 
-def _answer_entry(proposal: Proposal, action: Action, answer: Answer, envelope: bytes) -> Entry:
+def _rejection(proposal: Proposal, answer: Answer, envelope: bytes) -> Entry:
     entry = entry_on(
         proposal,
-        action,
+        Action.SMF_REJECT,
         Actor[answer.slot],
         answer.principal,
         slot=answer.slot,

@@ -140,6 +140,21 @@ class Desk:
         """
         return await self.ledger.read(asker.space, lambda tx: _answered(tx, asker, request))
 
+    async def is_claimed(self, asker: Asker, request: Request) -> bool:
+        """Return whether this request came before and went on.
+
+        Raises:
+            RequestReused: its id came with other content.
+        """
+
+        async def look(tx: LedgerReads) -> bool:
+            known = await tx.receipt(asker.principal, request.method, request.request_id)
+            if known is not None and known.digest != request.digest:
+                raise RequestReused(request.request_id)
+            return known is not None
+
+        return await self.ledger.read(asker.space, look)
+
     async def claim(self, asker: Asker, request: Request) -> None:
         """Keep a request's id for its content, for work that is several writes."""
 

@@ -14,6 +14,7 @@ from concord_governance.domain.exceptions import GovernanceError, GraphRefused, 
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Cursor, Graph, Head, Ledger, LedgerWrites, News, Noted
 from concord_governance.usecases.importing import Imports
+from concord_governance.usecases.revoking import take_back
 
 DELETED = 3
 REFUSED = 7
@@ -151,7 +152,7 @@ class Following:
                 return True
             if not _follows(news, cursor):
                 return False
-            fresh = self._entries(news, start)
+            fresh = await self._entries(tx, news, start)
             if fresh:
                 await tx.append(fresh)
             for item_id, is_memory in erased:
@@ -169,14 +170,15 @@ class Following:
         if erased:
             await self._confirm(news.space)
 
-    def _entries(self, news: News, start: int) -> list[Entry]:
+    async def _entries(self, tx: LedgerWrites, news: News, start: int) -> list[Entry]:
         """Return the entries of what this place recorded after a change."""
         fresh: list[Entry] = []
         for noted in news.noted:
             if noted.restore_grant and noted.seq > start:
                 fresh += self._imports.entries(news.space, noted)
             elif noted.seq > start and not noted.imported:
-                fresh.append(entry_of(noted))
+                told = entry_of(noted) if not noted.revocation else await take_back(tx, noted)
+                fresh.append(told)
         return fresh
 
     async def _confirm(self, space: str) -> None:

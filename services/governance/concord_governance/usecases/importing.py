@@ -43,7 +43,7 @@ class Imports:
     def take(self, news: News) -> None:
         """Take what was recorded elsewhere."""
         for noted in news.noted:
-            if noted.imported and noted.change_type != REFUSED:
+            if noted.imported and noted.change_type != REFUSED and not noted.revocation:
                 self._of(news.space).take(
                     noted.item_id,
                     noted.item_kind,

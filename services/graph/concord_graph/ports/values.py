@@ -35,6 +35,7 @@ class ChangeType(IntEnum):
     ERASED = 8
     ERASE_CONFIRMED = 9
     IMPORTED = 10
+    REVOKED = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class Change:
     """Whether both parties must agree to such a change: what an audit shows."""
     ends: Mapping[str, str] | None = None
     """For an item that is constitutive afterwards: the digest of each end of an edge, by id."""
+    paper: str = ""
+    """The signed paper that a revocation is, as it came."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,8 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
 
 def _change(change: Change, imported: Imported) -> feed_pb2.Change:
     is_import = change.seq == imported.seq
-    told = _attestation(change) if change.needs_consent or is_import else None
+    audited = change.needs_consent or change.paper or is_import
+    told = _attestation(change) if audited else None
     return feed_pb2.Change(
         attestation=told,
         seq=change.seq,
@@ -143,6 +144,7 @@ def _change(change: Change, imported: Imported) -> feed_pb2.Change:
         digest=change.digest,
         imported=change.seq < imported.seq,
         restore_grant=imported.restore if is_import else b"",
+        revocation=change.paper.encode(),
     )
 
 

@@ -14,13 +14,13 @@ from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
-from concord_graph.domain.exceptions import FieldInvalid
+from concord_graph.domain.exceptions import FieldInvalid, ItemErased
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Ref
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
 from concord_graph.servicer.calls import execute, execute_as
-from concord_graph.usecases.commands import Commands
+from concord_graph.usecases.commands import Commands, Done
 from concord_graph.usecases.governed import EFFECT, ORPHANED, GovernedChanges
 from concord_graph.usecases.marking import demand_known
 from concord_graph.usecases.queries import Queries
@@ -165,6 +165,10 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
         """Apply a change that both parties consented to."""
+        if request.forgotten:
+            return _applied(await self._recalled(request))
+        if not request.HasField("action"):
+            raise FieldInvalid("action", "is missing")
         try:
             digest = self._action_digest(request.action)
         except ValueError as error:
@@ -184,21 +188,38 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         )
         if request.action.WhichOneof("action") == "erase_memory":
             self._erased()
-        reply = governed_pb2.ApplyGovernedChangeResponse(
-            token=outgoing.done_token(caller().space, done),
-            effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith((EFFECT, ALONG))],
-            orphaned_ids=[ref.id for ref in done.refs if ref.outcome == ORPHANED],
+        return _applied(done)
+
+    async def _recalled(self, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
+        """Return what a request did before, whatever it said; do nothing that was not done."""
+
+        async def never_done(writer: Writer) -> tuple[Ref, ...]:
+            await demand_known(writer.tx, request.known.seq, request.known.mark)
+            raise ItemErased("")
+
+        whatever = b""
+        return await execute_as(
+            self._commands, "ApplyGovernedChange", request, whatever, never_done, shown=1
         )
-        for ref in done.refs:
-            if ref.outcome == COUNTED:
-                reply.taken_along, reply.taken_along_digest = ref.revision, ref.id
-        if outgoing.is_kind(done, ItemKind.NODE):
-            reply.node.CopyFrom(outgoing.done_node(done))
-        elif outgoing.is_kind(done, ItemKind.EDGE):
-            reply.edge.CopyFrom(outgoing.done_edge(done))
-        elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
-            reply.memory.CopyFrom(outgoing.done_memory(done))
-        return reply
+
+
+def _applied(done: Done) -> governed_pb2.ApplyGovernedChangeResponse:
+    """Return what a change came to."""
+    reply = governed_pb2.ApplyGovernedChangeResponse(
+        token=outgoing.done_token(caller().space, done),
+        effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith((EFFECT, ALONG))],
+        orphaned_ids=[ref.id for ref in done.refs if ref.outcome == ORPHANED],
+    )
+    for ref in done.refs:
+        if ref.outcome == COUNTED:
+            reply.taken_along, reply.taken_along_digest = ref.revision, ref.id
+    if outgoing.is_kind(done, ItemKind.NODE):
+        reply.node.CopyFrom(outgoing.done_node(done))
+    elif outgoing.is_kind(done, ItemKind.EDGE):
+        reply.edge.CopyFrom(outgoing.done_edge(done))
+    elif done.views and done.views[0].item.kind == ItemKind.MEMORY:
+        reply.memory.CopyFrom(outgoing.done_memory(done))
+    return reply
 
 
 def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:

@@ -25,6 +25,8 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.ports import Change, ChangeType, Ref, Writes
+from concord_graph.usecases.commands import IMPORT
+from concord_graph.usecases.full_export import REVISING
 
 
 class Sequence:
@@ -56,6 +58,22 @@ def as_put(item: Record) -> Record:
     if isinstance(item, Item) and is_erased(item):
         return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
     return replace(item, revision=replace(item.revision, record_until=FOREVER))
+
+
+def misfit(change: Change, item: Record | None, *, consented: bool) -> str:
+    """Return why a change cannot come with such a revision, or with none.
+
+    `consented`: whether a genesis came before, by whose keys somebody can consent.
+    """
+    if (change.type in REVISING) != (item is not None):
+        return "has no revision, or one that such a change does not make"
+    if change.author.method == IMPORT:
+        return "is of an import: such stand in the first line"
+    if (change.type == ChangeType.REVOKED) != bool(change.paper):
+        return "is a revocation without its paper, or has one and is none"
+    if change.paper and not consented:
+        return "takes back a consent where nobody consents"
+    return ""
 
 
 def mismatch(item: Record, before: Record | None, change: Change) -> str:

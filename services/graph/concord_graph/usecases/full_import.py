@@ -31,12 +31,12 @@ from concord_graph.usecases.full_checks import (
     Sequence,
     as_put,
     is_receipt,
+    misfit,
     mismatch,
     missing,
     states,
     unattested,
 )
-from concord_graph.usecases.full_export import REVISING
 from concord_graph.usecases.full_lines import (
     FORMAT,
     AccessLine,
@@ -215,10 +215,9 @@ class FullImport:
         return len(memory.facts) == len(await self._writer.tx.facts_of(memory.id))
 
     async def _replay(self, item: Record | None, change: Change) -> None:
-        if (change.type in REVISING) != (item is not None):
-            raise self._wrong("has no revision, or one that such a change does not make")
-        if change.author.method == IMPORT:
-            raise self._wrong("is of an import: such stand in the first line")
+        unfit = misfit(change, item, consented=self._writer.is_granted)
+        if unfit:
+            raise self._wrong(unfit)
         if change.needs_consent and change.type != ChangeType.REFUSED:
             self._agreed.take(
                 change.item_id,

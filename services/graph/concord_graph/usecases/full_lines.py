@@ -24,7 +24,7 @@ from concord_graph.domain.facts import Support
 from concord_graph.domain.items import DeclaredRelation, Edge, Entry, ItemKind, Memory, Node, Record
 from concord_graph.ports import Change
 
-FORMAT = 2
+FORMAT = 3
 """Grows with what an earlier program could not read; what this one reads is this and all before."""
 
 

@@ -149,10 +149,11 @@ class GovernedChanges:
         return await _with_effects(writer, work, etags, scope)
 
     async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
-        """Burn a consent's nonce, on its principal's signature alone."""
+        """Burn a consent's nonce, on its principal's signature alone, and tell of it."""
         answer = self._verify_revocation(envelope, await keys_now(writer.tx))
         if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
             raise ConsentInvalid(answer.slot, "nonce")
+        await writer.tell_revocation(envelope.decode())
         return ()
 
     async def change_key(self, writer: Writer, proof: bytes) -> tuple[Ref, ...]:

@@ -234,6 +234,22 @@ class Writer:
         self.tx.step()
         return await self._record(before, after)
 
+    async def tell_revocation(self, paper: str) -> None:
+        """Write the outbox row of a nonce that was burnt on this signed paper."""
+        seq, time = self.tx.tick()
+        await self.tx.append(
+            Change(
+                seq=seq,
+                record_time=time,
+                item_id="",
+                item_kind=ItemKind.GHOST,
+                type=ChangeType.REVOKED,
+                revision=0,
+                author=self.author,
+                paper=paper,
+            )
+        )
+
     async def replay(self, item: Record | None, change: Change) -> None:
         """Write a change, and the revision that it made, as another store recorded them."""
         if isinstance(item, (Node, Edge, Memory)) and not self.is_granted:

@@ -48,7 +48,7 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_SMF_APPROVE: _AuditAction.ValueType  # 8
     """A slot consented."""
     AUDIT_ACTION_SMF_REVOKE: _AuditAction.ValueType  # 9
-    """A slot took its consent back."""
+    """A slot took its consent back, through governance or at graph itself: graph burnt its nonce."""
     AUDIT_ACTION_SMF_REJECT: _AuditAction.ValueType  # 10
     """A slot rejected."""
     AUDIT_ACTION_SMF_WITHDRAW: _AuditAction.ValueType  # 11
@@ -103,7 +103,7 @@ AUDIT_ACTION_SMF_REVISE: AuditAction.ValueType  # 7
 AUDIT_ACTION_SMF_APPROVE: AuditAction.ValueType  # 8
 """A slot consented."""
 AUDIT_ACTION_SMF_REVOKE: AuditAction.ValueType  # 9
-"""A slot took its consent back."""
+"""A slot took its consent back, through governance or at graph itself: graph burnt its nonce."""
 AUDIT_ACTION_SMF_REJECT: AuditAction.ValueType  # 10
 """A slot rejected."""
 AUDIT_ACTION_SMF_WITHDRAW: AuditAction.ValueType  # 11

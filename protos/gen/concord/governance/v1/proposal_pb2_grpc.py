@@ -152,7 +152,8 @@ class ProposalServiceServicer:
 
     def RevokeConsent(self, request, context):
         """Takes back a consent that has not been applied, on the principal's signature alone. Its nonce is
-        burnt in graph, so that no grant can use it.
+        burnt in graph, so that no grant can use it; graph tells the audit log. ERROR_REASON_UNAVAILABLE as
+        long as the log has not heard of it: the same request id asks again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

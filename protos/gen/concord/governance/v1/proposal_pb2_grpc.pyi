@@ -60,7 +60,8 @@ class ProposalServiceStub:
     """
     RevokeConsent: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.RevokeConsentRequest, _proposal_pb2.RevokeConsentResponse]
     """Takes back a consent that has not been applied, on the principal's signature alone. Its nonce is
-    burnt in graph, so that no grant can use it.
+    burnt in graph, so that no grant can use it; graph tells the audit log. ERROR_REASON_UNAVAILABLE as
+    long as the log has not heard of it: the same request id asks again.
     """
     RejectProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.RejectProposalRequest, _proposal_pb2.RejectProposalResponse]
     """Ends a proposal by one required slot's signed rejection. Items stay as they are."""
@@ -109,7 +110,8 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     """
     RevokeConsent: _aio.UnaryUnaryMultiCallable[_proposal_pb2.RevokeConsentRequest, _proposal_pb2.RevokeConsentResponse]  # type: ignore[assignment]
     """Takes back a consent that has not been applied, on the principal's signature alone. Its nonce is
-    burnt in graph, so that no grant can use it.
+    burnt in graph, so that no grant can use it; graph tells the audit log. ERROR_REASON_UNAVAILABLE as
+    long as the log has not heard of it: the same request id asks again.
     """
     RejectProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.RejectProposalRequest, _proposal_pb2.RejectProposalResponse]  # type: ignore[assignment]
     """Ends a proposal by one required slot's signed rejection. Items stay as they are."""
@@ -191,7 +193,8 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_pb2.RevokeConsentResponse, _abc.Awaitable[_proposal_pb2.RevokeConsentResponse]]:
         """Takes back a consent that has not been applied, on the principal's signature alone. Its nonce is
-        burnt in graph, so that no grant can use it.
+        burnt in graph, so that no grant can use it; graph tells the audit log. ERROR_REASON_UNAVAILABLE as
+        long as the log has not heard of it: the same request id asks again.
         """
 
     @_abc_1.abstractmethod

@@ -49,6 +49,8 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """A service has confirmed that it holds nothing more of an erased memory."""
     CHANGE_TYPE_IMPORTED: _ChangeType.ValueType  # 10
     """All that comes before it was imported at this moment. Of no item."""
+    CHANGE_TYPE_REVOKED: _ChangeType.ValueType  # 11
+    """The nonce of a consent was burnt on its principal's signature. Of no item."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -75,6 +77,8 @@ CHANGE_TYPE_ERASE_CONFIRMED: ChangeType.ValueType  # 9
 """A service has confirmed that it holds nothing more of an erased memory."""
 CHANGE_TYPE_IMPORTED: ChangeType.ValueType  # 10
 """All that comes before it was imported at this moment. Of no item."""
+CHANGE_TYPE_REVOKED: ChangeType.ValueType  # 11
+"""The nonce of a consent was burnt on its principal's signature. Of no item."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
@@ -279,6 +283,7 @@ class Change(_message.Message):
     ATTESTATION_FIELD_NUMBER: _builtins.int
     IMPORTED_FIELD_NUMBER: _builtins.int
     RESTORE_GRANT_FIELD_NUMBER: _builtins.int
+    REVOCATION_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the space, from 1."""
     item_id: _builtins.str
@@ -297,6 +302,8 @@ class Change(_message.Message):
     """
     restore_grant: _builtins.bytes
     """Under which grant of both parties all that comes before was imported; for that import alone."""
+    revocation: _builtins.bytes
+    """For the revocation of a consent: the paper that its principal signed, as it came."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
         """When it was recorded; never earlier than the change before. What one request wrote, or one item of
@@ -306,7 +313,7 @@ class Change(_message.Message):
     @_builtins.property
     def attestation(self) -> Global___Attestation:
         """What an audit needs; present for writes on what both parties must agree to, allowed or refused,
-        and for the import of such.
+        and for the import of such, and for revocations of consents.
         """
 
     def __init__(
@@ -322,10 +329,11 @@ class Change(_message.Message):
         attestation: Global___Attestation | None = ...,
         imported: _builtins.bool = ...,
         restore_grant: _builtins.bytes = ...,
+        revocation: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "imported", b"imported", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "restore_grant", b"restore_grant", "revision", b"revision", "seq", b"seq", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "imported", b"imported", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "restore_grant", b"restore_grant", "revision", b"revision", "revocation", b"revocation", "seq", b"seq", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

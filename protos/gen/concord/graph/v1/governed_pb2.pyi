@@ -197,6 +197,7 @@ class ApplyGovernedChangeRequest(_message.Message):
     ETAGS_FIELD_NUMBER: _builtins.int
     KNOWN_FIELD_NUMBER: _builtins.int
     FINAL_FIELD_NUMBER: _builtins.int
+    FORGOTTEN_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     grant: _builtins.bytes
@@ -207,10 +208,14 @@ class ApplyGovernedChangeRequest(_message.Message):
     """True when what was agreed to says that it cannot be undone. Without it, what takes more along than
     an undo can bring back is ERROR_REASON_UNDO_IMPOSSIBLE, and nothing is done.
     """
+    forgotten: _builtins.bool
+    """True when the caller no longer has what was to be done, as an item of it was erased: asks only what
+    this request did. When the store knows nothing of it: ERROR_REASON_ITEM_ERASED, and nothing is done.
+    """
     @_builtins.property
     def action(self) -> Global___GovernedAction:
         """What to do. Its digest is the hex SHA-256 of the RFC 8785 form of its protobuf JSON with the
-        field names of this file.
+        field names of this file. Required, unless it is forgotten.
         """
 
     @_builtins.property
@@ -233,10 +238,11 @@ class ApplyGovernedChangeRequest(_message.Message):
         etags: _abc.Iterable[Global___ItemEtag] | None = ...,
         known: Global___KnownChange | None = ...,
         final: _builtins.bool = ...,
+        forgotten: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "known", b"known"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "final", b"final", "grant", b"grant", "known", b"known", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "final", b"final", "forgotten", b"forgotten", "grant", b"grant", "known", b"known", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

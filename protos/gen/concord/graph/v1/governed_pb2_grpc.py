@@ -94,7 +94,8 @@ class GovernedChangeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RevokeConsent(self, request, context):
-        """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more.
+        """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more. The
+        change feed tells of it, whoever asked, and so does the audit log.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -46,7 +46,9 @@ class GovernedChangeServiceStub:
     back. Refusals that no consent lifts are the action's own.
     """
     RevokeConsent: _grpc.UnaryUnaryMultiCallable[_governed_pb2.RevokeConsentRequest, _governed_pb2.RevokeConsentResponse]
-    """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
+    """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more. The
+    change feed tells of it, whoever asked, and so does the audit log.
+    """
     GetGenesis: _grpc.UnaryUnaryMultiCallable[_governed_pb2.GetGenesisRequest, _governed_pb2.GetGenesisResponse]
     """Reads the space's genesis and whose keys count now. A space without one is an answer."""
     GetConstitutiveDigests: _grpc.UnaryUnaryMultiCallable[_governed_pb2.GetConstitutiveDigestsRequest, _governed_pb2.GetConstitutiveDigestsResponse]
@@ -76,7 +78,9 @@ class GovernedChangeServiceAsyncStub(GovernedChangeServiceStub):
     back. Refusals that no consent lifts are the action's own.
     """
     RevokeConsent: _aio.UnaryUnaryMultiCallable[_governed_pb2.RevokeConsentRequest, _governed_pb2.RevokeConsentResponse]  # type: ignore[assignment]
-    """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
+    """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more. The
+    change feed tells of it, whoever asked, and so does the audit log.
+    """
     GetGenesis: _aio.UnaryUnaryMultiCallable[_governed_pb2.GetGenesisRequest, _governed_pb2.GetGenesisResponse]  # type: ignore[assignment]
     """Reads the space's genesis and whose keys count now. A space without one is an answer."""
     GetConstitutiveDigests: _aio.UnaryUnaryMultiCallable[_governed_pb2.GetConstitutiveDigestsRequest, _governed_pb2.GetConstitutiveDigestsResponse]  # type: ignore[assignment]
@@ -121,7 +125,9 @@ class GovernedChangeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _governed_pb2.RevokeConsentRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_governed_pb2.RevokeConsentResponse, _abc.Awaitable[_governed_pb2.RevokeConsentResponse]]:
-        """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more."""
+        """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more. The
+        change feed tells of it, whoever asked, and so does the audit log.
+        """
 
     @_abc_1.abstractmethod
     def GetGenesis(

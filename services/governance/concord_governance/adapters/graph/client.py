@@ -140,10 +140,19 @@ class GraphClient:
         )
         return await self._applied(space, request)
 
-    async def revoke(self, space: str, revocation: bytes, request_id: str) -> None:
+    async def recall(self, space: str, decision_id: str, *, known: Cursor) -> Done:
+        """Return what a decision did of which no words are left."""
+        request = governed_pb2.ApplyGovernedChangeRequest(
+            request_id=decision_id, forgotten=True, known=_known(known)
+        )
+        return await self._applied(space, request)
+
+    async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
         """Burn a consent's nonce on its principal's signature."""
         request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
-        await _asked(self._governed.RevokeConsent(request, metadata=self._as(space)))
+        done = await _asked(self._governed.RevokeConsent(request, metadata=self._as(space)))
+        fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
+        return fresh.epoch, fresh.seq
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:
         """Say that the ledger holds nothing more of what a memory said."""

@@ -86,6 +86,7 @@ def _noted(change: feed_pb2.Change) -> Noted:
         ends=dict(told.ends),
         imported=change.imported,
         restore_grant=change.restore_grant,
+        revocation=change.revocation,
     )
 
 

@@ -22,7 +22,7 @@ Row = list[Any]
 CHANGE = (
     "c.seq, c.record_time, c.item_id, c.item_kind, c.type, c.revision, c.digest, c.before_digest,"
     " c.principal, c.method, c.request_id, c.reason, coalesce(c.needs_consent, false),"
-    " coalesce(c.ends, ''), coalesce(c.actor, '')"
+    " coalesce(c.ends, ''), coalesce(c.actor, ''), coalesce(c.paper, '')"
 )
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
@@ -150,6 +150,7 @@ def change(row: Row) -> Change:
         reason=row[11],
         needs_consent=bool(row[12]),
         ends=json.loads(row[13]) if row[13] else None,
+        paper=row[15],
     )
 
 

@@ -181,6 +181,7 @@ class Neo4jWrites(LearntReads):
                 "needs_consent": change.needs_consent,
                 "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
                 "actor": author.kind,
+                "paper": change.paper,
             }
         )
 

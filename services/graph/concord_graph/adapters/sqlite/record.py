@@ -12,7 +12,7 @@ from concord_graph.ports import Author, Change, ChangeType, OperationFilter
 
 _COLUMNS = (
     "seq, record_time, item_id, item_kind, type, revision, digest, before_digest,"
-    " principal, method, request_id, reason, needs_consent, ends, actor"
+    " principal, method, request_id, reason, needs_consent, ends, actor, paper"
 )
 _CONSEQUENCES = (int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED))
 
@@ -96,4 +96,5 @@ def _change(row: tuple[Any, ...]) -> Change:
         reason=row[11],
         needs_consent=bool(row[12]),
         ends=json.loads(row[13]) if row[13] else None,
+        paper=row[15],
     )

@@ -172,6 +172,7 @@ class SqliteWrites(SqliteReads):
                 "needs_consent": int(change.needs_consent),
                 "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
                 "actor": author.kind,
+                "paper": change.paper,
             },
         )
 
