@@ -328,3 +328,22 @@ async def test_reserved_relations_stay_genesis_own_even_with_a_grant(door: Door)
     )
 
     assert await reason(door.parties.apply(door.calls, action)) == "ERROR_REASON_RESERVED_NAME"
+
+
+async def test_what_a_decision_did_is_told_to_who_has_no_words_of_it(door: Door) -> None:
+    """V6 M4 By its id alone; what was not done is not done then."""
+    action = door.action()
+    asked = governed_pb2.ApplyGovernedChangeRequest(
+        request_id="1", action=action, grant=door.parties.grant(action, {})
+    )
+    wordless = governed_pb2.ApplyGovernedChangeRequest(request_id="1", forgotten=True)
+    early = await reason(door.calls.governed.ApplyGovernedChange(wordless))
+    before = len(await door.calls.changes())
+    done = await door.calls.governed.ApplyGovernedChange(asked)
+    after = len(await door.calls.changes())
+
+    told = await door.calls.governed.ApplyGovernedChange(wordless)
+
+    assert early == "ERROR_REASON_ITEM_ERASED"
+    assert (told.effects, told.token) == (done.effects, done.token)
+    assert (after > before, len(await door.calls.changes())) == (True, after)

@@ -127,6 +127,8 @@ class Executing:
     async def _do(self, space: str, proposal: Proposal, decision: Decision) -> Done:
         newest = proposal.newest
         known = await self._desk.ledger.read(space, lambda tx: tx.feed_cursor())
+        if not newest.canonical:  # erased since: all that can be is that it was done before
+            return await self._graph.recall(space, decision.id, known=known)
         if newest.level == Level.BILATERAL:
             return await self._graph.apply(
                 space, newest.action, decision.id, decision.grant, known=known, final=newest.final

@@ -73,8 +73,8 @@ class Commands:
     ) -> Done:
         """Run work once for this author and request.
 
-        `request` is what is compared when the request id comes again; `shown` is how many of the
-        references are read back for the reply.
+        `request` is what is compared when the request id comes again, empty when nothing is;
+        `shown` is how many of the references are read back for the reply.
         """
 
         async def transaction(tx: Writes) -> Done:
@@ -98,7 +98,8 @@ class Commands:
             return None
         salt, digest, receipt = found
         erased = not digest  # with what it was compared with: who sends it again gets what is left
-        if not erased and not self._rules.same_request(digest, _fingerprint(salt, request)):
+        compared = bool(request) and not erased
+        if compared and not self._rules.same_request(digest, _fingerprint(salt, request)):
             raise RequestIdReused(author.request_id)
         return receipt
 
