@@ -15,12 +15,26 @@ REVOKED, REFUSED = feed_pb2.CHANGE_TYPE_REVOKED, feed_pb2.CHANGE_TYPE_REFUSED
 def revocation(parties: Parties, slot: str = signing.AGENT) -> bytes:
     """Sign the revocation of a consent that a slot may have given."""
     signer = parties.agent if slot == signing.AGENT else parties.human
-    about = {"space": parties.space, "proposal_id": "p", "revision": 1}
-    terms = {"proposal_digest": "0" * 64, "action_digest": "0" * 64, "policy_digest": "0" * 64}
     consent = signing.sign_consent(
-        slot=slot, signer=signer, etags={}, expire_time=parties.expiry(), **about, **terms
+        slot=slot,
+        signer=signer,
+        space=parties.space,
+        proposal_id="p",
+        revision=1,
+        proposal_digest="0" * 64,
+        action_digest="0" * 64,
+        etags={},
+        policy_digest="0" * 64,
+        expire_time=parties.expiry(),
     )
-    return signing.sign_revocation(slot=slot, signer=signer, consent=consent, **about)
+    return signing.sign_revocation(
+        slot=slot,
+        signer=signer,
+        space=parties.space,
+        proposal_id="p",
+        revision=1,
+        consent=consent,
+    )
 
 
 async def revoke(calls: Calls, paper: bytes, request_id: str = "") -> None:
