@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from governed_world import (
     Keys,
     Party,
     edge_action,
+    eventually,
     reason_of,
     refused,
     request_id,
@@ -64,13 +64,12 @@ def asked_with(paper: bytes) -> governed_pb2.RevokeConsentRequest:
 
 async def revocations(party: Party, count: int = 1) -> list[dict[str, Any]]:
     """Wait until the log tells of so many revocations; return their entries."""
-    async with asyncio.timeout(20):
-        while True:
-            leaves = [json.loads(line) for line in (await party.export_log())[1:]]
-            told = [leaf for leaf in leaves if leaf["action"] == "SMF_REVOKE"]
-            if len(told) >= count:
-                return told
-            await asyncio.sleep(0.01)
+
+    async def told() -> list[dict[str, Any]]:
+        leaves = [json.loads(line) for line in (await party.export_log())[1:]]
+        return [leaf for leaf in leaves if leaf["action"] == "SMF_REVOKE"]
+
+    return await eventually(told, lambda found: len(found) >= count)
 
 
 async def given(party: Party, slot: str, **fields: Any) -> tuple[proposal_pb2.Proposal, bytes]:

@@ -296,7 +296,7 @@ def test_a_graph_older_than_its_audit_log_is_told_and_the_system_comes_up(tmp_pa
         assert process.stdout is not None
         said = [process.stdout.readline() for _ in range(6)]
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=STOP_WITHIN)
 
     assert said[0].startswith("Concord is ready (")
     assert said[5].startswith("Space default: the graph is older than its audit log.")
@@ -317,7 +317,7 @@ def told(system: Spawned, *arguments: str, status: int = 0) -> subprocess.Comple
 
 def followed(data: DataDirectory) -> None:
     """Wait until the ledger has followed graph to its newest change."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + STOP_WITHIN
     while time.monotonic() < until:
         with (
             closing(sqlite3.connect(data.graph_store)) as graph,
