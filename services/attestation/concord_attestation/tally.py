@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from concord_attestation.instants import format_time
 
 HOUR = 3_600_000_000
-MOST_TOLD = 100
+MOST_TOLD = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_DELETE_SUCCESS: _AuditAction.ValueType  # 3
     """Something constitutive was deleted with consent."""
     AUDIT_ACTION_WRITE_ATTEMPT: _AuditAction.ValueType  # 4
-    """Another change of something constitutive was refused. Of each principal the first 100 attempts of
+    """Another change of something constitutive was refused. Of each principal the first 10,000 attempts of
     an hour that graph refused are entries; an entry of this kind behind the hour, of no item, counts
     those beyond them in its reason.
     """
@@ -68,7 +68,7 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_SAFEGUARD_VIOLATION: _AuditAction.ValueType  # 18
     """An attempt to get around a safeguard, or a step of governance where none is open, was refused:
     an undo too late, a revision of a stale one, a withdrawal of another's proposal. Of each principal
-    the first 100 refused steps of an hour, papers among them, are entries; an entry of this kind behind
+    the first 10,000 refused steps of an hour, papers among them, are entries; an entry of this kind behind
     the hour counts those beyond them in its reason.
     """
     AUDIT_ACTION_CONSENT_REFUSED: _AuditAction.ValueType  # 19
@@ -90,7 +90,7 @@ AUDIT_ACTION_DELETE_ATTEMPT: AuditAction.ValueType  # 2
 AUDIT_ACTION_DELETE_SUCCESS: AuditAction.ValueType  # 3
 """Something constitutive was deleted with consent."""
 AUDIT_ACTION_WRITE_ATTEMPT: AuditAction.ValueType  # 4
-"""Another change of something constitutive was refused. Of each principal the first 100 attempts of
+"""Another change of something constitutive was refused. Of each principal the first 10,000 attempts of
 an hour that graph refused are entries; an entry of this kind behind the hour, of no item, counts
 those beyond them in its reason.
 """
@@ -123,7 +123,7 @@ AUDIT_ACTION_FRAMING_VIOLATION: AuditAction.ValueType  # 17
 AUDIT_ACTION_SAFEGUARD_VIOLATION: AuditAction.ValueType  # 18
 """An attempt to get around a safeguard, or a step of governance where none is open, was refused:
 an undo too late, a revision of a stale one, a withdrawal of another's proposal. Of each principal
-the first 100 refused steps of an hour, papers among them, are entries; an entry of this kind behind
+the first 10,000 refused steps of an hour, papers among them, are entries; an entry of this kind behind
 the hour counts those beyond them in its reason.
 """
 AUDIT_ACTION_CONSENT_REFUSED: AuditAction.ValueType  # 19
