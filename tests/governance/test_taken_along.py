@@ -139,6 +139,23 @@ async def test_more_than_an_undo_can_name_is_done_and_final(
     await demand_honest(party)
 
 
+async def test_what_was_signed_as_final_stays_so(
+    party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V8 What both were told cannot be undone is not undone, though less went along in the end."""
+    monkeypatch.setattr(taking_along, "MOST_TOLD", 2)
+    proposal = await party.propose(await hub_with(party, 3))
+    edge = await party.edge("hub", "R0", "x")
+    assert edge is not None
+    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
+    await party.graph.DeleteEdge(delete)
+    done = await party.decide(proposal)
+
+    assert (done.status, done.undo_until) == (EXECUTED, done.resolve_time)
+    assert reason_of(await refused(party.undo(done))) == ("RETENTION_EXPIRED", "")
+    await demand_honest(party)
+
+
 async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.MonkeyPatch) -> None:
     """V6 V8 What was to be undone for thirty days, and would be final because somebody hung more on
     it meanwhile, is not done: proposed anew it says so, and then nobody can stop it."""

@@ -187,7 +187,7 @@ class Proxy(grpc.GenericRpcHandler):
         """Returns or raises `outcome`, which may end before the caller has sent everything.
 
         Raises `Failure` when the caller sent what cannot be forwarded. A service that is gone is
-        told of when the caller has sent all, as `discard_rest` does and for its reason.
+        told of when the caller has sent all, or some seconds later: for `discard_rest`'s reason.
         """
         up = asyncio.create_task(self._pump(context, call))
         down = asyncio.create_task(outcome)

@@ -93,6 +93,10 @@ class LedgerReads(Protocol):
         """Return proposals with a number below `before`, newest first; empty parts match all."""
         ...
 
+    async def proposal_count(self, statuses: Sequence[Status]) -> int:
+        """Return how many proposals stand so, reading none of them."""
+        ...
+
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over, at most 1,000."""
         ...

@@ -123,6 +123,8 @@ async def test_proposals_are_listed_newest_first(ledger: Ledger) -> None:
     assert await names(ledger, Status.PENDING, item="i", before=5) == ["p2", "p1"]
     assert await names(ledger, Status.APPROVED, Status.PENDING_REVIEW) == ["p5", "p3"]
     assert await names(ledger, item="unknown") == []
+    for statuses, count in (([Status.PENDING], 4), ([Status.PENDING, Status.APPROVED], 5), ([], 0)):
+        assert count == await ledger.read("one", lambda tx, s=statuses: tx.proposal_count(s))  # type: ignore[misc] # the default binds the loop's value
 
 
 async def test_what_is_due_and_what_is_decided(ledger: Ledger) -> None:

@@ -213,6 +213,20 @@ async def test_a_batch_compares_with_what_it_updated(home: Calls) -> None:
     assert told == {first: [], "as-before": [], "as-now": [first]}
 
 
+async def test_what_a_batch_changes_stands_in_nobodys_way(home: Calls) -> None:
+    """T6 M6 However many of those alike a batch rewords, what they came before is still found."""
+    yearly = "The budget of the Apollo project is {},000 euros a year in the town of Ulm."
+    old = [type_pb2.Memory(id=f"m{at}", content=yearly.format(at)) for at in range(10, 27)]
+    await home.batch(old)
+    other = "Number {} of the minutes was signed by nobody, and lies in the drawer."
+    reworded = [type_pb2.Memory(id=each.id, content=other.format(each.id)) for each in old[1:]]
+    new = type_pb2.Memory(id="new", content=yearly.format(40))
+    reply = await home.batch([*reworded, new], update_existing=True)
+
+    told = {r.memory_id: [s.older_id for s in r.suggestions] for r in reply.results}
+    assert told["new"] == [old[0].id]
+
+
 async def test_a_replay_suggests_the_same(home: Calls) -> None:
     """T6 M5 The reply is rebuilt from the versions that were compared, whatever came since."""
     old = await home.add(BUDGET, id="old")

@@ -145,9 +145,11 @@ class Executing:
 
     def _undo_until(self, proposal: Proposal, done: Done, now: int) -> int:
         """Return how long it can be undone: as the policy says that was signed, and not at all when
-        the settings were changed between the decision and its effect, or when more went along than
-        an undo can name."""
+        the signed bytes say so, when the settings were changed between the decision and its effect,
+        or when more went along than an undo can name."""
         told = sum(effect.taken_along for effect in done.effects)
+        if proposal.newest.final:
+            return now
         if proposal.newest.policy_digest != self._policy_digest or told < done.taken_along:
             return now
         return now + self._settings.undo_retention_days * DAY

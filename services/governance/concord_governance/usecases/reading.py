@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import Graph, Standing
+from concord_governance.ports import Graph, LedgerReads, Standing
 from concord_governance.usecases.desk import Desk
 
 BRIEFING_LINES = 50
 READ_AT_ONCE = 64
 """Proposals, each of which may be a megabyte."""
 _NEWEST = 2**62
-_MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,15 @@ class Reading:
         """Return what waits for an answer."""
         await self._desk.expire(space)
         now = self._desk.clock()
-        open_ones = await self._desk.ledger.read(
-            space, lambda tx: tx.proposals(sorted(OPEN), "", _NEWEST, _MOST_COUNTED)
-        )
-        shown = open_ones[:BRIEFING_LINES]
+        waiting = sorted(OPEN)
+
+        async def work(tx: LedgerReads) -> tuple[Sequence[Proposal], int]:
+            newest = await tx.proposals(waiting, "", _NEWEST, BRIEFING_LINES)
+            return newest, await tx.proposal_count(waiting)
+
+        shown, count = await self._desk.ledger.read(space, work)
         lines = [(proposal, proposal.missing_slots(REQUIRED_SLOTS, now)) for proposal in shown]
-        return Briefing(lines, len(open_ones), self._desk.is_rolled_back(space))
+        return Briefing(lines, count, self._desk.is_rolled_back(space))
 
     async def standing(self, space: str) -> Standing | None:
         """Return who counts; None before the genesis."""

@@ -60,6 +60,12 @@ class Neo4jLedgerReads:
             limit=limit,
         )
 
+    async def proposal_count(self, statuses: Sequence[Status]) -> int:
+        """Return how many proposals stand so."""
+        stand = [int(status) for status in statuses]
+        ((count,),) = await self._ask(statements.PROPOSAL_COUNT, statuses=stand)
+        return int(count)
+
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over."""
         still_open = sorted(int(status) for status in OPEN)

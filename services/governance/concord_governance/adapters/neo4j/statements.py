@@ -30,6 +30,9 @@ PROPOSALS_ON: Final = (
     "MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-(p:ConcordProposal)"
     f" WHERE{_NEWEST_FIRST}"
 )
+PROPOSAL_COUNT: Final = (
+    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses RETURN count(p)"
+)
 DUE: Final = (
     "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $open AND p.expire_time <= $now"
     f" WITH p ORDER BY p.expire_time, p.number LIMIT $limit{_WHOLE}"

@@ -67,6 +67,15 @@ class SqliteLedgerReads:
         sql = f"SELECT {_PROPOSAL} FROM proposal WHERE {tests} ORDER BY number DESC LIMIT :limit"
         return [self._proposal(row) for row in self._all(sql, values)]
 
+    async def proposal_count(self, statuses: Sequence[Status]) -> int:
+        """Return how many proposals stand so."""
+        sql = (
+            "SELECT count(*) FROM proposal WHERE space = ?"
+            " AND status IN (SELECT value FROM json_each(?))"
+        )
+        stand = json.dumps([int(status) for status in statuses])
+        return int(self._all(sql, (self._space, stand))[0][0])
+
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over."""
         sql = (

@@ -29,6 +29,7 @@ _IN_STORE: Final = " ".join(
         *(
             f"CALL () {{ UNWIND $bands[{place}] AS value"
             f" CALL (value) {{ MATCH (k:Sketch {{{band}: value}}) WHERE k.seq < $before"
+            " AND NOT k.id IN $again"
             f" RETURN k ORDER BY k.seq DESC LIMIT {MOST_PER_BAND} }}"
             f" RETURN collect([value, k.seq, k.id]) AS {band} }}"
             for place, band in enumerate(BANDS)
@@ -36,7 +37,8 @@ _IN_STORE: Final = " ".join(
         f"RETURN {', '.join(BANDS)}",
     )
 )
-"""Select the newest ones of each band from before this transaction, the newest first."""
+"""Select the newest ones of each band from before this transaction, the newest first, but those
+that it put $again."""
 _CONTENTS: Final = "MATCH (m:Memory) WHERE m.id IN $ids RETURN m.id, m.content"
 
 Ask = Callable[..., Awaitable[list[list[Any]]]]
@@ -97,12 +99,16 @@ class Sketches:
         if not any(bands):
             return {}
         before = min(one.revision.seq for one in self._put.values())
-        (row,) = await ask(_IN_STORE, bands=[list(values) for values in bands], before=before)
+        (row,) = await ask(
+            _IN_STORE,
+            bands=[list(values) for values in bands],
+            before=before,
+            again=[i for i, one in self._put.items() if one.revision.number > 1],
+        )
         bearing: dict[_Band, list[_Sketched]] = {}
         for place, found in enumerate(row):
             for value, seq, each in found:
-                if each not in self._put:
-                    bearing.setdefault((place, value), []).append((seq, each))
+                bearing.setdefault((place, value), []).append((seq, each))
         return bearing
 
     def _nearest(self, each: str, bearing: dict[_Band, list[_Sketched]], most: int) -> list[str]:
