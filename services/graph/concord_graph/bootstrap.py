@@ -146,7 +146,10 @@ class GraphApp:
         self._scrubbing.start()
 
     async def ready(self) -> bool:
-        """Return whether the store answers; a damaged, full or busy one does not."""
+        """Return whether the store answers, which a damaged, full or busy one does not, and the
+        work in the background goes on."""
+        if any(each.has_died for each in (self._tallying, self._scrubbing, self._touches)):
+            return False
         try:
             return await self._store.ready()
         except (Overloaded, StoreCorrupt, StoreUnavailable):

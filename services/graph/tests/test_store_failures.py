@@ -1,5 +1,6 @@
 """A store that cannot serve says what to do; one that fails later is not taken for a good one."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
 from concord_graph.domain.exceptions import StoreUnusable
 from concord_graph.ports import Reads
+from concord_graph.usecases import tallying, touches
 from graph_world import Calls, Clock, World, refused, world
 
 
@@ -135,6 +137,32 @@ async def test_damage_found_while_serving_ends_serving(live: World, home: Calls)
     assert failure.reason == "ERROR_REASON_STORE_CORRUPT"
     assert str(live.path) not in failure.message
     assert not await live.app.ready()
+
+
+@pytest.mark.parametrize("part", ["tallied", "scrub", "touch"])
+async def test_work_beside_the_calls_that_died_ends_serving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """G6 M4 A1 Who counts reads, scrubs or tells no more is not ready; closing says what it was."""
+
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(tallying, "TELL_SECONDS", 0.01)
+    monkeypatch.setattr(touches, "FLUSH_SECONDS", 0.01)
+
+    async def until_not_ready() -> None:
+        async with world(tmp_path / "graph.db") as live, asyncio.timeout(30):
+            memory = await live.calls().add("read and erased")
+            assert await live.app.ready()
+            monkeypatch.setattr(live.app._store, part, broken)
+            await live.calls().get(memory.id, peek=False)
+            await live.calls().erase(memory)
+            while await live.app.ready():  # noqa: ASYNC110 - what it waits for is a task's end
+                await asyncio.sleep(0.005)
+
+    with pytest.raises(RuntimeError, match="broken"):
+        await until_not_ready()
 
 
 async def test_a_statement_ends_with_the_time_of_its_call(tmp_path: Path) -> None:

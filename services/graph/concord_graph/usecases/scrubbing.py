@@ -6,36 +6,28 @@ import asyncio
 
 from concord_graph.domain.exceptions import Overloaded, StoreUnavailable
 from concord_graph.ports import GraphStore
+from concord_graph.usecases.background import Background
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 5.0
 
 
-class Scrubbing:
+class Scrubbing(Background):
     """Scrubs the store after each erasure, and at the start what an earlier life left undone."""
 
     def __init__(self, store: GraphStore) -> None:
+        super().__init__()
         self._store = store
         self._wanted = asyncio.Event()
         self._thorough = True
-        self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin, with what an earlier life of the store left undone."""
         self._wanted.set()
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="scrub")
+        self._begin(self._run(), "scrub")
 
     def wake(self) -> None:
         """Something was erased."""
         self._wanted.set()
-
-    async def close(self) -> None:
-        """End; what is not done yet is done by the next life. Raises what the work failed with."""
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        if not self._task.cancelled():
-            self._task.result()
 
     async def _run(self) -> None:
         wait = _FIRST_WAIT

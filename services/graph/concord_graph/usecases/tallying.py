@@ -10,6 +10,7 @@ from concord_attestation.tally import Tally
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Change, ChangeType, Clock, GraphStore, Reads, Writes
+from concord_graph.usecases.background import Background
 
 TELL_SECONDS = 30.0
 
@@ -52,26 +53,17 @@ async def _tell(tx: Writes, tally: Tally, now: int) -> None:
         await refused(tx, "", ItemKind.GHOST, author, str(each))
 
 
-class Tallying:
+class Tallying(Background):
     """Tells, soon after an hour, how many of its refused attempts do not stand in the log."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
-        self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to look in the background, at first for what an earlier life left untold."""
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="tally")
-
-    async def close(self) -> None:
-        """End; what is untold is kept. Raises what the work failed with."""
-        if self._task is None:
-            return
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        if not self._task.cancelled():
-            self._task.result()
+        self._begin(self._run(), "tally")
 
     async def tell(self) -> None:
         """Tell what hours that are over left untold."""

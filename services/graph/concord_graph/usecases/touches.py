@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GraphStore
+from concord_graph.usecases.background import Background
 
 FLUSH_SECONDS = 1.0
 ANNOUNCE_EVERY_FLUSHES = 30
@@ -16,14 +17,14 @@ ANNOUNCE_EVERY_FLUSHES = 30
 _Counts = dict[tuple[str, str], tuple[int, int]]
 
 
-class Touches:
+class Touches(Background):
     """Reads not yet stored: those collected, and those that are on their way to the store."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
         self.pending: tuple[_Counts, _Counts] = ({}, {})
-        self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
 
     def add(self, space: str, ids: Iterable[str]) -> None:
@@ -35,7 +36,7 @@ class Touches:
 
     def start(self) -> None:
         """Begin to flush in the background."""
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="touches")
+        self._begin(self._run(), "touches")
 
     async def close(self) -> None:
         """Flush and announce what is left; nothing read before is lost."""
