@@ -146,9 +146,10 @@ class Executing:
     def _undo_until(self, proposal: Proposal, done: Done, now: int) -> int:
         """Return how long it can be undone: as the policy says that was signed, and not at all when
         the signed bytes say so, when the settings were changed between the decision and its effect,
-        or when more went along than an undo can name."""
+        or when more went along than an undo can name. To undo a change of key is what a safeguard
+        refuses, whenever it is asked for."""
         told = sum(effect.taken_along for effect in done.effects)
-        if proposal.newest.final:
+        if proposal.newest.final and proposal.newest.kind != Kind.CHANGE_KEY:
             return now
         if proposal.newest.policy_digest != self._policy_digest or told < done.taken_along:
             return now
