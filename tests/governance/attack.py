@@ -556,7 +556,8 @@ def _altered(it: Attack, genuine: Paper, wanted: Paper) -> Paper:
             said |= {"proposal_id": wanted.proposal.id, "revision": wanted.proposal.revision}
             theirs["payload"] = base64.b64encode(rfc8785.dumps(said)).decode()
             mine = theirs
-    return Paper(json.dumps(mine).encode(), HUMAN, wanted.proposal, is_genuine=False)
+    is_genuine = mine == json.loads(genuine.envelope)  # the very bytes that the human signed for it
+    return Paper(json.dumps(mine).encode(), HUMAN, wanted.proposal, is_genuine=is_genuine)
 
 
 async def applies_directly(it: Attack) -> None:
