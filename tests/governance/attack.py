@@ -374,14 +374,7 @@ async def takes_back(it: Attack) -> None:
     if not given:
         return
     paper = it.chance.choice(given)
-    revocation = signing.sign_revocation(
-        slot=paper.slot,
-        signer=it.party.signer(paper.slot),
-        space=it.party.space,
-        proposal_id=paper.proposal.id,
-        revision=paper.proposal.revision,
-        consent=paper.envelope,
-    )
+    revocation = it.party.revocation(paper.proposal, paper.slot, paper.envelope)
     await completes(it)
     await it.judge()
     about = {"request_id": request_id(), "proposal_id": paper.proposal.id}

@@ -18,7 +18,6 @@ from concord.graph.v1 import (
     transfer_pb2,
 )
 from concord.type.v1 import type_pb2
-from concord_client import signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import AGENT, CONSTITUTIVE, SECRET, request_id
@@ -257,13 +256,9 @@ async def revokes_at_graph(it: Attack) -> None:
     given = [paper for paper in it.papers if paper.kind == "consent" and paper.is_genuine]
     if given:  # a bent one has no nonce that could be read
         paper = it.chance.choice(given)
-        revocation = signing.sign_revocation(
-            slot=paper.slot,
-            signer=it.party.signer(AGENT),
-            space=it.party.space,
-            proposal_id=paper.proposal.id,
-            revision=paper.proposal.revision,
-            consent=paper.envelope,
+        with_agents_key = it.party.signer(AGENT)
+        revocation = it.party.revocation(
+            paper.proposal, paper.slot, paper.envelope, signer=with_agents_key
         )
         request = governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=revocation)
         await it.ask(it.party.governed.RevokeConsent, request)

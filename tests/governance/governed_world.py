@@ -189,6 +189,24 @@ class Party:
             slot=slot, signer=signer or self.signer(slot), **(said | changed)
         )
 
+    def revocation(
+        self,
+        proposal: proposal_pb2.Proposal,
+        slot: str,
+        consent: bytes,
+        **changed: Any,
+    ) -> bytes:
+        """Sign that a slot takes a consent back; `changed` replaces what it says, and who signs."""
+        said: dict[str, Any] = {
+            "slot": slot,
+            "signer": self.signer(slot),
+            "space": self.space,
+            "proposal_id": proposal.id,
+            "revision": proposal.revision,
+            "consent": consent,
+        }
+        return signing.sign_revocation(**(said | changed))
+
     async def approve(
         self, proposal: proposal_pb2.Proposal, slot: str, envelope: bytes | None = None
     ) -> proposal_pb2.Proposal:

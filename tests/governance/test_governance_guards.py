@@ -54,7 +54,7 @@ from governed_world import (
 from test_bounds import linking
 from test_changed_keys import follower_held, key_change
 from test_papers import revoke, reword
-from test_revocations import asked_with, paper_of, revocations
+from test_revocations import asked_with, revocations
 from test_taken_along import hub_with
 from test_undo_conflicts import CASES
 
@@ -354,7 +354,7 @@ async def a_consent_that_was_taken_back_before(scene: Scene) -> str:
         await party.enrol()
         proposal = await party.propose(edge_action())
         consent = party.consent(proposal, AGENT)
-        await party.governed.RevokeConsent(asked_with(paper_of(party, proposal, AGENT, consent)))
+        await party.governed.RevokeConsent(asked_with(party.revocation(proposal, AGENT, consent)))
         await revocations(party)
         with suppress(grpc.aio.AioRpcError):
             await party.approve(proposal, AGENT, consent)

@@ -171,14 +171,7 @@ async def a_revocation(party: Party) -> Deed:
     proposal = await party.propose(edge_action(target=name))
     consent = party.consent(proposal, AGENT)
     await party.approve(proposal, AGENT, consent)
-    paper = signing.sign_revocation(
-        slot=AGENT,
-        signer=party.agent,
-        space=party.space,
-        proposal_id=proposal.id,
-        revision=proposal.revision,
-        consent=consent,
-    )
+    paper = party.revocation(proposal, AGENT, consent)
     request = proposal_pb2.RevokeConsentRequest(
         request_id=request_id(), proposal_id=proposal.id, revocation=paper
     )

@@ -212,14 +212,7 @@ async def test_a_consent_that_ran_out_does_not_decide(live: World, party: Party)
 
 async def revoke(party: Party, proposal: proposal_pb2.Proposal, slot: str, consent: bytes) -> Any:
     """Take a consent back."""
-    paper = signing.sign_revocation(
-        slot=slot,
-        signer=party.signer(slot),
-        space=party.space,
-        proposal_id=proposal.id,
-        revision=proposal.revision,
-        consent=consent,
-    )
+    paper = party.revocation(proposal, slot, consent)
     reply = await party.proposals.RevokeConsent(
         proposal_pb2.RevokeConsentRequest(
             request_id=request_id(), proposal_id=proposal.id, revocation=paper
@@ -271,14 +264,7 @@ async def test_a_slot_burns_no_other_slots_nonce(party: Party) -> None:
     proposal = await party.propose(edge_action())
     consent = party.consent(proposal, HUMAN)
     await party.approve(proposal, HUMAN, consent)
-    paper = signing.sign_revocation(
-        slot=AGENT,
-        signer=party.agent,
-        space=party.space,
-        proposal_id=proposal.id,
-        revision=proposal.revision,
-        consent=consent,
-    )
+    paper = party.revocation(proposal, AGENT, consent)
     revocation = governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=paper)
     await party.governed.RevokeConsent(revocation)
 

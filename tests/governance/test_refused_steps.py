@@ -7,7 +7,6 @@ import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 from governed_world import (
@@ -53,14 +52,7 @@ async def _consent_to_what_is_not_there(party: Party) -> Awaitable[Any]:
 
 async def _revocation_of_what_was_not_given(party: Party) -> Awaitable[Any]:
     made = await party.propose(edge_action())
-    paper = signing.sign_revocation(
-        slot=AGENT,
-        signer=party.agent,
-        space=party.space,
-        proposal_id=made.id,
-        revision=made.revision,
-        consent=party.consent(made, AGENT),
-    )
+    paper = party.revocation(made, AGENT, party.consent(made, AGENT))
     request = proposal_pb2.RevokeConsentRequest(
         request_id=request_id(), proposal_id=made.id, revocation=paper
     )

@@ -12,7 +12,6 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.exceptions import GraphUnavailable
 from concord_governance.ports import News
@@ -40,21 +39,6 @@ PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECU
 FAILED = STATUS.PROPOSAL_STATUS_FAILED
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 CONSENT_INVALID = ("CONSENT_INVALID", "nonce")
-
-
-def paper_of(
-    party: Party, proposal: proposal_pb2.Proposal, slot: str, consent: bytes, **changed: Any
-) -> bytes:
-    """Sign the revocation of a consent."""
-    said: dict[str, Any] = {
-        "slot": slot,
-        "signer": party.signer(slot),
-        "space": party.space,
-        "proposal_id": proposal.id,
-        "revision": proposal.revision,
-        "consent": consent,
-    }
-    return signing.sign_revocation(**(said | changed))
 
 
 def asked_with(paper: bytes) -> governed_pb2.RevokeConsentRequest:
@@ -94,7 +78,7 @@ async def unfollowed() -> AsyncIterator[None]:
 async def test_a_revocation_is_told_once_in_graphs_order(party: Party) -> None:
     """V6 A1 What governance had graph burn is one entry: graph's own, with the signed paper."""
     proposal, consent = await given(party, AGENT)
-    paper = paper_of(party, proposal, AGENT, consent)
+    paper = party.revocation(proposal, AGENT, consent)
 
     after = await revoke(party, proposal, AGENT, consent)
 
@@ -125,7 +109,7 @@ async def test_a_revocation_survives_a_crash(
         request = proposal_pb2.RevokeConsentRequest(
             request_id=request_id(),
             proposal_id=proposal.id,
-            revocation=paper_of(party, proposal, AGENT, consent),
+            revocation=party.revocation(proposal, AGENT, consent),
         )
         with monkeypatch.context() as patch:
             patch.setattr(GraphClient, "revoke", _cut(cut))
@@ -162,7 +146,7 @@ async def test_what_is_revoked_at_graph_itself_is_in_the_log(party: Party) -> No
     """V6 A1 Graph's own door: the log tells of it, and the consent is gone in the ledger, too."""
     proposal, consent = await given(party, AGENT)
 
-    await party.governed.RevokeConsent(asked_with(paper_of(party, proposal, AGENT, consent)))
+    await party.governed.RevokeConsent(asked_with(party.revocation(proposal, AGENT, consent)))
     (told,) = await revocations(party)
 
     assert (told["proposal"]["id"], told["properties"]["caller"]) == (proposal.id, "agent")
@@ -183,7 +167,7 @@ async def test_a_decision_on_what_graph_was_told_is_revoked_fails(
     monkeypatch.setattr(GraphClient, "apply", never)
     proposal, consent = await given(party, AGENT)
     await party.approve(proposal, HUMAN)
-    await party.governed.RevokeConsent(asked_with(paper_of(party, proposal, AGENT, consent)))
+    await party.governed.RevokeConsent(asked_with(party.revocation(proposal, AGENT, consent)))
     await revocations(party)
     monkeypatch.setattr(GraphClient, "apply", real)
 
@@ -199,7 +183,7 @@ async def test_a_decision_made_before_the_log_heard_of_the_revocation_fails(part
     word, and the log tells a decision, its failure and the revocation that was the reason."""
     proposal, consent = await given(party, AGENT)
     async with unfollowed():
-        await party.governed.RevokeConsent(asked_with(paper_of(party, proposal, AGENT, consent)))
+        await party.governed.RevokeConsent(asked_with(party.revocation(proposal, AGENT, consent)))
         done = await party.approve(proposal, HUMAN)
     await revocations(party)
 
@@ -216,7 +200,7 @@ async def test_a_consent_that_was_revoked_before_it_came_never_counts(party: Par
     """V6 A2 Its nonce is burnt: governance takes no such consent, and decides nothing by it."""
     proposal = await party.propose(edge_action())
     consent = party.consent(proposal, AGENT)
-    await party.governed.RevokeConsent(asked_with(paper_of(party, proposal, AGENT, consent)))
+    await party.governed.RevokeConsent(asked_with(party.revocation(proposal, AGENT, consent)))
     await revocations(party)
 
     failure = await refused(party.approve(proposal, AGENT, consent))
@@ -234,11 +218,11 @@ async def test_a_revocation_of_nothing_that_counts_is_told_and_does_nothing(part
     alone, second = await given(party, AGENT, target="tea", edge_type=DESCRIPTIVE)
     replaced, third = await given(party, AGENT, target="coffee")
     await party.approve(replaced, AGENT)
-    nobody = paper_of(party, alone, HUMAN, third, proposal_id="no proposal", revision=7)
+    nobody = party.revocation(alone, HUMAN, third, proposal_id="no proposal", revision=7)
     papers = [
-        paper_of(party, rejected, AGENT, first),
-        paper_of(party, alone, AGENT, second),
-        paper_of(party, replaced, AGENT, third),
+        party.revocation(rejected, AGENT, first),
+        party.revocation(alone, AGENT, second),
+        party.revocation(replaced, AGENT, third),
         nobody,
     ]
     for paper in papers:
@@ -263,7 +247,7 @@ async def test_what_the_agent_decided_alone_and_took_back_is_done_once_decided(
     real = GraphClient.perform
     monkeypatch.setattr(GraphClient, "perform", never)
     alone, consent = await given(party, AGENT, edge_type=DESCRIPTIVE)
-    await party.governed.RevokeConsent(asked_with(paper_of(party, alone, AGENT, consent)))
+    await party.governed.RevokeConsent(asked_with(party.revocation(alone, AGENT, consent)))
     await revocations(party)
     monkeypatch.setattr(GraphClient, "perform", real)
 
@@ -282,11 +266,11 @@ async def test_a_revocation_by_a_new_key_comes_before_its_change_is_told_as_done
     monkeypatch.setattr(GraphClient, "apply", lost(real))
     await party.decide(change)
     old, party.human = party.human, new
-    paper = paper_of(party, proposal, HUMAN, consent)
+    paper = party.revocation(proposal, HUMAN, consent)
     await party.governed.RevokeConsent(asked_with(paper))
     await revocations(party)
     assert (await party.get(change)).status == STATUS.PROPOSAL_STATUS_APPROVED
-    stale = paper_of(party, change, HUMAN, consent, signer=old)
+    stale = party.revocation(change, HUMAN, consent, signer=old)
     failure = await refused(party.governed.RevokeConsent(asked_with(stale)))
     monkeypatch.setattr(GraphClient, "apply", real)
 
@@ -303,7 +287,7 @@ async def test_a_moved_space_tells_no_revocation_of_the_old_place(
     proposal, consent = await given(party, AGENT)
     await revoke(party, proposal, AGENT, consent)
     async with moved(tmp_path, party, party.clock) as (_, guest, _):
-        paper = paper_of(guest, proposal, AGENT, consent)
+        paper = guest.revocation(proposal, AGENT, consent)
         failure = await refused(guest.governed.RevokeConsent(asked_with(paper)))
         here, fresh = await given(guest, AGENT)
         await revoke(guest, here, AGENT, fresh)
@@ -321,7 +305,7 @@ async def test_a_revocation_that_the_log_has_not_heard_of_is_no_reply(
     """V6 A1 Who asks is answered when the entry is there, and may ask again until then."""
     monkeypatch.setattr("concord_governance.usecases.following._REACH_SECONDS", 0.1)
     proposal, consent = await given(party, AGENT)
-    paper = paper_of(party, proposal, AGENT, consent)
+    paper = party.revocation(proposal, AGENT, consent)
     request = proposal_pb2.RevokeConsentRequest(
         request_id=request_id(), proposal_id=proposal.id, revocation=paper
     )
