@@ -1,7 +1,9 @@
 """Edges: addressed by triple and stated time, typed, merged by upserts."""
 
+import math
+
 import pytest
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import graph_pb2, operation_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.json_format import MessageToDict
 from graph_world import (
@@ -17,6 +19,7 @@ from graph_world import (
     World,
     by_id,
     edge_of,
+    fact,
     micros,
     named,
     reason,
@@ -214,6 +217,23 @@ async def test_a_weight_is_between_zero_and_one(home: Calls, weight: float) -> N
     failure = await refused(home.put_edge("A", "R", "B", weight=weight))
 
     assert [violation.field for violation in failure.violations] == ["edge.weight"]
+
+
+async def test_a_weight_of_minus_zero_is_zero(home: Calls) -> None:
+    """G2 G14 G15 What is stored is what the log's digest is of: the digest that an unchanged
+    edge's next change tells as the one before it is the one that its making told as after it."""
+    edge = await home.put_edge("A", "R", "B", weight=-0.0)
+    await home.add("A is in B.", facts=[fact("A", "IN", "B", weight=-0.0)])
+    stated = await home.get_triple("A", "IN", "B")
+    again = await home.update_edge(type_pb2.Edge(id=edge.id, etag=edge.etag, weight=-0.0), "weight")
+    await home.delete_edge(again)
+    told = await home.graph.ListOperations(
+        operation_pb2.ListOperationsRequest(item_id=edge.id, oldest_first=True)
+    )
+
+    assert [math.copysign(1, each.weight) for each in (edge, stated, again)] == [1, 1, 1]
+    assert told.operations[0].after_digest == told.operations[-1].before_digest
+    assert not [line for line in await home.export() if "-0" in line]
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])

@@ -98,7 +98,7 @@ def edge_draft(edge: type_pb2.Edge) -> EdgeDraft:
         source=end_ref(edge.source, "edge.source"),
         relation=text(edge.relation),
         target=end_ref(edge.target, "edge.target"),
-        weight=edge.weight if edge.HasField("weight") else None,
+        weight=_weight(edge),
         properties=plain(edge.properties),
         edge_type=EdgeType(edge.edge_type) if edge.edge_type else None,
         importance=Importance(edge.importance),
@@ -110,7 +110,7 @@ def edge_draft(edge: type_pb2.Edge) -> EdgeDraft:
 def edge_patch(edge: type_pb2.Edge, mask: FieldMask) -> Patch:
     """Return the named fields of an edge."""
     readers: dict[str, Callable[[], Any]] = {
-        "weight": lambda: edge.weight if edge.HasField("weight") else None,
+        "weight": lambda: _weight(edge),
         "properties": lambda: _without_nulls(plain(edge.properties)),
         "edge_type": lambda: EdgeType(edge.edge_type) if edge.edge_type else None,
         "importance": lambda: Importance(edge.importance),
@@ -252,13 +252,20 @@ def _sources(memory: type_pb2.Memory) -> tuple[Source, ...]:
 
 
 def _fact(fact: type_pb2.Fact) -> Fact:
+    weight = _weight(fact)
     return Fact(
         subject=text(fact.subject),
         relation=text(fact.relation),
         object=text(fact.object),
-        weight=fact.weight if fact.HasField("weight") else 1.0,
+        weight=1.0 if weight is None else weight,
         properties=_without_nulls(plain(fact.properties)),
     )
+
+
+def _weight(stated: type_pb2.Edge | type_pb2.Fact) -> float | None:
+    """Return the weight, None when absent; -0.0 is 0.0, as a digest is of what a store gives back
+    (SQLite keeps a whole number for both)."""
+    return stated.weight + 0.0 if stated.HasField("weight") else None
 
 
 def _patch(
