@@ -27,6 +27,11 @@ is that of the relation word before it on its line, else RELATED_TO:
 - A relation word that is part of a thing's name makes none: after an article or "its"
   ("the superseded plan [[memory:a]]"), before "relation", "link" and their like.
 
+A sentence may run over the lines of its paragraph: a negation, a condition or a question counts
+on the next line, too, where that one begins in lower case and the one before ends no sentence. A
+relation does not: its word stands on the line of its link. `supersedes:` at the beginning of a
+line is a label, and no sentence comes to it from the line before.
+
 The sentence is read as this memory's own also where it names another as its subject.
 A relation at an empty or invalid id is an error; without a relation such a link is text, as is
 `[[Other note]]`. The same relation to the same target counts once.
@@ -37,7 +42,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from concord_graph.adapters.markdown import link_words as words
-from concord_graph.adapters.markdown.prose import HIDDEN, prose_lines
+from concord_graph.adapters.markdown.prose import HIDDEN, prose_paragraphs
 from concord_graph.domain.links import RELATED_TO, Link, MalformedLink, is_memory_id
 
 _MAY_HAVE_LINK = re.compile(r"\[\[[ \t]*memory", re.IGNORECASE)
@@ -45,10 +50,15 @@ _TOKEN = re.compile(
     r"\[\[[ \t]*memory[ \t]*:(?P<target>[^\[\]\n]*)\]\]"
     r"|(?P<word>\w+(?:['’-]\w+)*)"
     r"|(?P<stop>[.;!:](?!\S)|\?(?!\w)|[,()–—]|(?<!\S)--?(?!\S))"
+    r"|(?P<break>\n)"
     rf"|(?P<hidden>{HIDDEN})",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"[\W_]*[^\W_]+[\W_]*?:")
+_FIRST_LETTER = re.compile(r"[^\W_]")
 _ENDS = frozenset(".;!?")
+_ENDINGS = (".", ";", "!", "?", ":")
+_CLOSING = " \t*_\"'”’»)]"
 _DASHES = frozenset(["–", "—", "-", "--"])
 _FURTHEST = 8  # words between a relation word and its link
 _AUXILIARY_REACH = 3  # "is", up to two words, "superseded"
@@ -63,25 +73,45 @@ def parse_links(content: str) -> tuple[Link, ...]:
     if not _MAY_HAVE_LINK.search(content):
         return ()
     found: dict[Link, None] = {}
-    for line in prose_lines(content):
-        if _MAY_HAVE_LINK.search(line):
-            found.update(dict.fromkeys(_links_of(line)))
+    for paragraph in prose_paragraphs(content):
+        for lines in _running_on(paragraph):
+            if _MAY_HAVE_LINK.search(lines):
+                found.update(dict.fromkeys(_links_of(lines)))
     return tuple(found)
 
 
-def _links_of(line: str) -> list[Link]:
+def _running_on(paragraph: list[str]) -> Iterator[str]:
+    """Yield the lines of a paragraph, those over which one sentence runs together."""
+    together: list[str] = []
+    for line in paragraph:
+        if together and not _goes_on(together[-1], line):
+            yield "\n".join(together)
+            together = []
+        together.append(line)
+    yield "\n".join(together)
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Whether a sentence of `line` goes on in the line below it."""
+    first = _FIRST_LETTER.search(following)
+    if first is None or not first[0].islower() or _LABEL.match(following):
+        return False
+    return not line.rstrip(_CLOSING).endswith(_ENDINGS)
+
+
+def _links_of(lines: str) -> list[Link]:
     reader = _LineReader()
-    for sentence, is_question in _sentences(line):
+    for sentence, is_question in _sentences(lines):
         reader.begin_sentence(is_question=is_question)
         for token in sentence:
             _read(reader, token)
     return reader.links
 
 
-def _sentences(line: str) -> Iterator[tuple[list[re.Match[str]], bool]]:
-    """Yield the sentences of a line, as tokens, and whether each is a question."""
+def _sentences(lines: str) -> Iterator[tuple[list[re.Match[str]], bool]]:
+    """Yield the sentences of lines, as tokens, and whether each is a question."""
     sentence: list[re.Match[str]] = []
-    for token in _TOKEN.finditer(line):
+    for token in _TOKEN.finditer(lines):
         sentence.append(token)
         if token["stop"] is not None and token["stop"] in _ENDS:
             yield sentence, token["stop"] == "?"
@@ -99,13 +129,15 @@ def _read(reader: "_LineReader", token: re.Match[str]) -> None:
             reader.read_word(word.casefold().replace("’", "'"), word)
     elif token["stop"] is not None:
         reader.read_stop(token["stop"])
+    elif token["break"] is not None:
+        reader.read_break()
     else:
         reader.read_word(HIDDEN, HIDDEN)
 
 
 @dataclass(slots=True)
 class _LineReader:
-    """Reads one line from left to right; what it holds is what may still matter."""
+    """Reads lines from left to right; what it holds is what may still matter."""
 
     links: list[Link] = field(default_factory=list)
     relation: str | None = None  # of the last relation word, while its first link may come
@@ -138,11 +170,13 @@ class _LineReader:
             self.running = relation
         elif relation:
             raise MalformedLink(written)
+        else:
+            self.run = 0
 
     def read_word(self, word: str, written: str) -> None:
         if self.comma_after_link and word not in words.CARRIES_ON:
             self.negated = False
-        if self.running and self._takes_back(word):
+        if self.run and self._takes_back(word):
             self._take_back()
         self.after_link = self.comma_after_link = False
         if word not in words.JOINS_LINKS:
@@ -174,6 +208,9 @@ class _LineReader:
             if sign not in "()":
                 self.negated = self.subject = False
         self.after_link = self.article = self.only_article = False
+
+    def read_break(self) -> None:
+        self.relation = self.running = None
 
     def _read_relation(self, word: str) -> None:
         past = word in words.PAST

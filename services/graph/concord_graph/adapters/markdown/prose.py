@@ -1,4 +1,4 @@
-"""The lines of a Markdown text that are prose: not code, not HTML."""
+"""The paragraphs of a Markdown text that are prose: not code, not HTML."""
 
 from collections.abc import Iterator
 
@@ -12,29 +12,33 @@ HIDDEN = "\ufffc"
 _NO_CLOSER = "concord_no_comment_closer"
 
 
-def prose_lines(content: str) -> Iterator[str]:
-    """Yield the lines of prose in `content`, in order, with HIDDEN where a line is not prose.
+def prose_paragraphs(content: str) -> Iterator[list[str]]:
+    """Yield the lines of each paragraph of prose, in order, HIDDEN where a line is not prose.
 
-    Code fences, indented code and raw HTML blocks yield nothing; code spans, comments and
-    escaped brackets inside a line are hidden. Emphasis marks, link syntax and entities stay
-    as written.
+    Headings and the like are paragraphs, too; a hard line break ends one. Code fences, indented
+    code and raw HTML blocks yield nothing; code spans, comments and escaped brackets inside a
+    line are hidden. Emphasis marks, link syntax and entities stay as written.
     """
     for block in _PARSER.parse(content):
         if block.type == "inline":
-            yield from _lines(block.children or [])
+            yield from _paragraphs(block.children or [])
 
 
-def _lines(tokens: list[Token]) -> Iterator[str]:
+def _paragraphs(tokens: list[Token]) -> Iterator[list[str]]:
+    lines: list[str] = []
     line: list[str] = []
     for token in tokens:
         if token.type in ("softbreak", "hardbreak"):
-            yield "".join(line)
+            lines.append("".join(line))
             line = []
+            if token.type == "hardbreak":
+                yield lines
+                lines = []
         elif token.type == "text" or (token.type == "text_special" and token.content not in "[]"):
             line.append(token.content)
         else:
             line.append(HIDDEN)
-    yield "".join(line)
+    yield [*lines, "".join(line)]
 
 
 def _comment(state: StateInline, silent: bool) -> bool:
