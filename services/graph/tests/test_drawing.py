@@ -78,7 +78,7 @@ async def test_ghosts_and_what_was_forgotten(home: Calls) -> None:
 
 
 async def test_what_was_known_then(home: Calls, live: World) -> None:
-    """G15 T3 Of an instant: the lineage known then, and grey what was superseded then."""
+    """G15 T3 Of an instant: the lineage known then, and grey what did not hold then."""
     await home.add("a", id="a")
     before = stamp(live.clock() + 1)
     live.clock.pass_(10)
@@ -88,7 +88,22 @@ async def test_what_was_known_then(home: Calls, live: World) -> None:
     earlier = await drawn(home, type_pb2.AsOf(valid_time=before))
     assert len(earlier.arrows) == 1
     assert "fillcolor" not in earlier.nodes["a"]
-    assert (await drawn(home)).nodes["a"]["fillcolor"] == "lightgrey"
+    assert earlier.nodes["b"]["fillcolor"] == "lightgrey"
+    now = await drawn(home)
+    assert now.nodes["a"]["fillcolor"] == "lightgrey"
+    assert "fillcolor" not in now.nodes["b"]
+
+
+async def test_what_ended_by_itself_is_grey(home: Calls, live: World) -> None:
+    """G15 T3 Past its stated end nothing holds, superseded or not."""
+    end = live.clock() + 100
+    await home.add("a", id="a")
+    await home.add("Amends: [[memory:a]]", id="b", valid_until=stamp(end))
+
+    assert "fillcolor" not in (await drawn(home)).nodes["b"]
+    ended = await drawn(home, type_pb2.AsOf(valid_time=stamp(end)))
+    assert ended.nodes["b"]["fillcolor"] == "lightgrey"
+    assert "fillcolor" not in ended.nodes["a"]
 
 
 async def test_the_drawing_of_everything_reads(home: Calls, live: World) -> None:

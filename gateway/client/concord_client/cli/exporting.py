@@ -30,7 +30,7 @@ def export(
             "--form",
             case_sensitive=False,
             help="state: what holds. full: all history, for import-space. dot: lineage, drawn by "
-            "Graphviz.",
+            "Graphviz; what does not hold is grey.",
         ),
     ] = Form.STATE,
     as_of: AsOfOption = None,

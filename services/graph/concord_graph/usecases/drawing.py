@@ -1,7 +1,8 @@
 """Lineage and decisions as a drawing in Graphviz's DOT language (G15).
 
-Memories and edges that lineage connects, newer above older. What is superseded is grey, what is
-forgotten has a dashed frame, a ghost a dotted one; contradictions are dashed and have no direction.
+Memories and edges that lineage connects, newer above older. What does not hold at the time of the
+drawing is grey: superseded, ended or not begun. What is forgotten has a dashed frame, a ghost a
+dotted one; contradictions are dashed and have no direction.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _look(item_id: str, view: View | None, at: Instant) -> str:
         look.append(f"shape=ellipse, style={style}")
     elif view.item.deleted:
         look.append('style="rounded,dashed"')
-    if not view.item.deleted and view.standing.is_superseded(at.valid):
+    if not view.item.deleted and not view.standing.is_current(at.valid):
         look.append("fillcolor=lightgrey, fontcolor=dimgrey, color=grey")
     if getattr(view.item, "edge_type", None) == EdgeType.CONSTITUTIVE:
         look.append("penwidth=2")

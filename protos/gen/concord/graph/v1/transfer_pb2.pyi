@@ -43,8 +43,8 @@ class _ExportFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExportForm
     """
     EXPORT_FORM_DOT: _ExportForm.ValueType  # 3
     """Lineage and decisions as a drawing, in the DOT language of Graphviz: what supersedes, deprecates
-    and amends what, contradictions dashed, superseded items grey, ghosts dotted. What has no lineage
-    is left out.
+    and amends what, contradictions dashed, ghosts dotted, and grey what does not hold at the valid
+    time: superseded, ended or not begun. What has no lineage is left out.
     """
 
 class ExportForm(_ExportForm, metaclass=_ExportFormEnumTypeWrapper):
@@ -70,8 +70,8 @@ feed.
 """
 EXPORT_FORM_DOT: ExportForm.ValueType  # 3
 """Lineage and decisions as a drawing, in the DOT language of Graphviz: what supersedes, deprecates
-and amends what, contradictions dashed, superseded items grey, ghosts dotted. What has no lineage
-is left out.
+and amends what, contradictions dashed, ghosts dotted, and grey what does not hold at the valid
+time: superseded, ended or not begun. What has no lineage is left out.
 """
 Global___ExportForm: _TypeAlias = ExportForm  # noqa: Y015
 
