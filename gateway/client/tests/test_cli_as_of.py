@@ -57,6 +57,28 @@ def test_get_and_lineage(concord: Commands, chain: tuple[str, str, str]) -> None
     assert new in concord.done("lineage", old, "--as-of", "2020-06-01")
 
 
+def test_lineage_says_what_holds_at_the_time_asked_about(
+    concord: Commands, unique: Unique, chain: tuple[str, str, str]
+) -> None:
+    """T3 T5 What has not begun, or has ended, does not hold; the head of the chain neither."""
+    old, new, _ = chain
+
+    def notes(item: str, *options: str) -> dict[str, str]:
+        lines = concord.done("lineage", item, *options).splitlines()
+        found = (line.partition(f"  {each}  ") for line in lines for each in (old, new, ended))
+        return {name.strip(): note.partition("  ")[0] for _, name, note in found if note}
+
+    ended = unique("ended")
+    concord.done("add", f"Emus of {ended}", "--id", ended, "--valid-until", "2999-01-01")
+
+    assert notes(old) == {old: "superseded from 2021-01-01", new: "head: this holds"}
+    then = {old: "head: this holds", new: "head: holds from 2021-01-01"}
+    assert notes(old, "--as-of", "2020-06-01") == then
+    assert notes(old, "--as-of", "2019-01-01")[old] == "head: holds from 2020-01-01"
+    assert notes(ended) == {ended: "head: this holds"}
+    assert notes(ended, "--as-of", "2999-01-01") == {ended: "head: held until 2999-01-01"}
+
+
 def test_search(concord: Commands, chain: tuple[str, str, str]) -> None:
     """T3 S4 W4 What held, what was known, and the reason says as of when."""
     old, new, then = chain

@@ -1,5 +1,6 @@
 """How a lineage looks: a timeline, each item with what it did to older ones."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from concord.graph.v1 import memory_pb2
@@ -11,11 +12,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def timeline(reply: memory_pb2.GetLineageResponse, asked: str) -> "list[RenderableType]":
-    """The chain by valid time, oldest first; `asked` is the id that was asked about."""
+def timeline(
+    reply: memory_pb2.GetLineageResponse, asked: str, as_of: datetime | None = None
+) -> "list[RenderableType]":
+    """The chain by valid time, oldest first.
+
+    `asked` is the id that was asked about, `as_of` of which valid time the reply is (default: now).
+    """
+    at = as_of or datetime.now(UTC)
     made = table("From", "", "Item")
     for item in reply.items:
-        mark, note, style = _standing(item)
+        mark, note, style = _standing(item, at)
         body = text(item.id, "bold")
         body.append("  ").append(note, style)
         if item.id == asked:
@@ -31,8 +38,8 @@ def timeline(reply: memory_pb2.GetLineageResponse, asked: str) -> "list[Renderab
     return parts
 
 
-def _standing(item: memory_pb2.LineageItem) -> tuple[str, str, str]:
-    """A sign, its meaning in words, and its style."""
+def _standing(item: memory_pb2.LineageItem, at: datetime) -> tuple[str, str, str]:
+    """A sign, its meaning in words at a valid time, and its style."""
     if item.is_undeclared:
         return "?", "not remembered yet: something points at it", "magenta"
     if item.is_erased:
@@ -41,11 +48,23 @@ def _standing(item: memory_pb2.LineageItem) -> tuple[str, str, str]:
         return "✗", "forgotten: its lineage rests", "red"
     if item.standing.is_superseded:
         return "○", f"superseded from {when(item.standing.superseded_from)}", "yellow"
+    if apart := _outside(item.standing, at):
+        return "○", f"head: {apart}" if item.is_head else apart, "yellow"
     if item.is_head:
         return "●", "head: this holds", "green"
     if item.standing.HasField("superseded_from"):
         return "●", f"holds until {when(item.standing.superseded_from)}", "green"
     return "●", "holds", "green"
+
+
+def _outside(standing: type_pb2.Standing, at: datetime) -> str:
+    """What to say of an item that does not hold then: it begins later, or has ended; else ""."""
+    begin, end = standing.effective_valid_from, standing.effective_valid_until
+    if standing.HasField("effective_valid_from") and begin.ToDatetime(tzinfo=UTC) > at:
+        return f"holds from {when(begin)}"
+    if standing.HasField("effective_valid_until") and end.ToDatetime(tzinfo=UTC) <= at:
+        return f"held until {when(end)}"
+    return ""
 
 
 def _begin(item: memory_pb2.LineageItem) -> str:

@@ -1,6 +1,7 @@
 """`concord link` and `concord lineage`."""
 
 import json
+from datetime import UTC
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
     from concord.graph.v1.memory_pb2 import AddLineageRequest, GetLineageResponse
+    from concord.type.v1.type_pb2 import AsOf
     from google.protobuf.struct_pb2 import Struct
     from rich.console import RenderableType
 
@@ -144,19 +146,19 @@ def lineage(
     from concord_client.cli.page import show
 
     session = Session.of(ctx, space, as_json)
+    at = asked_time(as_of, known_at)
     with session.client() as client:
-        reply = client.memory.GetLineage(
-            GetLineageRequest(id=item_id(item) or item, as_of=asked_time(as_of, known_at))
-        )
+        reply = client.memory.GetLineage(GetLineageRequest(id=item_id(item) or item, as_of=at))
     if session.as_json:
         session.reply(reply)
     if reply.status != LOOKUP_STATUS_FOUND:
         raise absent(session, item)
     if not session.as_json:
-        show(*_timeline(reply, item_id(item) or item))
+        show(*_timeline(reply, item_id(item) or item, at))
 
 
-def _timeline(reply: "GetLineageResponse", asked: str) -> "list[RenderableType]":
+def _timeline(reply: "GetLineageResponse", asked: str, at: "AsOf | None") -> "list[RenderableType]":
     from concord_client.cli.lineage_page import timeline
 
-    return timeline(reply, asked)
+    then = at.valid_time.ToDatetime(tzinfo=UTC) if at and at.HasField("valid_time") else None
+    return timeline(reply, asked, then)
