@@ -152,7 +152,7 @@ class Index(Protocol):
         ...
 
     async def apply(self, space: str, batch: Batch) -> None:
-        """Applies changes. Raises `IndexCorrupt`."""
+        """Applies changes. Raises `IndexCorrupt`, and `IndexDiskFull` before it applies any."""
         ...
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
@@ -184,7 +184,7 @@ class Index(Protocol):
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed.
 
-        Searches and changes go on meanwhile. Raises `IndexCorrupt`.
+        Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
         """
         ...
 

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder
-from concord_search.usecases.progress import Progress
-from following import Following, MoodyEmbedder
-from scripted_graph import ScriptedGraph
+from following import Following, follower_of
 from search_lab import (
     SPACE,
     Lab,
@@ -54,7 +53,7 @@ async def open_lab(words: WordEmbedder) -> AsyncIterator[OpenLab]:
     """Opens labs over a directory, with an empty default space; closes them in the end."""
     opened: list[EdgeIndex] = []
 
-    async def open_one(root: Path, **options: bool) -> Lab:
+    async def open_one(root: Path, **options: Any) -> Lab:
         index = EdgeIndex(root, words.model, **options)
         await index.open()
         opened.append(index)
@@ -82,9 +81,6 @@ async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[Running]:
 @pytest.fixture
 async def at_work(lab: Lab) -> AsyncIterator[Following]:
     """A follower of an empty graph."""
-    graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
-    idle = asyncio.create_task(asyncio.sleep(0))
-    following = Following(graph, lab, embedder, Progress(), idle, idle)
-    following.follow()
+    following = follower_of(lab)
     yield following
     await following.stop()

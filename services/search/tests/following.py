@@ -62,3 +62,12 @@ class Following:
     async def reached(self, seq: int, space: str = SPACE) -> IndexState:
         await until(lambda: self.progress.of(space).applied_seq >= seq)
         return (await self.lab.index.states())[space]
+
+
+def follower_of(lab: Lab) -> Following:
+    """A follower at work on an empty graph; to be called on a running loop, and stopped."""
+    graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
+    idle = asyncio.create_task(asyncio.sleep(0))
+    following = Following(graph, lab, embedder, Progress(), idle, idle)
+    following.follow()
+    return following

@@ -8,6 +8,7 @@ SearchError
 ├── GraphUnavailable        graph does not answer: results can be neither shown nor denied
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
+├── IndexDiskFull           the disk has no room for a write; it goes on when there is some again
 ├── IndexCorrupt            the index on disk cannot be read
 ├── IndexLocked             another process holds the index
 └── ModelMismatch           vectors or weights of another model than the one expected
@@ -66,6 +67,10 @@ class SettingsInvalid(SearchError):
 
 class IndexUnusable(SearchError):
     """The index or the model cannot be used; the text says what to do."""
+
+
+class IndexDiskFull(SearchError):
+    """The disk of the index has no room; the text says how much it has."""
 
 
 class IndexCorrupt(IndexUnusable):

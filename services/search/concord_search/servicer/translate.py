@@ -33,6 +33,12 @@ def translate(error: Exception) -> Failure | None:
                 "ERROR_REASON_UNAVAILABLE",
                 "A service that search depends on does not answer.",
             )
+        case errors.IndexDiskFull():
+            return Failure(
+                grpc.StatusCode.UNAVAILABLE,
+                "ERROR_REASON_UNAVAILABLE",
+                "The disk of the index has no room. Make some: it goes on by itself.",
+            )
         case errors.EmbeddingRefused():
             return _invalid("ERROR_REASON_FIELD_INVALID", "query", "the embedder cannot take it")
         case errors.IndexCorrupt():

@@ -9,7 +9,7 @@ import asyncio
 
 from concord_chassis.log import Logger
 
-from concord_search.domain.errors import GraphRefused, GraphUnavailable, IndexCorrupt
+from concord_search.domain.errors import GraphRefused, GraphUnavailable, IndexCorrupt, IndexDiskFull
 from concord_search.ports import Graph, Index
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
@@ -39,7 +39,7 @@ class Erasing:
                 for space, state in (await self._index.states()).items():
                     if state.unconfirmed:
                         await self._scrub(space)
-            except GraphUnavailable as lost:
+            except (GraphUnavailable, IndexDiskFull) as lost:
                 self._log.warning("erasure not confirmed", reason=str(lost), retry_in=wait)
             except IndexCorrupt as damaged:
                 self._log.error("index damaged", reason=str(damaged))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from concord_chassis.log import Logger
 
-from concord_search.domain.errors import GraphUnavailable, IndexCorrupt
+from concord_search.domain.errors import GraphUnavailable, IndexCorrupt, IndexDiskFull
 from concord_search.ports import Changes, Embedder, Graph, Index, IndexState, SpaceHead
 from concord_search.usecases.lane import FIRST_WAIT, LONGEST_WAIT, RETRY_EVERY, Lane, Parts
 from concord_search.usecases.progress import Progress
@@ -50,6 +50,8 @@ class Follow:
                 await self._follow()
             except* GraphUnavailable as lost:
                 self._log.warning("feed lost", reason=str(lost.exceptions[0]), retry_in=wait)
+            except* IndexDiskFull as full:
+                self._log.warning("disk full", reason=str(full.exceptions[0]), retry_in=wait)
             except* IndexCorrupt as damaged:
                 self._log.error("index damaged", reason=str(damaged.exceptions[0]))
                 self._progress.broken = damaged.exceptions[0]

@@ -22,6 +22,7 @@ from concord_search.domain.errors import (
     EmbeddingUnavailable,
     GraphUnavailable,
     IndexCorrupt,
+    IndexDiskFull,
     SearchError,
 )
 from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
@@ -45,7 +46,7 @@ _States = Sequence[tuple[Change, Hydrated | None]]
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
-_PASSING = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt)
+_PASSING = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt, IndexDiskFull)
 """What says nothing about the rows at hand."""
 
 T = TypeVar("T")
@@ -122,19 +123,21 @@ class Lane:
         while True:
             changes, batch = await self._ready.get()
             async with self._writing:
-                if batch is None or await _whole(self._write(batch)) is None:
+                if batch is None or await self._patiently(partial(self._write, batch)) is None:
                     await self._patiently(partial(self._settle, changes))
             last = changes[-1].seq
             self._coming = {item: c for item, c in self._coming.items() if c[0] > last}
 
     async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T | None:
-        """Takes a step, again and again while the embedder does not answer."""
+        """Takes a step, again and again while the embedder does not answer or the disk is full."""
         wait = FIRST_WAIT
         while True:
             try:
                 return await _whole(step())
             except EmbeddingUnavailable as error:
                 self._parts.log.warning("embedder lost", reason=str(error), retry_in=wait)
+            except IndexDiskFull as full:
+                self._parts.log.warning("disk full", reason=str(full), retry_in=wait)
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 

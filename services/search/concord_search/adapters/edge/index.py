@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from concord_chassis.workers import Workers
 
-from concord_search.adapters.edge import engine
+from concord_search.adapters.edge import engine, room
 from concord_search.adapters.edge.engine import Shard
 from concord_search.adapters.edge.kept import KeptColumns
 from concord_search.adapters.edge.keys import SpaceKey, new_key, read_key
@@ -52,9 +52,17 @@ class EdgeIndex:
     ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
     """
 
-    def __init__(self, root: Path, model: EmbeddingModel, *, revision_guard: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        model: EmbeddingModel,
+        *,
+        revision_guard: bool = True,
+        free_bytes: Callable[[Path], int] = room.free_bytes,
+    ) -> None:
         self._root = root
         self._model = model
+        self._free_bytes = free_bytes
         self._guarded = revision_guard
         self._parts: dict[str, SpaceIndex] = {}
         self._writer = Workers(1, "index-writer")
@@ -98,17 +106,24 @@ class EdgeIndex:
                 f"or delete {self._root}: the index is rebuilt from graph."
             )
 
+    def _demand_room(self) -> None:
+        room.demand(self._free_bytes(self._root), self._root)
+
     async def states(self) -> Mapping[str, IndexState]:
         """Every space that has a part, with how far it has followed."""
         return {space: part.state() for space, part in self._parts.items()}
 
     async def begin(self, space: str, epoch: str) -> None:
-        """Makes an empty part for a store's epoch, dropping one of another epoch."""
+        """Makes an empty part for a store's epoch, dropping one of another epoch.
+
+        This and what else writes raises `IndexDiskFull` where there is no room, before it begins.
+        """
         part = self._parts.get(space)
         if part is None or part.state().epoch != epoch:
             await self._writer.run(self._begin, space, epoch)
 
     def _begin(self, space: str, epoch: str) -> None:
+        self._demand_room()
         if (former := self._parts.pop(space, None)) is not None:
             former.close()
         directory = self._directory(space)
@@ -136,7 +151,11 @@ class EdgeIndex:
 
     async def apply(self, space: str, batch: Batch) -> None:
         """Applies changes, one batch at a time over all spaces."""
-        await self._writer.run(self._part(space).apply, batch)
+        await self._writer.run(self._write, self._part(space).apply, batch)
+
+    def _write(self, step: Callable[[Any], None], given: object) -> None:
+        self._demand_room()
+        step(given)
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         """For each state, whether it needs a vector that the index does not have."""
@@ -176,7 +195,7 @@ class EdgeIndex:
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
         """Takes memories out, with all their states."""
-        await self._writer.run(self._part(space).drop, ids)
+        await self._writer.run(self._write, self._part(space).drop, ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
@@ -188,10 +207,15 @@ class EdgeIndex:
         return ids
 
     def _copied(self, part: SpaceIndex, directory: Path) -> Shard:
+        def going_on() -> bool:
+            self._demand_room()
+            return not self._ended
+
         path = directory / f"{SHARD}-{secrets.token_hex(4)}"
+        self._demand_room()
         try:
             fresh = engine.create(path, self._model.dimension)
-            part.copy_into(fresh, lambda: not self._ended)
+            part.copy_into(fresh, going_on)
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
             raise
@@ -207,7 +231,7 @@ class EdgeIndex:
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
         """Notes that the erasures of these memories were confirmed."""
-        await self._writer.run(self._part(space).confirmed, ids)
+        await self._writer.run(self._write, self._part(space).confirmed, ids)
 
     def id_of(self, space: str, item: str) -> str:
         """The id of a memory by the index's own name for it."""

@@ -1,0 +1,27 @@
+"""Room on the index's disk: nothing is written without some to spare.
+
+The engine writes into mapped files with holes. Where the disk has no room for such a page, no
+write fails: the operating system ends the process (SIGBUS), and with it, embedded, all of Concord.
+"""
+
+import shutil
+from pathlib import Path
+
+from concord_search.domain.errors import IndexDiskFull
+
+SPARE = 64 << 20
+"""Bytes: several times what one batch of changes writes, log and files together."""
+
+
+def free_bytes(path: Path) -> int:
+    """How many bytes the disk that holds `path` has left for us."""
+    return shutil.disk_usage(path).free
+
+
+def demand(free: int, path: Path) -> None:
+    """Raises `IndexDiskFull` when fewer than `SPARE` bytes are free for what is below `path`."""
+    if free < SPARE:
+        raise IndexDiskFull(
+            f"the disk of {path} has {free >> 20} MB left, and the index writes only with"
+            f" {SPARE >> 20} to spare: make room"
+        )
