@@ -65,7 +65,7 @@ def opened(root: Path) -> Iterator[DataDirectory]:
     """
     root = root.expanduser().absolute()
     data = DataDirectory(root)
-    try:
+    with explained(root):
         for folder in (
             root,
             data.keys,
@@ -76,13 +76,21 @@ def opened(root: Path) -> Iterator[DataDirectory]:
         ):
             _make(folder)
         descriptor = os.open(root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StartError(_advice(root, error)) from error
     try:
-        _lock(descriptor, root)
+        with explained(root):
+            _lock(descriptor, root)
         yield data
     finally:
         os.close(descriptor)  # which unlocks, as the end of the process does
+
+
+@contextmanager
+def explained(root: Path) -> Iterator[None]:
+    """What cannot be written below `root` during the block is a `StartError` with advice."""
+    try:
+        yield
+    except OSError as error:
+        raise StartError(_advice(root, error)) from error
 
 
 def _make(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The log: one file of JSON lines that never outgrows its bound."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,21 +20,40 @@ class _Bounded(RawIOBase):
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path, self._max_bytes = path, max_bytes
-        self._descriptor, self._size = -1, 0
+        self._descriptor, self._size, self._lost = -1, 0, 0
         self._open()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Buffer, /) -> int:
-        """Appends `data`, all of it or what the disk takes."""
-        if self._size >= self._max_bytes:
-            os.close(self._descriptor)
-            self._path.replace(self._path.with_name(f"{self._path.name}.1"))
-            self._open()
+        """Appends `data`, all of it or what the disk takes; where it takes none, it is lost.
+
+        Raises nothing for that: a call has done what it did, whether its line is kept or not. The
+        next line that is kept comes behind one that says how many bytes are missing.
+        """
+        try:
+            if self._size >= self._max_bytes:
+                self._turn_over()
+            if self._lost:
+                note = json.dumps({"event": "log lost", "level": "warning", "bytes": self._lost})
+                self._append(f"\n{note}\n".encode())
+                self._lost = 0
+            return self._append(data)
+        except OSError:
+            self._lost += memoryview(data).nbytes
+            return memoryview(data).nbytes
+
+    def _append(self, data: Buffer) -> int:
         written = os.write(self._descriptor, data)
         self._size += written
         return written
+
+    def _turn_over(self) -> None:
+        former = self._descriptor
+        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+        self._open()
+        os.close(former)
 
     def close(self) -> None:
         """Closes the file."""

@@ -56,8 +56,9 @@ async def running(
     async with AsyncExitStack() as undo:
         data = undo.enter_context(data_directory.opened(data_dir))
         log = undo.enter_context(log_file.opened(data.log))
-        sockets = undo.enter_context(runtime_directory.made(given, data.runtime_note))
-        known = credentials.ensure(data)
+        with data_directory.explained(data.root):
+            sockets = undo.enter_context(runtime_directory.made(given, data.runtime_note))
+            known = credentials.ensure(data)
         assembly = Assembly(data, sockets, log, given)
         undo.push_async_callback(assembly.stop, grace)
         await assembly.start(port)

@@ -1,8 +1,12 @@
 """The log's bound, and the folder of the sockets."""
 
+import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 
 from concord_embedded import log_file, runtime_directory
 
@@ -28,6 +32,43 @@ def test_the_log_is_appended_to(tmp_path: Path) -> None:
             log.write(f"{word}\n")
 
     assert (tmp_path / "log.jsonl").read_text("utf-8") == "one\ntwo\n"
+
+
+@contextmanager
+def no_file_longer_than(size: int) -> Iterator[None]:
+    """The operating system refuses to write beyond `size` bytes, as a full disk does."""
+    soft, hard = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        setrlimit(RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_log_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+    """Must hold: a call on a full disk ends with its own outcome; the log says what it lacks."""
+    path = tmp_path / "log.jsonl"
+    with log_file.opened(path) as log:
+        log.write('{"n": 1}\n')
+        with no_file_longer_than(12):
+            for _ in range(3):
+                log.write('{"n": 2}\n')
+        log.write('{"n": 3}\n')
+
+    *_, note, last = path.read_text("utf-8").splitlines()
+    assert json.loads(note) == {"event": "log lost", "level": "warning", "bytes": 24}
+    assert last == '{"n": 3}'
+
+
+def test_a_log_that_cannot_be_set_aside_stops_nobody(tmp_path: Path) -> None:
+    """Must hold: where the next file cannot be opened the bound is kept, and nothing is raised."""
+    path = tmp_path / "log.jsonl"
+    path.with_name("log.jsonl.1").mkdir()
+    with log_file.opened(path, max_bytes=10) as log:
+        for _ in range(3):
+            log.write("123456789\n")
+
+    assert path.read_text("utf-8") == "123456789\n"
 
 
 def test_sockets_live_in_a_short_private_folder(tmp_path: Path) -> None:

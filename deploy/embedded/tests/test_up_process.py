@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from importlib.metadata import distribution
 from pathlib import Path
+from resource import RLIMIT_FSIZE, setrlimit
 
 import pytest
 from concord_chassis.certifying import pair
@@ -33,7 +34,11 @@ def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProce
 
 def refused(data: Path, *options: str, **variables: str) -> str:
     """The one line that `concord up` ends with."""
-    ended = up(data, *options, **variables)
+    return sentence_of(up(data, *options, **variables))
+
+
+def sentence_of(ended: subprocess.CompletedProcess[str]) -> str:
+    """The one line that a process which did not start ended with."""
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "Traceback" not in ended.stderr
     (sentence,) = told_to_people(ended.stderr)
@@ -50,6 +55,21 @@ def taken_port() -> Iterator[int]:
     """A port that somebody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield int(listener.getsockname()[1])
+
+
+def test_a_disk_without_room_is_a_sentence(tmp_path: Path) -> None:
+    """Must hold: where nothing can be written it says so and what to do, without a traceback."""
+    ended = subprocess.run(
+        [*COMMAND, "up", "--data", str(tmp_path / "data")],
+        env=clean_environ(),
+        capture_output=True,
+        text=True,
+        timeout=STOP_WITHIN,
+        check=False,
+        preexec_fn=lambda: setrlimit(RLIMIT_FSIZE, (0, 0)),
+    )
+
+    assert "make room for it, or choose another directory with --data" in sentence_of(ended)
 
 
 def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
