@@ -73,6 +73,19 @@ We bill monthly.
     assert expected == only(tmp_path)
 
 
+def test_front_matter_states_facts(tmp_path: Path) -> None:
+    """M1 M6 What a note says that it states is not lost on the way."""
+    write(tmp_path, "a.md", '---\nfacts: ["Ada | LIVES_IN | Bremen, DE", Ada|IS|glad]\n---\nBody')
+    write(tmp_path, "b.md", "---\nfacts: Bo|IS|glad\n---\nBody")
+    first, second = (item.memory for item in read_markdown(tmp_path) if isinstance(item, Draft))
+
+    assert list(first.facts) == [
+        type_pb2.Fact(subject="Ada", relation="LIVES_IN", object="Bremen, DE"),
+        type_pb2.Fact(subject="Ada", relation="IS", object="glad"),
+    ]
+    assert list(second.facts) == [type_pb2.Fact(subject="Bo", relation="IS", object="glad")]
+
+
 @pytest.mark.parametrize(
     ("text", "content"),
     [
@@ -126,6 +139,9 @@ def test_the_body_becomes_the_content(tmp_path: Path, text: str, content: str) -
         ("---\nvalid_from: 5\n---\nx", 1, "valid_from: a date or time is expected"),
         ('---\nvalid_from: "0001-01-01T00:00+14:00"\n---\nx', 1, "valid_from: outside"),
         ("---\nsupersedes: two words\n---\nx", 1, "supersedes: no memory id: 'two words'"),
+        ("---\nfacts: [Ada|LIVES_IN]\n---\nx", 1, 'facts: not "SUBJECT|RELATION|OBJECT": \'Ada|L'),
+        ("---\nfacts: Ada||Bremen\n---\nx", 1, 'facts: not "SUBJECT|RELATION|OBJECT": \'Ada||B'),
+        ("---\nfacts: [A|IS|B|C]\n---\nx", 1, 'facts: not "SUBJECT|RELATION|OBJECT": \'A|IS|B|C'),
         ("---\nsupersedes: a\n---\n```\nopen", 1, "a code fence or comment that never ends"),
         ("---\nsupersedes: a\n---\nx <!-- open", 1, "a code fence or comment that never ends"),
     ],

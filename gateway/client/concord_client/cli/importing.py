@@ -64,7 +64,15 @@ def import_(
 
     What cannot be remembered is listed and stops nothing else.
 
-    Importing again adds nothing: an import that was cut off goes on where it was.
+    Importing again adds nothing: an import that was cut off goes on where it was. Only what was
+
+    erased comes again, unless it has an id of its own: take it out of the file, too.
+
+    Front matter: id, title, kind, domain, tags, concepts, importance, valid_from, valid_until,
+
+    external_id, supersedes, deprecates, amends, contradicts, and facts as a list of
+
+    "SUBJECT|RELATION|OBJECT". Other keys are left out.
 
     A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
 

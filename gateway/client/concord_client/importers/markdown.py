@@ -33,7 +33,8 @@ def read_markdown(folder: Path) -> Iterator[Draft | Defect]:
 
     Front matter keys: id, title, kind, domain, tags, concepts, importance, valid_from,
     valid_until, external_id (default: the path inside the folder), and supersedes, deprecates,
-    amends, contradicts (ids, appended to the content as lines of links); others are left out.
+    amends, contradicts (ids, appended to the content as lines of links), and facts (what the note
+    states: "SUBJECT|RELATION|OBJECT", or a list of such); others are left out.
     The body is the content, under its title where it does not begin with it. A file that is
     empty, too large, not UTF-8 or has front matter that cannot be read gives a Defect.
     """
@@ -73,6 +74,7 @@ def _memory(text: str, name: str) -> type_pb2.Memory:
         concepts=list_of(keys, "concepts"),
         external_id=text_of(keys, "external_id") or name,
         sources=[type_pb2.Source(file=name)],
+        facts=[_fact(entry) for entry in list_of(keys, "facts")],
     )
     for key, field in (("valid_from", memory.valid_from), ("valid_until", memory.valid_until)):
         instant = time_of(keys, key)
@@ -102,6 +104,13 @@ def _lineage(keys: Mapping[str, object], key: str) -> str:
             raise ItemUnreadable(f"{key}: no memory id: {entry[:60]!r}")
         targets.append(f"[[memory:{target[1]}]]")
     return f"{key.capitalize()}: {', '.join(targets)}" if targets else ""
+
+
+def _fact(entry: str) -> type_pb2.Fact:
+    subject, relation, target = ([part.strip() for part in entry.split("|")] + ["", ""])[:3]
+    if entry.count("|") != 2 or not (subject and relation and target):
+        raise ItemUnreadable(f'facts: not "SUBJECT|RELATION|OBJECT": {entry[:60]!r}')
+    return type_pb2.Fact(subject=subject, relation=relation, object=target)
 
 
 def _hides_what_follows(body: str) -> bool:
