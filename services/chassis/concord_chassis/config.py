@@ -9,6 +9,19 @@ from pydantic import BaseModel, ValidationError
 M = TypeVar("M", bound=BaseModel)
 
 
+_DEMANDS = {
+    "literal_error": "it must be {expected}",
+    "int_parsing": "it must be a whole number",
+    "float_parsing": "it must be a number",
+    "bool_parsing": "it must be true or false",
+    "greater_than": "it must be greater than {gt}",
+    "greater_than_equal": "it must be at least {ge}",
+    "less_than": "it must be less than {lt}",
+    "less_than_equal": "it must be at most {le}",
+}
+"""What a setting must be, by the name of the error: words of its type, never of its value."""
+
+
 class ConfigError(Exception):
     """Settings are missing or invalid; the message names each key, and never a value."""
 
@@ -30,8 +43,10 @@ def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        complaints = sorted({_complaint(prefix, each["loc"], each["type"]) for each in found})
+        found = error.errors(include_url=False, include_input=False)
+        complaints = sorted(
+            {_complaint(prefix, each["loc"], each["type"], each.get("ctx", {})) for each in found}
+        )
     # Outside the handler: pydantic's own error shows the values.
     raise ConfigError("; ".join(complaints))
 
@@ -40,12 +55,20 @@ def _key(prefix: str, name: str) -> str:
     return f"{prefix}{name.upper()}"
 
 
-def _complaint(prefix: str, where: tuple[int | str, ...], kind: str) -> str:
-    """`kind` is pydantic's name of the error, e.g. "missing", "int_parsing", "less_than"."""
+def _complaint(
+    prefix: str, where: tuple[int | str, ...], kind: str, wanted: Mapping[str, object]
+) -> str:
+    """`kind` is pydantic's name of the error, e.g. "missing", "int_parsing", "less_than".
+
+    `wanted` is what it says of that; of this only what the setting's type demands is told.
+    """
     if not where:
         return f"the settings {prefix}* contradict each other ({kind})"
     key = _key(prefix, str(where[0]))
-    return f"{key} is not set" if kind == "missing" else f"{key} is not valid ({kind})"
+    if kind == "missing":
+        return f"{key} is not set"
+    why = _DEMANDS[kind].format(**wanted) if kind in _DEMANDS else kind
+    return f"{key} is not valid: {why}"
 
 
 def _split(value: str, annotation: object) -> object:

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
 from concord_chassis.config import ConfigError, load
@@ -14,6 +15,7 @@ class Settings(BaseModel):
     keys: Mapping[str, str] = {}
     token: SecretStr | None = None
     names: tuple[str, ...] | None = None
+    store: Literal["sqlite", "neo4j"] = "sqlite"
 
 
 def test_settings_come_from_the_prefixed_keys() -> None:
@@ -57,8 +59,8 @@ def test_every_wrong_key_is_named_and_no_value_is_told() -> None:
 
     message = str(caught.value)
     assert message == (
-        "X_LISTEN is not set; X_PORT is not valid (int_parsing); "
-        "X_REFLECTION is not valid (bool_parsing)"
+        "X_LISTEN is not set; X_PORT is not valid: it must be a whole number; "
+        "X_REFLECTION is not valid: it must be true or false"
     )
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -66,8 +68,16 @@ def test_every_wrong_key_is_named_and_no_value_is_told() -> None:
 
 def test_a_number_out_of_range_is_refused() -> None:
     """Style 8: each setting has a range."""
-    with pytest.raises(ConfigError, match=r"X_PORT is not valid \(less_than_equal\)"):
+    with pytest.raises(ConfigError, match=r"X_PORT is not valid: it must be at most 65535"):
         load(Settings, {"X_LISTEN": "a", "X_PORT": "65536"}, prefix="X_")
+
+
+def test_one_of_few_words_names_them() -> None:
+    """Style 8: what a setting may be is told, what was given is not: it may be a secret."""
+    with pytest.raises(ConfigError) as caught:
+        load(Settings, {"X_LISTEN": "a", "X_STORE": "hunter2"}, prefix="X_")
+
+    assert str(caught.value) == "X_STORE is not valid: it must be 'sqlite' or 'neo4j'"
 
 
 def test_a_model_that_can_change_is_refused() -> None:
