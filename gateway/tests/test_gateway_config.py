@@ -79,7 +79,7 @@ def test_a_missing_key_is_named(key: str) -> None:
         ("GATEWAY_UPSTREAMS", "a=|b:1"),
         ("GATEWAY_TOKEN_TTL", "60"),
         ("GATEWAY_TOKEN_TTL", "86400"),
-        ("GATEWAY_DEADLINE", "0"),
+        ("GATEWAY_DEADLINE", "-1"),
         ("GATEWAY_MAX_MESSAGE_BYTES", "1"),
         ("GATEWAY_REFLECTION", "perhaps"),
     ],
@@ -88,7 +88,8 @@ def test_a_wrong_value_is_named_by_its_key(key: str, value: str) -> None:
     """Style 8: the key, never the value."""
     with pytest.raises(ConfigError, match=key) as refused:
         read(SMALLEST | {key: value})
-    assert value not in str(refused.value).replace(key, "")
+    told = str(refused.value).replace(key, "")
+    assert value not in (told.split() if value.lstrip("-").isdigit() else told)  # a bound may: 1024
 
 
 def test_a_service_without_an_upstream_stops_the_start(tmp_path: Path) -> None:
