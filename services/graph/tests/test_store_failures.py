@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 
 import pytest
 from concord.graph.v1 import graph_pb2
@@ -137,6 +138,25 @@ async def test_damage_found_while_serving_ends_serving(live: World, home: Calls)
     assert failure.reason == "ERROR_REASON_STORE_CORRUPT"
     assert str(live.path) not in failure.message
     assert not await live.app.ready()
+
+
+async def test_a_full_disk_is_told_and_passes(live: World, home: Calls) -> None:
+    """UNAVAILABLE, saying where to look; what is there is read, and later the same request goes."""
+    node = await home.put_node("before")
+    request = graph_pb2.UpsertNodeRequest(request_id="again", node={"name": "x" * 500})
+    soft, hard = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (live.path.with_name(f"{live.path.name}-wal").stat().st_size, hard))
+    try:
+        failure = await refused(home.graph.UpsertNode(request))
+        found = await home.graph.GetNode(graph_pb2.GetNodeRequest(name="before"))
+    finally:
+        setrlimit(RLIMIT_FSIZE, (soft, hard))
+
+    assert failure.code.name == "UNAVAILABLE"
+    assert failure.reason == "ERROR_REASON_UNAVAILABLE"
+    assert "see whether its disk is full" in failure.message
+    assert found.node.id == node.id
+    assert (await home.graph.UpsertNode(request)).created
 
 
 @pytest.mark.parametrize("part", ["tallied", "scrub", "touch"])

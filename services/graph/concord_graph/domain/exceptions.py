@@ -30,6 +30,7 @@ GraphError
 ├── ItemClash                two live items would stand at one name, key or place
 ├── Overloaded               the store is busy for too long
 ├── StoreUnavailable         the store cannot be read or written at the moment
+│   └── StoreFileUnusable    it is a file: its disk is full, read-only, failing or gone
 └── StoreCorrupt             the store holds what it cannot
 
 Consent, grants and genesis records have their own tree in `consent`; links in `links`.
@@ -265,6 +266,10 @@ class Overloaded(GraphError):
 
 class StoreUnavailable(GraphError):
     """The store cannot be read or written: its disk is full, read-only, failing or gone."""
+
+
+class StoreFileUnusable(StoreUnavailable):
+    """The store's own file cannot be read or written; whoever runs it can mend its disk."""
 
 
 class StoreCorrupt(GraphError):

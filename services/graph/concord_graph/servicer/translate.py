@@ -162,6 +162,11 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "The store is busy.",
         retry_after=_RETRY_SECONDS,
     ),
+    exceptions.StoreFileUnusable: lambda _: Failure(
+        _Code.UNAVAILABLE,
+        "ERROR_REASON_UNAVAILABLE",
+        "The store's file cannot be read or written: see whether its disk is full or read-only.",
+    ),
     exceptions.StoreUnavailable: lambda _: Failure(
         _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The store does not answer."
     ),

@@ -33,7 +33,7 @@ from concord_graph.domain.erasure import STORE
 from concord_graph.domain.exceptions import (
     Overloaded,
     StoreCorrupt,
-    StoreUnavailable,
+    StoreFileUnusable,
     StoreUnusable,
 )
 from concord_graph.domain.items import ItemKind
@@ -309,7 +309,7 @@ def _told() -> Iterator[None]:
     except FileDamaged as error:
         raise StoreCorrupt("the store's file is damaged") from error
     except FileUnreadable as error:
-        raise StoreUnavailable("the store's file cannot be read or written") from error
+        raise StoreFileUnusable("the store's file cannot be read or written") from error
 
 
 @contextmanager
