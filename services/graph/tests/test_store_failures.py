@@ -8,6 +8,7 @@ from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 
 import pytest
 from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
 from concord_chassis import deadline
 from concord_chassis.failure import Failure
 from concord_graph.adapters.sqlite.migrations import SCHEMA
@@ -143,7 +144,7 @@ async def test_damage_found_while_serving_ends_serving(live: World, home: Calls)
 async def test_a_full_disk_is_told_and_passes(live: World, home: Calls) -> None:
     """UNAVAILABLE, saying where to look; what is there is read, and later the same request goes."""
     node = await home.put_node("before")
-    request = graph_pb2.UpsertNodeRequest(request_id="again", node={"name": "x" * 500})
+    request = graph_pb2.UpsertNodeRequest(request_id="again", node=type_pb2.Node(name="x" * 500))
     soft, hard = getrlimit(RLIMIT_FSIZE)
     setrlimit(RLIMIT_FSIZE, (live.path.with_name(f"{live.path.name}-wal").stat().st_size, hard))
     try:
