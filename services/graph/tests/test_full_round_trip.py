@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import graph_pb2, layers_pb2
 from concord.type.v1 import type_pb2
 from graph_world import AMENDS, DAY, SECOND, START, SUPERSEDES, Calls, World, fact, stamp
 from hypothesis import HealthCheck, Phase, given, settings
@@ -81,12 +81,18 @@ async def _state_otherwise(calls: Calls, place: int) -> None:
     await calls.update(memory, "facts")
 
 
+async def _recall(calls: Calls, place: int) -> None:
+    await recalling(calls, f"m{place}")
+
+
 async def _forget(calls: Calls, place: int) -> None:
     memory = await calls.get(f"m{place}")
     await (calls.restore if memory.HasField("forget_time") else calls.forget)(memory)
 
 
 SHARED = fact("s", "R", "o", properties={"a": 1})
+PLAIN = [fact("s", "R", "o"), fact("s", "R", "p")]
+WORDY = [fact("s", "R", "p", properties={"b": 2}), fact("s", "R", "o", properties={"c": 3})]
 Deed = Callable[[Calls, int], Any]
 DEEDS: Sequence[Deed] = (
     lambda calls, n: calls.add(f"said {n}. Supersedes: [[memory:m{n - 1}]]", id=f"m{n}"),
@@ -101,12 +107,23 @@ DEEDS: Sequence[Deed] = (
     lambda calls, n: calls.hold(f"held {n}"),
     lambda calls, n: calls.add(f"fact {n}", id=f"m{n}", facts=[fact("s", "R", f"o{n}"), SHARED]),
     lambda calls, n: calls.add(f"fact {n}", facts=[fact("s", "R", f"o{n}", weight=n / 2), SHARED]),
+    lambda calls, n: calls.add(f"both {n}", id=f"m{n}", facts=[PLAIN, WORDY][n % 2]),
     lambda calls, n: calls.put_edge("s", "R", f"o{n}"),
     _state_otherwise,
     _erase,
     _change,
+    _recall,
     _forget,
 )
+
+
+async def recalling(calls: Calls, memory_id: str) -> None:
+    """Add an episode in which a memory was of use."""
+    await calls.memory.AddEpisode(
+        layers_pb2.AddEpisodeRequest(
+            request_id=calls.request_id(), query="And then?", reward=1, memory_ids=[memory_id]
+        )
+    )
 
 
 async def _do(calls: Calls, deeds: Sequence[tuple[int, int]]) -> None:
@@ -116,6 +133,36 @@ async def _do(calls: Calls, deeds: Sequence[tuple[int, int]]) -> None:
             await DEEDS[kind](calls, place)
         except (grpc.aio.AioRpcError, AssertionError):  # refused, or there is no such memory
             continue
+
+
+async def _comes_over(live: World) -> None:
+    calls, copy = live.calls(), live.calls("copy")
+    lines = await export_of(calls)
+    await import_into(copy, lines)
+    assert (await export_of(copy))[1:] == lines[1:]
+
+
+async def test_an_episode_moves_whose_memory_was_erased_later(live: World, home: Calls) -> None:
+    """G15 M2 M4 An export is read back although an episode in it names what says no more."""
+    memory = await home.add("Tea.")
+    await recalling(home, memory.id)
+    await home.erase(memory)
+
+    await _comes_over(live)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+async def test_edges_move_that_took_over_several_facts_at_once(
+    live: World, home: Calls, first: int
+) -> None:
+    """G15 M1 M4 An erasure that replaces two edges of another memory's is read back, whichever of
+    them is the newer."""
+    said = await home.add("Words.", facts=WORDY)
+    await home.add("None.", id="left", facts=[PLAIN[first], PLAIN[1 - first]])
+    await home.erase(said)
+
+    assert len((await home.get("left")).facts) == 2
+    await _comes_over(live)
 
 
 @pytest.mark.timeout(600)

@@ -186,6 +186,15 @@ async def _is_sound(tx: Writes, entry: Entry) -> bool:
     texts = (body.get("query"), body.get("reflection"))
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in (*ids, *texts)):
         return False
+    return isinstance(body.get("reward"), float) and await _are_memories(tx, ids)
+
+
+async def _are_memories(tx: Writes, ids: list[str]) -> bool:
+    """Return whether ids name memories; one that is erased further on has no newest till then."""
     kinds = await tx.kinds(ids)
-    known = all(kinds.get(one) == ItemKind.MEMORY for one in ids)
-    return known and isinstance(body.get("reward"), float)
+    for one in ids:
+        kind = kinds.get(one, ItemKind.GHOST)
+        erased_later = kind == ItemKind.GHOST and await _first(tx, ItemKind.MEMORY, one) is not None
+        if kind != ItemKind.MEMORY and not erased_later:
+            return False
+    return True

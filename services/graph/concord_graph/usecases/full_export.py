@@ -135,7 +135,8 @@ async def _steps(tx: Reads) -> AsyncIterator[Sequence[Change]]:
 async def _supports(tx: Reads, made: Sequence[Change]) -> Mapping[int, Sequence[Support]]:
     """Return what memories stated anew, by the change behind which it is put down.
 
-    That is their own of that record time, else their newest edge's, else the last one.
+    That is their own of that record time, else their newest edge's, else the last one: an erasure
+    may replace several edges of a memory, in any order.
     """
     behind: dict[int, list[Support]] = defaultdict(list)
     if not made:
@@ -143,7 +144,8 @@ async def _supports(tx: Reads, made: Sequence[Change]) -> Mapping[int, Sequence[
     seqs = {(change.record_time, change.item_id): change.seq for change in made}
     last = {change.record_time: change.seq for change in made}
     for support in await tx.supports(made[0].record_time, made[-1].record_time):
-        items = (support.memory_id, *reversed(support.edges))
-        own = (seqs.get((support.record_from, item_id)) for item_id in items)
-        behind[next(filter(None, own), last[support.record_from])].append(support)
+        time = support.record_from
+        edges = [seqs[time, edge] for edge in support.edges if (time, edge) in seqs]
+        newest = max(edges, default=last[time])
+        behind[seqs.get((time, support.memory_id), newest)].append(support)
     return behind
