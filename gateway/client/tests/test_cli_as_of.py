@@ -57,6 +57,19 @@ def test_get_and_lineage(concord: Commands, chain: tuple[str, str, str]) -> None
     assert new in concord.done("lineage", old, "--as-of", "2020-06-01")
 
 
+def test_what_was_not_known_yet_is_missed_at_that_time(
+    concord: Commands, chain: tuple[str, str, str]
+) -> None:
+    """T3 G13 It is not denied for good, and not suggested as spelt like itself."""
+    _, new, then = chain
+
+    for command in (["get", new], ["lineage", new], ["neighbors", f"memory:{new}"]):
+        missed = concord(*command, "--as-known-at", then)
+        assert missed.exit_code == 1
+        assert "in the space 'default' at the time asked about." in missed.stderr
+        assert f"Spelt alike: {new}" not in missed.stderr
+
+
 def test_lineage_says_what_holds_at_the_time_asked_about(
     concord: Commands, unique: Unique, chain: tuple[str, str, str]
 ) -> None:

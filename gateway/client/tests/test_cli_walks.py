@@ -138,3 +138,17 @@ def test_status_for_who_may_not_ask_governance() -> None:
     assert not running._is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
     with pytest.raises(Refused):
         running._is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
+
+
+def test_a_memorys_plain_id_is_no_nodes_name(concord: Commands, unique: Unique) -> None:
+    """G13 W4 What is there is not denied: the miss says that it looked for a node, and how else."""
+    own = unique("walked")
+    concord.done("add", f"Wombats of {own}", "--id", own)
+
+    for command in (["neighbors", own], ["path", own, f"memory:{own}"]):
+        missed = concord(*command)
+        assert missed.exit_code == 1
+        assert f"There is no node {own!r} " in missed.stderr
+        assert missed.stderr.rstrip().endswith("A memory is named memory:ID.")
+    missed = concord("neighbors", "memory:nope")
+    assert missed.stderr.rstrip().endswith("There is no 'memory:nope' in the space 'default'.")

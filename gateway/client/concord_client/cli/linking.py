@@ -152,7 +152,7 @@ def lineage(
     if session.as_json:
         session.reply(reply)
     if reply.status != LOOKUP_STATUS_FOUND:
-        raise absent(session, item)
+        raise absent(session, item, at=at)
     if not session.as_json:
         show(*_timeline(reply, item_id(item) or item, at))
 

@@ -6,7 +6,7 @@ from concord_client.cli.ends import item_id
 from concord_client.cli.failing import CommandError
 
 if TYPE_CHECKING:
-    from concord.type.v1.type_pb2 import Edge, Memory, Node
+    from concord.type.v1.type_pb2 import AsOf, Edge, Memory, Node
 
     from concord_client.cli.session import Session
     from concord_client.client import Client
@@ -17,10 +17,18 @@ def plain_id(given: str) -> str:
     return item_id(given) or given
 
 
-def absent(session: "Session", given: str, *, what: str = "item", more: str = "") -> CommandError:
-    """Says that there is no such thing."""
+def absent(
+    session: "Session",
+    given: str,
+    *,
+    what: str = "item",
+    more: str = "",
+    at: "AsOf | None" = None,
+) -> CommandError:
+    """Says that there is no such thing, or was none at the instant asked about."""
+    when = "" if at is None else " at the time asked about"
     return CommandError(
-        f"There is no {what} {given!r} in the space {session.space_name!r}.{more}",
+        f"There is no {what} {given!r} in the space {session.space_name!r}{when}.{more}",
         reason="LOOKUP_STATUS_NOT_FOUND",
     )
 

@@ -176,10 +176,12 @@ def get(
 ) -> None:
     """Show one item: a memory, else a node or an edge."""
     session = Session.of(ctx, space, as_json)
+    at = asked_time(as_of, known_at)
     with session.client() as client:
-        near = _look_up(client, session, item, asked_time(as_of, known_at))
+        near = _look_up(client, session, item, at)
     if near is not None:
-        raise absent(session, item, more=f" Spelt alike: {', '.join(near)}." if near else "")
+        alike = f" Spelt alike: {', '.join(near)}." if near else ""
+        raise absent(session, item, more=alike, at=at)
 
 
 def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -> list[str] | None:
@@ -211,4 +213,4 @@ def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -
         return None
     if session.as_json:
         session.reply(memory)
-    return list(dict.fromkeys(near))
+    return [name for name in dict.fromkeys(near) if name != own_id]  # itself, at another time

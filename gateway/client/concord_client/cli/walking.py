@@ -6,7 +6,7 @@ import typer
 
 from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.choices import Way
-from concord_client.cli.ends import END_HELP, edge_end
+from concord_client.cli.ends import END_HELP, edge_end, item_id
 from concord_client.cli.failing import CommandError
 from concord_client.cli.options import LimitOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
@@ -57,7 +57,7 @@ def neighbors(
         reply = client.graph.QueryNeighbors(request)
     if session.as_json:
         session.reply(reply)
-    _demand_found(reply.status, repr(start), session)
+    _demand_found(reply.status, [start], session, request.HasField("as_of"))
     if not session.as_json:
         show_neighbors(reply)
 
@@ -95,7 +95,7 @@ def path(
         reply = client.graph.FindPath(request)
     if session.as_json:
         session.reply(reply)
-    _demand_found(reply.status, f"{start!r} or {end!r}", session)
+    _demand_found(reply.status, [start, end], session, request.HasField("as_of"))
     if not session.as_json:
         _show_paths(reply)
 
@@ -106,14 +106,20 @@ def _filter(relations: list[str] | None) -> "EdgeFilter | None":
     return EdgeFilter(relations=relations) if relations else None
 
 
-def _demand_found(status: int, what: str, session: Session) -> None:
+def _demand_found(status: int, ends: list[str], session: Session, of_a_time: bool) -> None:
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
-    if status != LOOKUP_STATUS_FOUND:
-        raise CommandError(
-            f"There is no item {what} in the space {session.space_name!r}.",
-            reason="LOOKUP_STATUS_NOT_FOUND",
-        )
+    if status == LOOKUP_STATUS_FOUND:
+        return
+    what = " or ".join(
+        repr(each) if item_id(each) is not None else f"node {each!r}" for each in ends
+    )
+    raise CommandError(
+        f"There is no {what} in the space {session.space_name!r}"
+        f"{' at the time asked about' if of_a_time else ''}."
+        f"{'' if all(map(item_id, ends)) else ' A memory is named memory:ID.'}",
+        reason="LOOKUP_STATUS_NOT_FOUND",
+    )
 
 
 def show_neighbors(reply: "QueryNeighborsResponse") -> None:
