@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
+from concord_client.cli.finding import show_results
 from concord_client.cli.testing import Commands
 from concord_client.client import Client
 from concord_client.freshness import follow
@@ -87,6 +88,18 @@ def test_limit_and_min_score_cut(concord: Commands, notes: Notes) -> None:
     assert len(one.results) == 1
     assert none.exit_code == 0
     assert none.stdout.endswith("Nothing was found.\n")
+
+
+def test_nothing_found_in_an_index_that_lags_is_told_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """S10 What was written and is not indexed yet is not denied."""
+    show_results(SearchResponse(), behind=789)
+    lagging = capsys.readouterr().out
+    show_results(SearchResponse(), behind=0)
+
+    assert "The index is 789 changes behind: it finds what was written last later." in lagging
+    assert capsys.readouterr().out == "Nothing was found.\n"
 
 
 def test_explain_shows_every_signal(concord: Commands, notes: Notes) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from concord.search.v1.search_pb2 import SearchResponse, SearchResult
     from rich.text import Text
 
+    from concord_client.client import Client
 
 SHOWN_CHARACTERS = 280
 
@@ -67,21 +68,36 @@ def search(
         request.filter.tags_all.extend(tag or ())
     with session.client() as client:
         reply = client.search.Search(request)
+        behind = 0 if reply.results or session.as_json else _lag(client)
     if session.as_json:
         session.reply(reply)
     else:
-        show_results(reply, explain=explain)
+        show_results(reply, explain=explain, behind=behind)
 
 
-def show_results(reply: "SearchResponse", *, explain: bool = False) -> None:
-    """Prints the STAC lines and the results."""
+def _lag(client: "Client") -> int:
+    """How many changes the index has yet to follow."""
+    from concord.search.v1.search_pb2 import GetIndexStatusRequest
+
+    index = client.index.GetIndexStatus(GetIndexStatusRequest())
+    return index.head_seq - index.applied_seq
+
+
+def show_results(reply: "SearchResponse", *, explain: bool = False, behind: int = 0) -> None:
+    """Prints the STAC lines and the results, or that there are none.
+
+    `behind`: changes that the index has yet to follow; then nothing found proves little.
+    """
     from concord.search.v1.search_pb2 import ConfidenceBand
 
-    from concord_client.cli.page import show, table, text, word
+    from concord_client.cli.page import plural, show, table, text, word
 
     for line in reply.stac_lines:
         show(text(line, "italic"))
     if not reply.results:
+        if behind > 0:
+            lag = f"The index is {plural(behind, 'change')} behind"
+            show(text(f"{lag}: it finds what was written last later.", "yellow"))
         show("Nothing was found.")
         return
     made = table("#Score", "Memory")
