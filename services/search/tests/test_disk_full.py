@@ -74,10 +74,14 @@ async def test_a_new_space_waits_for_room(
     await disk.asked_again()
 
     assert "new" not in await at_work_there.lab.index.states()
+    await until(lambda: not at_work_there.progress.following)
+    with pytest.raises(IndexDiskFull, match="has 0 MB left"):
+        at_work_there.progress.demand_following("nothing matches")
 
     disk.free = SPARE
 
     assert (await at_work_there.reached(1, "new")).memories == 1
+    at_work_there.progress.demand_following("nothing matches")
 
 
 async def test_an_erasure_waits_for_room(

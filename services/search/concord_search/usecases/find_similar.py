@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Near, Vector
@@ -48,15 +47,16 @@ class FindSimilar:
     async def __call__(self, space: str, query: SimilarQuery) -> SimilarAnswer:
         """Answers in a space.
 
-        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
+        `IndexDiskFull`.
         """
         await fresh_enough(self._progress, space, query.demand)
         vector = await self._origin(space, query)
         if vector is None:
             return SimilarAnswer(exists=False)
         near = await self._near(space, query, vector)
-        if not near and not self._progress.following:
-            raise GraphUnavailable("graph does not answer: whether nothing is near is not known")
+        if not near:
+            self._progress.demand_following("nothing is near")
         return SimilarAnswer(exists=True, near=near)
 
     async def _origin(self, space: str, query: SimilarQuery) -> Vector | None:

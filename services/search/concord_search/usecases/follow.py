@@ -51,7 +51,8 @@ class Follow:
             except* GraphUnavailable as lost:
                 self._log.warning("feed lost", reason=str(lost.exceptions[0]), retry_in=wait)
             except* IndexDiskFull as full:
-                self._log.warning("disk full", reason=str(full.exceptions[0]), retry_in=wait)
+                self._progress.disk_full = str(full.exceptions[0])
+                self._log.warning("disk full", reason=self._progress.disk_full, retry_in=wait)
             except* IndexCorrupt as damaged:
                 self._log.error("index damaged", reason=str(damaged.exceptions[0]))
                 self._progress.broken = damaged.exceptions[0]
@@ -74,6 +75,7 @@ class Follow:
                 if state.parked:
                     self._lane(space, lanes, group)
             self._progress.following = True
+            self._progress.disk_full = ""
             async for news in self._graph.watch(applied):
                 if epochs and news.epoch not in epochs:
                     raise GraphUnavailable("the store behind the feed was replaced")

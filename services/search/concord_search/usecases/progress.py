@@ -5,7 +5,12 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from concord_search.domain.errors import FreshnessTokenInvalid, IndexStale
+from concord_search.domain.errors import (
+    FreshnessTokenInvalid,
+    GraphUnavailable,
+    IndexDiskFull,
+    IndexStale,
+)
 from concord_search.domain.instants import Micros
 from concord_search.ports import IndexState
 
@@ -38,12 +43,21 @@ class Progress:
         self._spaces: dict[str, Follower] = {}
         self._tickets = 0
         self.following = False
+        self.disk_full = ""  # why nothing is followed, where it is the index's disk
         self.broken: Exception | None = None
         self.retries = 0
 
     def of(self, space: str) -> Follower:
         """A space's progress; zeros for one not heard of."""
         return self._spaces.get(space) or Follower()
+
+    def demand_following(self, unknown: str) -> None:
+        """Raises why it is not known whether something is there: only who follows can tell."""
+        if self.following:
+            return
+        if self.disk_full:
+            raise IndexDiskFull(self.disk_full)
+        raise GraphUnavailable(f"graph does not answer: whether {unknown} is not known")
 
     def heard(self, space: str, head_seq: int) -> None:
         """Notes graph's newest sequence number."""

@@ -7,7 +7,6 @@ from concord_chassis import deadline
 from concord_concepts import extract, normalise
 
 from concord_search.domain import explanation, stac
-from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Breakdown, Ranking
@@ -111,7 +110,8 @@ class Search:
     async def __call__(self, space: str, query: SearchQuery) -> SearchAnswer:
         """Answers a query in a space.
 
-        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
+        `IndexDiskFull`.
         """
         await fresh_enough(self._progress, space, query.demand)
         question = await self._question(space, query)
@@ -120,8 +120,8 @@ class Search:
             results, next_offset = await self._history(ranked)
         else:
             results, next_offset = await self._page(ranked)
-        if not results and not self._progress.following:
-            raise GraphUnavailable("graph does not answer: whether nothing matches is not known")
+        if not results:
+            self._progress.demand_following("nothing matches")
         return self._answer(space, query, question, results, next_offset)
 
     async def _question(self, space: str, query: SearchQuery) -> Question:
