@@ -230,13 +230,13 @@ class BareNeo4j:
 
     @staticmethod
     async def _in(tx: AsyncManagedTransaction, text: str, /, **bound: object) -> list[list[Any]]:
-        return list(await (await tx.run(_planned_once(text), given=bound)).values())
+        return list(await (await tx.run(_bound(text), given=bound)).values())
 
 
 @cache
-def _planned_once(text: str) -> str:
+def _bound(text: str) -> str:
     """Return a statement that Neo4j does not plan anew for each length of each list."""
-    return "CYPHER replan=skip " + re.sub(r"[$]([a-z]+)", r"$given.\1", text)
+    return re.sub(r"[$]([a-z]+)", r"$given.\1", text)
 
 
 def _most_sharing(

@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from tests.bench.bare_neo4j import BareNeo4j
 from tests.bench.bare_sqlite import BareSqlite, Said
 from tests.bench.servers import agent
+from tests.bench.used_before import use
 
 RELATIONS = ("KNOWS", "USES", "OWNS", "READS", "CALLS")
 CLIQUE = 30
@@ -87,10 +88,11 @@ def settings(folder: Path) -> Iterator[SqliteConfig | Neo4jConfig]:
 async def grown(
     chosen: SqliteConfig | Neo4jConfig, nodes: int, edges: int, hub_edges: int
 ) -> AsyncIterator[Grown]:
-    """A store with so many nodes and edges, the clique and the hub."""
+    """A store with so many nodes and edges, the clique and the hub, that was used before."""
     app = await build_on(chosen)
     await app.start()
     try:
+        await use(app)
         await app._store.write(agent().space, _first)
         bare: BareSqlite | BareNeo4j
         if isinstance(chosen, Neo4jConfig):

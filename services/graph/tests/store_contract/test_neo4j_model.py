@@ -1,7 +1,6 @@
 """How the graph stands in Neo4j: readable to a person, whole, and found by index."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import neo4j_at_hand
@@ -9,22 +8,10 @@ import neo4j_wholeness
 import pytest
 from agreed_space import agree
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.neo4j import (
-    erasing,
-    filters,
-    flushing,
-    layers,
-    patterns,
-    statements,
-    succession,
-    viewing,
-    writing,
-)
-from concord_graph.adapters.neo4j.patterns import THEN, Known
+from concord_graph.adapters.neo4j import viewing
 from concord_graph.adapters.neo4j.store import Neo4jStore
 from concord_graph.domain.items import ItemKind
-from concord_graph.domain.spelling import NameKind
-from concord_graph.ports import MemoryFilter, Writes
+from concord_graph.ports import Writes
 from graph_world import START, SUPERSEDES, Calls, Clock, Json, World, micros, opened_store, struct
 
 ENDS = ("source_id", "target_id")
@@ -137,125 +124,6 @@ async def test_the_graph_is_whole_after_all_kinds_of_writes(live: World) -> None
     await home.delete_node(await home.get_node("Oslo"), cascade=True)
 
     assert neo4j_wholeness.wrong() == {}
-
-
-def _reads() -> dict[str, Callable[[Known], str]]:
-    def walked(known: Known, *, whole: bool, constitutive: bool = False) -> str:
-        return statements.walked(
-            known,
-            ENDS,
-            "",
-            hide_superseded=not whole,
-            whole=whole,
-            constitutive=constitutive,
-            facts=whole,
-        )
-
-    found: dict[str, Callable[[Known], str]] = {
-        "triple": statements.of_triple,
-        "external id": statements.of_external_id,
-        "kinds": statements.kinds,
-        "lineage": statements.lineage,
-        "is held": statements.is_held,
-        "by name": lambda known: statements.found(known, by_name=True),
-        "by id": lambda known: statements.found(known, by_name=False),
-        "steps": lambda known: walked(known, whole=False),
-        "whole steps": lambda known: walked(known, whole=True),
-        "constitutive steps": lambda known: walked(known, whole=False, constitutive=True),
-        "hops": lambda known: statements.hops(
-            known, ENDS, "", hide_superseded=True, constitutive=False
-        ),
-        "constitutive hops": lambda known: statements.hops(
-            known, ENDS, "", hide_superseded=True, constitutive=True
-        ),
-        "degrees": lambda known: statements.degrees(known, ENDS),
-        "nodes": statements.listed_nodes,
-        "edges": lambda known: statements.listed_edges(
-            known, "", stated=True, by_participant=False
-        ),
-        "edges by participant": lambda known: statements.listed_edges(
-            known, "", stated=True, by_participant=True
-        ),
-        "memories": lambda known: statements.listed_memories(
-            known, filters.memory_tests(MemoryFilter(), known, facts=True)[0]
-        ),
-        "counts": lambda known: statements.counted(known, stated=True, facts=True),
-        "turns": lambda known: layers._turns(known, stated=True),
-        "entries": lambda known: layers._entries(known, ""),
-        "entry counts": lambda known: layers._entry_counts(known, stated=True),
-        "whole row": lambda known: succession.row(known, whole=True),
-        "row": lambda known: succession.row(known, whole=False),
-        "declared": succession.declared,
-        "relations": succession.listed_relations,
-    }
-    for kind in ITEMS:
-        found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(
-            kind, known, facts=True
-        )  # type: ignore[misc] # the default binds the loop's value
-        found[f"all of {kind.name}"] = lambda known, kind=kind: statements.live_items(  # type: ignore[misc] # as above
-            kind, known, stated=True, facts=True
-        )
-    for kind in ITEMS[1:]:
-        found[f"successors of {kind.name}"] = lambda known, kind=kind: statements.successors(  # type: ignore[misc] # as above
-            kind, known
-        )
-    return found
-
-
-def _others() -> dict[str, str]:
-    return {
-        "flush": flushing.FLUSH,
-        "mark": flushing.MARK,
-        "lock": writing._LOCK,
-        "learnt": statements.LEARNT,
-        "latest change": viewing._LATEST_CHANGE,
-        "rivals": succession.RIVALS,
-        "beside": succession.beside(whole=True),
-        "beside of a triple": succession.beside(whole=False),
-        "first change": layers._FIRST_SEQ,
-        "erase": erasing._ERASE,
-        **{f"names of {kind.name}": layers._names_near(kind) for kind in NameKind},
-    }
-
-
-STATEMENTS = _others() | {
-    f"{name}, {'now' if known is None else 'then'}": text(known)
-    for name, text in _reads().items()
-    for known in (None, THEN)
-}
-
-
-@pytest.mark.parametrize("name", STATEMENTS)
-async def test_every_plan_begins_with_a_seek(live: World, name: str) -> None:  # noqa: ARG001
-    """G9 In a new store too, whose plans are kept: nothing goes through all there is of a label."""
-    text = patterns.scoped(STATEMENTS[name]).replace("replan=skip", "replan=force")
-    with neo4j_at_hand.driver().session() as session:
-        plan = session.run(f"EXPLAIN {text}", given={"space": "home"}).consume().plan
-
-    assert plan is not None
-    assert [step for step in _steps(plan) if "Scan" in step] == []
-
-
-def _steps(plan: dict[str, object]) -> list[str]:
-    children = plan.get("children", [])
-    assert isinstance(children, list)
-    return [str(plan["operatorType"]), *(step for child in children for step in _steps(child))]
-
-
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_every_labelled_node_is_of_the_space(name: str) -> None:
-    """G13 The one builder puts the space into each; nothing is bound but by name."""
-    text = patterns.scoped(STATEMENTS[name])
-    nodes = patterns._NODE.findall(text)
-
-    assert nodes
-    assert all(inner.startswith("space: $given.space") for _, inner in nodes)
-
-
-def test_a_statement_without_a_space_is_refused() -> None:
-    """G13 There is none to forget it in."""
-    with pytest.raises(ValueError, match="without a node of the space"):
-        patterns.scoped("MATCH (n) RETURN n")
 
 
 async def test_spaces_do_not_wait_for_each_other(tmp_path: Path) -> None:

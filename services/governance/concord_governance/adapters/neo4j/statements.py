@@ -12,7 +12,6 @@ from functools import cache
 from typing import Final
 
 _PARAMETER: Final = re.compile(r"\$(\w+)")
-_PLANNED_ONCE: Final = "CYPHER replan=skip "  # each starts with a seek in an index, at any size
 
 # one row a proposal: itself, its newest revision, that one's consents
 _WHOLE: Final = (
@@ -151,5 +150,5 @@ CONFIRM: Final = "MATCH (u:ConcordUnconfirmed {space: $space, memory_id: $memory
 
 @cache
 def planned(text: str) -> str:
-    """Return a statement as it is sent: its plan is kept, what it binds is one map."""
-    return _PLANNED_ONCE + _PARAMETER.sub(r"$given.\1", text)
+    """Return a statement as it is sent: what it binds is one map."""
+    return _PARAMETER.sub(r"$given.\1", text)

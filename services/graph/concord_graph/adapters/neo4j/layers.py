@@ -26,8 +26,9 @@ CHANGE = (
 )
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
-    "MATCH (c:Change) WHERE c.record_time >= $time AND c.seq > 0"
-    " RETURN c.seq ORDER BY c.record_time, c.seq LIMIT 1"
+    "MATCH (c:Change) USING INDEX SEEK c:Change(space, record_time, seq)"
+    " WHERE c.record_time >= $time AND c.seq > 0"
+    " RETURN c.seq ORDER BY c.space, c.record_time, c.seq LIMIT 1"
 )
 # where names of a kind stand: the live label, the two sortings, and the name itself
 _SPELT = {
@@ -129,8 +130,8 @@ async def operations(
         bound["beyond"] = beyond
     order = "ASC" if filter_.oldest_first else "DESC"
     text = (
-        f"MATCH (c:Change) WHERE c.seq > 0{tests} RETURN {CHANGE} ORDER BY c.seq {order}"
-        " LIMIT $limit"
+        f"MATCH (c:Change) WHERE c.seq > 0{tests} RETURN {CHANGE}"
+        f" ORDER BY c.space {order}, c.seq {order} LIMIT $limit"
     )
     return [change(row) for row in await door.ask(text, **bound, limit=limit)]
 
@@ -156,14 +157,15 @@ def change(row: Row) -> Change:
 
 @cache
 def _turns(known: Known, *, stated: bool) -> str:
+    index = "session_id" if known else "session_id, turn_order, create_time, id"
     return (
-        f"{bringing(known)}MATCH {seen('m', 'Turn', known, 'session_id: $session')}"
+        f"{bringing(known)}MATCH {seen('m', 'Turn', known, 'session_id: $session', by=index)}"
         f"{' AND ' + in_time('m') if stated else ''} AND m.turn_order >= $order"
         " AND m.create_time IS NOT NULL AND m.id IS NOT NULL"
         " AND (m.turn_order > $order OR m.create_time > $time"
         " OR m.create_time = $time AND m.id > $id)"
         " RETURN m.turn_order, m.create_time, m.id"
-        " ORDER BY m.turn_order, m.create_time, m.id LIMIT $limit"
+        " ORDER BY m.space, m.session_id, m.turn_order, m.create_time, m.id LIMIT $limit"
     )
 
 
@@ -172,7 +174,8 @@ def _names_near(kind: NameKind) -> str:
     label, *sortings, name = _SPELT[kind]
     branches = [
         f"MATCH (x:{label}) WHERE x.{key} {test} ${place}"
-        f" WITH DISTINCT x.{key} AS place, x.{name} AS name ORDER BY place {order} LIMIT $most"
+        f" WITH DISTINCT x.space AS space, x.{key} AS place, x.{name} AS name"
+        f" ORDER BY space {order}, place {order} LIMIT $most"
         " RETURN name"
         for key, place in zip(sortings, ("folded", "backwards"), strict=True)
         for test, order in ((">=", "ASC"), ("<", "DESC"))
@@ -187,7 +190,8 @@ def _entries(known: Known, tests: str) -> str:
     return (
         f"{bringing(known)}RETURN COLLECT {{ MATCH {pattern} AND (t.rank < $rank OR"
         " t.rank = $rank AND t.record_from < $time) RETURN properties(t)"
-        " ORDER BY t.rank DESC, t.record_from DESC SKIP $skip LIMIT $limit"
+        " ORDER BY t.space DESC, t.kind DESC, t.rank DESC, t.record_from DESC"
+        " SKIP $skip LIMIT $limit"
         f" }}, COUNT {{ MATCH {pattern} }}"
     )
 

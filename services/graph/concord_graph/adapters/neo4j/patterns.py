@@ -25,9 +25,6 @@ Known = str | None
 
 THEN: Final = "ask.record"
 """What a statement for the past asks about: each of its $asked brings an instant along."""
-PLANNED_ONCE: Final = "CYPHER replan=skip "
-"""Keeps a plan when sizes change: each starts with seeks in an index, in any store (a test looks),
-and planning one costs more than a thousand of its runs."""
 CONSTITUTIVE: Final = int(EdgeType.CONSTITUTIVE)
 ALIAS: Final = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
 LIVE: Final = {ItemKind.NODE: "Entity", ItemKind.EDGE: "Edge", ItemKind.MEMORY: "Memory"}
@@ -78,16 +75,22 @@ def scoped(text: str) -> str:
     result, count = _NODE.subn(bound, text)
     if not count:
         raise ValueError(f"a statement without a node of the space: {text}")
-    return PLANNED_ONCE + _PARAMETER.sub(r"$given.\1", result)
+    return _PARAMETER.sub(r"$given.\1", result)
 
 
-def seen(alias: str, label: str, known: Known, keys: str = "") -> str:
-    """Return a pattern of nodes that bore a live label at an instant, up to and with its WHERE."""
+def seen(alias: str, label: str, known: Known, keys: str = "", *, by: str = "") -> str:
+    """Return a pattern of nodes that bore a live label at an instant, up to and with its WHERE.
+
+    `by`: the properties of the index to seek in, behind the space. It is named where a small store,
+    or one with hubs, leads Neo4j to read a whole other one.
+    """
     inner = f" {{{keys}}}" if keys else ""
+    version, says = (label, "") if known is None else _LABELS[label]
+    index = f" USING INDEX SEEK {alias}:{version}(space, {by})" if by else ""
+    pattern = f"({alias}:{version}{inner}){index} WHERE"
     if known is None:
-        return f"({alias}:{label}{inner}) WHERE true"
-    version, says = _LABELS[label]
-    return f"({alias}:{version}{inner}) WHERE {was_known(alias, known)} AND {says.format(alias)}"
+        return f"{pattern} true"
+    return f"{pattern} {was_known(alias, known)} AND {says.format(alias)}"
 
 
 def was_known(alias: str, known: str) -> str:

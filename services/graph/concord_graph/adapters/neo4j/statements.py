@@ -90,7 +90,7 @@ def found(known: Known, *, by_name: bool) -> str:
 def lineage(known: Known) -> str:
     """Select the live lineage edges that start or end at $ids."""
     return " UNION ".join(
-        f"{bringing(known)}MATCH {seen('l', 'Lineage', known)} AND l.{end} IN $ids"
+        f"{bringing(known)}MATCH {seen('l', 'Lineage', known, by=end)} AND l.{end} IN $ids"
         " RETURN properties(l) AS edge"
         for end in ("source_id", "target_id")
     )
@@ -187,7 +187,7 @@ def degrees(known: Known, ends: tuple[str, ...]) -> str:
     """Select (id, how many live edges it has, at most $limit) of $ids."""
     scope = "id" if known is None else "id, ask"
     branches = " UNION ALL ".join(
-        f"MATCH {seen('e', 'Edge', known, f'{end}: id')} RETURN 1 AS one" for end in ends
+        f"MATCH {seen('e', 'Edge', known, f'{end}: id', by=end)} RETURN 1 AS one" for end in ends
     )
     return (
         f"UNWIND $ids AS id {bringing(known)}CALL ({scope}) {{ CALL ({scope}) {{ {branches} }}"
@@ -201,7 +201,7 @@ def listed_nodes(known: Known) -> str:
     return (
         f"{bringing(known)}MATCH {seen('n', 'Entity', known)} AND n.name > $after"
         " AND ($label = '' OR n.label = $label)"
-        " RETURN properties(n) ORDER BY n.name LIMIT $limit"
+        " RETURN properties(n) ORDER BY n.space, n.name LIMIT $limit"
     )
 
 
@@ -214,24 +214,29 @@ def listed_edges(known: Known, tests: str, *, stated: bool, by_participant: bool
     start, keys = bringing(known), ""
     if by_participant:
         start += (
-            "MATCH (p:Participation {name: $participants[0]}) WHERE p.edge_id > $after"
-            f" WITH p{'' if known is None else ', ask'} ORDER BY p.edge_id "
+            "MATCH (p:Participation {name: $participants[0]})"
+            " USING INDEX SEEK p:Participation(space, name, edge_id) WHERE p.edge_id > $after"
+            f" WITH p{'' if known is None else ', ask'} ORDER BY p.space, p.name, p.edge_id "
         )
         keys = "id: p.edge_id"
     conditions = [seen("e", "Edge", known, keys), "e.id > $after"]
     conditions += [tests] if tests else []
     conditions += [held_then(ItemKind.EDGE, known)] if stated else []
-    return f"{start}MATCH {' AND '.join(conditions)} RETURN e.id ORDER BY e.id LIMIT $limit"
+    return (
+        f"{start}MATCH {' AND '.join(conditions)} RETURN e.id ORDER BY e.space, e.id LIMIT $limit"
+    )
 
 
 @cache
 def listed_memories(known: Known, tests: str) -> str:
     """Select (create_time, id) of live memories that pass the tests, newest first."""
+    index = "create_time, id" if known is None else ""
     return (
-        f"{bringing(known)}MATCH {seen('m', 'Memory', known)}"
+        f"{bringing(known)}MATCH {seen('m', 'Memory', known, by=index)}"
         " AND m.create_time <= $before_time AND m.id IS NOT NULL"
         f" AND (m.create_time < $before_time OR m.id < $before_id){tests}"
-        " RETURN m.create_time, m.id ORDER BY m.create_time DESC, m.id DESC LIMIT $limit"
+        " RETURN m.create_time, m.id"
+        " ORDER BY m.space DESC, m.create_time DESC, m.id DESC LIMIT $limit"
     )
 
 
@@ -361,7 +366,7 @@ def _at_ends(known: Known, label: str, ends: tuple[str, ...], tests: str) -> str
 def _each_end(known: Known, label: str, ends: tuple[str, ...], tests: str) -> list[str]:
     """Return the patterns of live edges at $ids as e, each in one of them."""
     return [
-        f"{bringing(known)}MATCH {seen('e', label, known)} AND e.{end} IN $ids"
+        f"{bringing(known)}MATCH {seen('e', label, known, by=end)} AND e.{end} IN $ids"
         f"{' AND NOT e.source_id IN $ids' if place else ''} AND {tests}"
         for place, end in enumerate(ends)
     ]

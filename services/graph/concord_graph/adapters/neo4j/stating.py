@@ -77,7 +77,7 @@ PUT: Final = (
 def sources(known: Known) -> str:
     """Return the live memories that state edge e, by id, at most MOST_SOURCES."""
     return (
-        f"COLLECT {{ MATCH {seen('p', 'Support', known, 'edge_id: e.id')}"
+        f"COLLECT {{ MATCH {seen('p', 'Support', known, 'edge_id: e.id', by='edge_id')}"
         f" MATCH {seen('d', 'Memory', known, 'id: p.memory_id')}"
         f" RETURN d.id AS id ORDER BY id LIMIT {MOST_SOURCES} }}"
     )
@@ -132,7 +132,7 @@ def followers(known: Known) -> str:
     return (
         f"UNWIND $asked AS ask MATCH {item('m', ItemKind.MEMORY, known)} {_facts(known)}"
         f" WITH m, e{record} {succession.with_followers(known, f'm, e{record}')}"
-        f" MATCH {seen('q', 'Support', known, 'edge_id: successor')}"
+        f" MATCH {seen('q', 'Support', known, 'edge_id: successor', by='edge_id')}"
         f" MATCH {seen('d', 'Memory', known, 'id: q.memory_id')} AND d.id <> m.id"
         " RETURN DISTINCT m.id AS id, d.id AS successor"
     )

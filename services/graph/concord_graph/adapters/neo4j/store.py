@@ -57,7 +57,8 @@ _UNANNOUNCED = (
     " RETURN m.space, collect(m.id)"
 )
 _CHANGES = (
-    f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE} ORDER BY c.seq LIMIT $limit"
+    f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE}"
+    " ORDER BY c.space, c.seq LIMIT $limit"
 )
 _TALLIED = "MATCH (s:Space) WHERE s.tally IS NOT NULL RETURN s.space ORDER BY s.space"
 _HEADS = "MATCH (s:Space) WHERE s.seq > 0 RETURN s.space, s.seq ORDER BY s.space"

@@ -199,9 +199,12 @@ def beside(*, whole: bool) -> str:
 
 
 RIVALS: Final = (
-    "MATCH (e:Edge {relation: $relation}) WHERE e.source_id IS NOT NULL"
+    "MATCH (e:Edge {relation: $relation})"
+    " USING INDEX SEEK e:Edge(space, relation, source_id, effective_from)"
+    " WHERE e.source_id IS NOT NULL"
     " AND e.effective_from IS NOT NULL AND EXISTS { MATCH (s:Edge {source_id: e.source_id,"
-    " relation: e.relation}) WHERE s.effective_from <> e.effective_from"
+    " relation: e.relation}) USING INDEX SEEK s:Edge(space, relation, source_id, effective_from)"
+    " WHERE s.effective_from IS NOT NULL AND s.effective_from <> e.effective_from"
     " AND s.target_id <> e.target_id } RETURN e.id LIMIT $limit"
 )
 """The live edges of $relation whose source has another value of it at another instant."""
@@ -220,7 +223,7 @@ def listed_relations(known: Known) -> str:
     """Select the relations that are declared, with a name after $after, by name."""
     return (
         f"{bringing(known)}MATCH {seen('r', 'Relation', known)} AND r.name > $after"
-        " RETURN properties(r) ORDER BY r.name LIMIT $limit"
+        " RETURN properties(r) ORDER BY r.space, r.name LIMIT $limit"
     )
 
 
@@ -234,6 +237,9 @@ def _row(alias: str, other: str, known: Known, *, whole: bool) -> str:
 
 def _this_row(alias: str, known: Known, *, whole: bool) -> str:
     """Return the live edges in the row of $source, $relation and $target, up to the WHERE."""
-    keys = "source_id: $source, relation: $relation"
-    pattern = seen(alias, "Edge", known, keys if whole else f"{keys}, target_id: $target")
+    keys, index = "source_id: $source, relation: $relation", "relation, source_id, effective_from"
+    if not whole:
+        keys += ", target_id: $target"
+        index = "source_id, relation, target_id, effective_from"
+    pattern = seen(alias, "Edge", known, keys, by="source_id" if known else index)
     return f"{pattern} AND {alias}.effective_from IS NOT NULL"

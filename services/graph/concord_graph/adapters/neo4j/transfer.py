@@ -11,12 +11,12 @@ from concord_graph.domain.items import Access, Record
 from concord_graph.ports import Author, Ref
 
 ACCESSES: Final = (
-    "MATCH (a:Access) WHERE a.id > $after RETURN a.id, a.last_time, a.count ORDER BY a.id"
+    "MATCH (a:Access) WHERE a.id > $after RETURN a.id, a.last_time, a.count ORDER BY a.space, a.id"
     " LIMIT $limit"
 )
 PUT_ACCESSES: Final = "UNWIND $accesses AS fields CREATE (a:Access {id: fields.id}) SET a += fields"
 _NONCES: Final = (
-    "MATCH (n:Nonce) WHERE n.nonce > $after RETURN n.nonce ORDER BY n.nonce LIMIT $limit"
+    "MATCH (n:Nonce) WHERE n.nonce > $after RETURN n.nonce ORDER BY n.space, n.nonce LIMIT $limit"
 )
 _GENESIS: Final = "MATCH (g:Genesis) RETURN g.envelope"
 _REFUSE: Final = (

@@ -1,0 +1,221 @@
+"""What Neo4j reads to answer: each statement seeks what it needs, in a store of any size."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+import neo4j_at_hand
+import pytest
+from concord_graph.adapters.neo4j import (
+    erasing,
+    filters,
+    flushing,
+    layers,
+    patterns,
+    sketches,
+    statements,
+    store,
+    succession,
+    viewing,
+    writing,
+)
+from concord_graph.adapters.neo4j.patterns import THEN, Known
+from concord_graph.domain.items import ItemKind
+from concord_graph.domain.spelling import NameKind
+from concord_graph.ports import MemoryFilter
+from graph_world import Calls, World
+
+ENDS = ("source_id", "target_id")
+ITEMS = (ItemKind.NODE, ItemKind.EDGE, ItemKind.MEMORY)
+Step = tuple[str, str]
+
+
+def _reads() -> dict[str, Callable[[Known], str]]:
+    def walked(known: Known, *, whole: bool, constitutive: bool = False) -> str:
+        return statements.walked(
+            known,
+            ENDS,
+            "",
+            hide_superseded=not whole,
+            whole=whole,
+            constitutive=constitutive,
+            facts=whole,
+        )
+
+    found: dict[str, Callable[[Known], str]] = {
+        "triple": statements.of_triple,
+        "external id": statements.of_external_id,
+        "kinds": statements.kinds,
+        "lineage": statements.lineage,
+        "is held": statements.is_held,
+        "by name": lambda known: statements.found(known, by_name=True),
+        "by id": lambda known: statements.found(known, by_name=False),
+        "steps": lambda known: walked(known, whole=False),
+        "whole steps": lambda known: walked(known, whole=True),
+        "constitutive steps": lambda known: walked(known, whole=False, constitutive=True),
+        "hops": lambda known: statements.hops(
+            known, ENDS, "", hide_superseded=True, constitutive=False
+        ),
+        "constitutive hops": lambda known: statements.hops(
+            known, ENDS, "", hide_superseded=True, constitutive=True
+        ),
+        "degrees": lambda known: statements.degrees(known, ENDS),
+        "nodes": statements.listed_nodes,
+        "edges": lambda known: statements.listed_edges(
+            known, "", stated=True, by_participant=False
+        ),
+        "edges by participant": lambda known: statements.listed_edges(
+            known, "", stated=True, by_participant=True
+        ),
+        "memories": lambda known: statements.listed_memories(
+            known, filters.memory_tests(MemoryFilter(), known, facts=True)[0]
+        ),
+        "counts": lambda known: statements.counted(known, stated=True, facts=True),
+        "turns": lambda known: layers._turns(known, stated=True),
+        "entries": lambda known: layers._entries(known, ""),
+        "entry counts": lambda known: layers._entry_counts(known, stated=True),
+        "whole row": lambda known: succession.row(known, whole=True),
+        "row": lambda known: succession.row(known, whole=False),
+        "declared": succession.declared,
+        "relations": succession.listed_relations,
+    }
+    for kind in ITEMS:
+        found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(
+            kind, known, facts=True
+        )  # type: ignore[misc] # the default binds the loop's value
+        found[f"all of {kind.name}"] = lambda known, kind=kind: statements.live_items(  # type: ignore[misc] # as above
+            kind, known, stated=True, facts=True
+        )
+    for kind in ITEMS[1:]:
+        found[f"successors of {kind.name}"] = lambda known, kind=kind: statements.successors(  # type: ignore[misc] # as above
+            kind, known
+        )
+    return found
+
+
+def _others() -> dict[str, str]:
+    return {
+        "flush": flushing.FLUSH,
+        "mark": flushing.MARK,
+        "lock": writing._LOCK,
+        "learnt": statements.LEARNT,
+        "latest change": viewing._LATEST_CHANGE,
+        "rivals": succession.RIVALS,
+        "beside": succession.beside(whole=True),
+        "beside of a triple": succession.beside(whole=False),
+        "first change": layers._FIRST_SEQ,
+        "erase": erasing._ERASE,
+        "sketches": sketches._IN_STORE,
+        "feed": store._CHANGES,
+        **{f"names of {kind.name}": layers._names_near(kind) for kind in NameKind},
+    }
+
+
+STATEMENTS = _others() | {
+    f"{name}, {'now' if known is None else 'then'}": text(known)
+    for name, text in _reads().items()
+    for known in (None, THEN)
+}
+
+
+OF_ALL = {
+    "lock": "(?:Space|Functional)",  # of relations those that hold one value: a few
+    "flush": "Space",
+    "erase": "Request",  # receipts that may tell of what is erased
+    "memories, then": "MemoryVersion",  # what was known at an instant has no order of its own
+    **{name: r"\w+" for name in STATEMENTS if name.startswith(("counts,", "all of"))},
+}
+"""The statements that read all of a space by intention, and which label."""
+
+
+async def _some(home: Calls) -> None:
+    """Write a little of each, so that no count is nought and each index seems as good."""
+    for ends in (("one", "two"), ("two", "three")):
+        await home.put_edge(ends[0], "WROTE", ends[1])
+    await home.add("Some words", id="first")
+    await home.add("Other words\n\nSupersedes: [[memory:first]]", id="second")
+
+
+@pytest.mark.parametrize("filled", [False, True], ids=["in an empty store", "in a small one"])
+async def test_every_plan_seeks_by_more_than_the_space(
+    live: World, home: Calls, filled: bool
+) -> None:
+    """G9 Nothing goes through all there is of a label, nor through all of it in a space.
+
+    Plans are made while a store is small, and serve it for some time while it grows.
+    """
+    assert live
+    if filled:
+        await _some(home)
+    plans = _plans(STATEMENTS)
+    broad = {name: found for name, steps in plans.items() if (found := _broad(name, steps))}
+
+    assert broad == {}
+
+
+def _plans(names: Iterable[str]) -> dict[str, list[Step]]:
+    """Return the plans that the store makes of statements now."""
+    found = {}
+    with neo4j_at_hand.driver().session() as session:
+        for name in names:
+            asked = f"EXPLAIN CYPHER replan=force {patterns.scoped(STATEMENTS[name])}"
+            plan = session.run(asked, given={"space": "home"}).consume().plan
+            assert plan is not None
+            found[name] = list(_steps(plan))
+    return found
+
+
+def _broad(name: str, steps: list[Step]) -> list[str]:
+    """Return the steps of a statement's plan that read all of a label, or all of a space's."""
+    meant = rf"\w+:{OF_ALL.get(name, 'nothing')}\("
+    return [
+        f"{operator} {details}"
+        for operator, details in steps
+        if ("Scan" in operator or ("Seek" in operator and not _narrow(details)))
+        and not re.search(meant, details)
+    ]
+
+
+def _narrow(details: str) -> bool:
+    """Whether a seek bounds another property than the space."""
+    tests = details.partition(" WHERE ")[2].partition(", cache[")[0].split(" AND ")
+    return any("space = " not in test and "IS NOT NULL" not in test for test in tests)
+
+
+def _steps(plan: dict[str, object]) -> Iterator[Step]:
+    """Yield each step's operator and what it says of itself."""
+    said, children = plan["args"], plan.get("children", [])
+    assert isinstance(said, dict)
+    assert isinstance(children, list)
+    yield str(plan["operatorType"]), str(said.get("Details", ""))
+    for child in children:
+        yield from _steps(child)
+
+
+async def test_pages_are_read_in_the_order_of_an_index(live: World, home: Calls) -> None:
+    """G9 G14 A page costs what it holds: nothing sorts all that would come after it."""
+    assert live
+    await _some(home)
+    listed = ("nodes, now", "memories, now", "relations, now", "feed", "sketches", "latest change")
+    sorting = {
+        name: found
+        for name, steps in _plans(listed).items()
+        if (found := [operator for operator, _ in steps if re.match("Top|Sort", operator)])
+    }
+
+    assert sorting == {}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_labelled_node_is_of_the_space(name: str) -> None:
+    """G13 The one builder puts the space into each; nothing is bound but by name."""
+    text = patterns.scoped(STATEMENTS[name])
+    nodes = patterns._NODE.findall(text)
+
+    assert nodes
+    assert all(inner.startswith("space: $given.space") for _, inner in nodes)
+
+
+def test_a_statement_without_a_space_is_refused() -> None:
+    """G13 There is none to forget it in."""
+    with pytest.raises(ValueError, match="without a node of the space"):
+        patterns.scoped("MATCH (n) RETURN n")
