@@ -10,7 +10,7 @@ ONLY_SQLITE = {
     "test_migrations.py": _STEPS,
     "test_erased_bytes.py": "looks for bytes in the file and its log; Neo4j keeps them until its "
     "operator compacts the store (spec M4)",
-    "test_statement_plans.py": "SQLite's plans; Neo4j's are in store_contract/test_neo4j_model.py",
+    "test_statement_plans.py": "SQLite's plans; Neo4j's are in store_contract/test_neo4j_plans.py",
     "test_contexts.py::test_contexts_of_an_older_store": _STEPS,
     "test_dialogue.py::test_turns_from_before_orders_were_counted": _STEPS,
     "test_near_names.py::test_names_of_an_older_store_are_suggested": _STEPS,
@@ -28,6 +28,7 @@ ONLY_NEO4J = {
     "store_contract/test_second_line.py": "the flush statement's guard; SQLite has triggers",
     "store_contract/test_server_killed.py": "SQLite has no server",
     "store_contract/test_neo4j_model.py": "what a person sees in Neo4j Browser, and how it is read",
+    "store_contract/test_neo4j_plans.py": "Neo4j's plans; SQLite's are in test_statement_plans.py",
     "store_contract/test_neo4j_start.py": "a server that cannot be used; SQLite has a file",
 }
 

@@ -155,7 +155,7 @@ async def test_a_full_disk_is_told_and_passes(live: World, home: Calls) -> None:
 
     assert failure.code.name == "UNAVAILABLE"
     assert failure.reason == "ERROR_REASON_UNAVAILABLE"
-    assert "see whether its disk is full" in failure.message
+    assert "see whether there is room left" in failure.message
     assert found.node.id == node.id
     assert (await home.graph.UpsertNode(request)).created
 

@@ -165,7 +165,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.StoreFileUnusable: lambda _: Failure(
         _Code.UNAVAILABLE,
         "ERROR_REASON_UNAVAILABLE",
-        "The store's file cannot be read or written: see whether its disk is full or read-only.",
+        "The store's file cannot be read or written: see whether there is room left for it.",
     ),
     exceptions.StoreUnavailable: lambda _: Failure(
         _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The store does not answer."
