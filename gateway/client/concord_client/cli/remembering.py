@@ -113,13 +113,12 @@ def add(
 
 def stated_fact(stated: str) -> "Fact":
     """A fact as it is written on the command line."""
-    from concord.type.v1.type_pb2 import Fact
+    from concord_client.facts import fact_of
 
-    parts = [part.strip() for part in stated.split("|")]
-    if len(parts) != 3:
-        raise typer.BadParameter(f'not "SUBJECT|RELATION|OBJECT": {stated}', param_hint="--fact")
-    subject, relation, target = parts
-    return Fact(subject=subject, relation=relation, object=target)
+    try:
+        return fact_of(stated)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--fact") from error
 
 
 def with_links(content: str, links: dict[str, list[str] | None]) -> str:

@@ -9,6 +9,7 @@ from concord.type.v1 import type_pb2
 from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_client.facts import fact_of
 from concord_client.importers.folder import Found, markdown_files
 from concord_client.importers.front_matter import list_of, split, text_of, time_of
 from concord_client.importers.outcome import (
@@ -107,10 +108,10 @@ def _lineage(keys: Mapping[str, object], key: str) -> str:
 
 
 def _fact(entry: str) -> type_pb2.Fact:
-    subject, relation, target = ([part.strip() for part in entry.split("|")] + ["", ""])[:3]
-    if entry.count("|") != 2 or not (subject and relation and target):
-        raise ItemUnreadable(f'facts: not "SUBJECT|RELATION|OBJECT": {entry[:60]!r}')
-    return type_pb2.Fact(subject=subject, relation=relation, object=target)
+    try:
+        return fact_of(entry)
+    except ValueError as error:
+        raise ItemUnreadable(f"facts: {error}") from error
 
 
 def _hides_what_follows(body: str) -> bool:
