@@ -20,7 +20,7 @@ _WHOLE: Final = (
 )
 _NEWEST_FIRST: Final = (
     " p.number < $before AND (size($statuses) = 0 OR p.status IN $statuses)"
-    f" WITH p ORDER BY p.number DESC LIMIT $limit{_WHOLE} ORDER BY p.number DESC"
+    f" WITH p ORDER BY p.space DESC, p.number DESC LIMIT $limit{_WHOLE} ORDER BY p.number DESC"
 )
 PROPOSAL: Final = f"MATCH (p:ConcordProposal {{space: $space, id: $id}}){_WHOLE}"
 PROPOSAL_NUMBERED: Final = f"MATCH (p:ConcordProposal {{space: $space, number: $number}}){_WHOLE}"
@@ -30,7 +30,8 @@ PROPOSALS_ON: Final = (
     f" WHERE{_NEWEST_FIRST}"
 )
 PROPOSAL_COUNT: Final = (
-    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses RETURN count(p)"
+    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses"
+    " AND p.expire_time IS NOT NULL RETURN count(p)"
 )
 DUE: Final = (
     "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $open AND p.expire_time <= $now"
@@ -62,7 +63,7 @@ _SHOWN: Final = (
     " AND ($actor IS NULL OR l.actor = $actor)"
     " AND ($since IS NULL OR coalesce(l.happen_time, l.time) >= $since)"
     " AND ($until IS NULL OR coalesce(l.happen_time, l.time) < $until)"
-    " RETURN l.place, l.time, l.data ORDER BY l.place DESC LIMIT $limit"
+    " RETURN l.place, l.time, l.data ORDER BY l.space DESC, l.place DESC LIMIT $limit"
 )
 ENTRIES: Final = f"MATCH (l:ConcordLeaf {{space: $space}}) WHERE l.place < $before{_SHOWN}"
 ENTRIES_ON: Final = (
