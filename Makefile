@@ -14,7 +14,7 @@ NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -X dev -W error -m pytest
 PARALLEL := -n auto --dist worksteal
 
-.PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench chaos clean baseline locks
+.PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench soak chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -28,13 +28,13 @@ run: $(VENV)/run.stamp ## set up and start the whole system on loopback (DATA=di
 demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away system
 	@$(BIN)/concord demo
 
-test: $(VENV)/dev.stamp ## set up and run every test but the chaos ones
-	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not neo4j" $(ARGS)
+test: $(VENV)/dev.stamp ## set up and run every test but the chaos and soak ones
+	PYTHONASYNCIODEBUG=1 $(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j" $(ARGS)
 
 # This and `make chaos` go without the development mode of `make test`: it takes as long again.
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
 	GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
-	  $(BIN)/python -W error -m pytest $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos" \
+	  $(BIN)/python -W error -m pytest $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)
@@ -66,6 +66,9 @@ baseline: $(VENV)/dev.stamp ## make today's contracts what `buf breaking` compar
 
 bench: $(VENV)/dev.stamp ## print speed as ratios against floors of the same run, and retrieval figures
 	$(BIN)/python -m tests.bench $(ARGS)
+
+soak: $(VENV)/dev.stamp ## play the random walks of `make test` ten times as long
+	$(BIN)/python -W error -m pytest $(PARALLEL) -m soak --timeout 3600 $(ARGS)
 
 chaos: $(VENV)/dev.stamp ## kill -9 at many random points, attack ten thousand times, and look for what was lost
 	$(BIN)/python -W error -m pytest $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)

@@ -53,12 +53,15 @@ class Moved(Space):
         self.writes.calls = copy
 
 
+@pytest.mark.parametrize("examples", [4, pytest.param(30, marks=pytest.mark.soak)])
 @pytest.mark.timeout(900)
-def test_a_moved_space_answers_as_the_original(running: tuple[asyncio.Runner, World]) -> None:
+def test_a_moved_space_answers_as_the_original(
+    running: tuple[asyncio.Runner, World], examples: int
+) -> None:
     """G15 T3 Random writes, moved: the same lines, and every read at any instant."""
     run_state_machine_as_test(
         lambda: Moved(*running),  # type: ignore[arg-type] # called once for an example
-        settings=settings(LIMITS, max_examples=30, stateful_step_count=15),
+        settings=settings(LIMITS, max_examples=examples, stateful_step_count=15),
     )
 
 
@@ -165,16 +168,17 @@ async def test_edges_move_that_took_over_several_facts_at_once(
     await _comes_over(live)
 
 
+@pytest.mark.parametrize("examples", [8, pytest.param(40, marks=pytest.mark.soak)])
 @pytest.mark.timeout(600)
 def test_erased_layered_and_declared_things_move_too(
-    running: tuple[asyncio.Runner, World],
+    running: tuple[asyncio.Runner, World], examples: int
 ) -> None:
     """G15 M2 M4 T2 Erasures, layers and declarations: the same lines, and states of any time."""
     runner, live = running
     deeds = st.lists(st.tuples(st.integers(0, len(DEEDS) - 1), st.integers(0, 2)), max_size=25)
 
     @given(deeds)
-    @settings(LIMITS, max_examples=40)
+    @settings(LIMITS, max_examples=examples)
     def moves(done: Sequence[tuple[int, int]]) -> None:
         runner.run(_moves(live, done))
 

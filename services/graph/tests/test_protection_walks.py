@@ -1,7 +1,6 @@
 """Random walks over every write, none of which finds a way to what defines the agent."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -41,7 +40,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from transfers import export_of, import_into
 
-EXAMPLES = int(os.environ.get("CONCORD_WALKS", "20"))  # for a night's run: thousands
 NAMES = ("Me", "Honesty", "Candour", "Silence", "Tea", "New")
 MEMORIES = ("core", "old", "heir", "kept", "note", "ghost", "late")
 IDS = (*MEMORIES, *(f"edge:{n}" for n in range(12)), "node:Me", "CORE", " core")
@@ -374,15 +372,18 @@ def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
             runner.run(running.__aexit__(None, None, None))
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.parametrize("examples", [5, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "guarding",
     [Guarding(), Guarding(store=False), Guarding(use_cases=False)],
     ids=["both lines", "the use cases alone", "the store alone"],
 )
-def test_no_walk_of_writes_finds_a_way_through(tmp_path: Path, guarding: Guarding) -> None:
+def test_no_walk_of_writes_finds_a_way_through(
+    tmp_path: Path, guarding: Guarding, examples: int
+) -> None:
     """G4 G5 T2 No sequence of one party's writes changes, hides or adds anything constitutive."""
-    walk_about(tmp_path, guarding, EXAMPLES)
+    walk_about(tmp_path, guarding, examples)
 
 
 def test_without_protection_a_walk_finds_its_way(tmp_path: Path) -> None:
