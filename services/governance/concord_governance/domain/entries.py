@@ -37,6 +37,10 @@ class Action(enum.IntEnum):
     SAFEGUARD_VIOLATION = 18
     CONSENT_REFUSED = 19
     IMPORT = 20
+    KEY_CREATE = 21
+    KEY_REVOKE = 22
+    SPACE_CREATE = 23
+    SPACE_DELETE = 24
 
 
 class Actor(enum.IntEnum):

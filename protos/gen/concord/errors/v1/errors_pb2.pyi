@@ -79,6 +79,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_CONFIRMER_UNKNOWN: _ErrorReason.ValueType  # 24
     """The caller is not among those whose confirmation this erasure waits for. PERMISSION_DENIED."""
+    ERROR_REASON_KEY_REFUSED: _ErrorReason.ValueType  # 25
+    """The key that was asked for would do more than the caller may give, or belongs to a space where the
+    caller has no say. PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or
+    one of `a` with the scope OPERATOR.
+    """
     ERROR_REASON_ITEM_NOT_FOUND: _ErrorReason.ValueType  # 30
     """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
     Metadata: "item_id" as it was asked for.
@@ -170,6 +175,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RESTORE_INVALID: _ErrorReason.ValueType  # 92
     """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
     "signature", "space", "genesis", "export", "expiry", "nonce".
+    """
+    ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 96
+    """The space was deleted: nothing is written there any more, and its name is not used again.
+    FAILED_PRECONDITION. Metadata: "space".
+    """
+    ERROR_REASON_DELETION_INVALID: _ErrorReason.ValueType  # 97
+    """A space with a genesis is deleted on a statement that both slots signed alone, and this one does not
+    verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
+    "expiry", "signature".
     """
     ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 68
     """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
@@ -298,6 +312,11 @@ Example: a page on https://example.com that posts to http://127.0.0.1:7601.
 """
 ERROR_REASON_CONFIRMER_UNKNOWN: ErrorReason.ValueType  # 24
 """The caller is not among those whose confirmation this erasure waits for. PERMISSION_DENIED."""
+ERROR_REASON_KEY_REFUSED: ErrorReason.ValueType  # 25
+"""The key that was asked for would do more than the caller may give, or belongs to a space where the
+caller has no say. PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or
+one of `a` with the scope OPERATOR.
+"""
 ERROR_REASON_ITEM_NOT_FOUND: ErrorReason.ValueType  # 30
 """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
 Metadata: "item_id" as it was asked for.
@@ -389,6 +408,15 @@ Example: a file whose last line is missing.
 ERROR_REASON_RESTORE_INVALID: ErrorReason.ValueType  # 92
 """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
 "signature", "space", "genesis", "export", "expiry", "nonce".
+"""
+ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 96
+"""The space was deleted: nothing is written there any more, and its name is not used again.
+FAILED_PRECONDITION. Metadata: "space".
+"""
+ERROR_REASON_DELETION_INVALID: ErrorReason.ValueType  # 97
+"""A space with a genesis is deleted on a statement that both slots signed alone, and this one does not
+verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
+"expiry", "signature".
 """
 ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 68
 """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",

@@ -77,6 +77,14 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     """The space was imported, as both parties signed: what they had agreed to until then, told whole,
     in as many entries as it takes. All that was recorded elsewhere is told by nothing else.
     """
+    AUDIT_ACTION_KEY_CREATE: _AuditAction.ValueType  # 21
+    """An API key was made, or came with a keys file; blocked when it was refused."""
+    AUDIT_ACTION_KEY_REVOKE: _AuditAction.ValueType  # 22
+    """An API key was revoked; blocked when that was refused."""
+    AUDIT_ACTION_SPACE_CREATE: _AuditAction.ValueType  # 23
+    """A space was made; blocked when it was refused. In the log of `concord:system`."""
+    AUDIT_ACTION_SPACE_DELETE: _AuditAction.ValueType  # 24
+    """A space was deleted; blocked when that was refused. In the log of `concord:system`."""
 
 class AuditAction(_AuditAction, metaclass=_AuditActionEnumTypeWrapper):
     """What an entry is about."""
@@ -132,6 +140,14 @@ AUDIT_ACTION_IMPORT: AuditAction.ValueType  # 20
 """The space was imported, as both parties signed: what they had agreed to until then, told whole,
 in as many entries as it takes. All that was recorded elsewhere is told by nothing else.
 """
+AUDIT_ACTION_KEY_CREATE: AuditAction.ValueType  # 21
+"""An API key was made, or came with a keys file; blocked when it was refused."""
+AUDIT_ACTION_KEY_REVOKE: AuditAction.ValueType  # 22
+"""An API key was revoked; blocked when that was refused."""
+AUDIT_ACTION_SPACE_CREATE: AuditAction.ValueType  # 23
+"""A space was made; blocked when it was refused. In the log of `concord:system`."""
+AUDIT_ACTION_SPACE_DELETE: AuditAction.ValueType  # 24
+"""A space was deleted; blocked when that was refused. In the log of `concord:system`."""
 Global___AuditAction: _TypeAlias = AuditAction  # noqa: Y015
 
 class _AuditActor:
