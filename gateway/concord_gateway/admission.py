@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import grpc
 from concord_chassis.failure import Failure
 from concord_chassis.identity import Caller, TokenIssuer, invalid_credential
 
-from concord_gateway.credentials import Keyring, KeysFileError
+from concord_gateway.credentials import Keyring, KeysFileError, digest_of
 
 AUTHORIZATION = "authorization"
 RENEW_BEFORE = 60.0
@@ -62,14 +63,24 @@ class Tokens:
         return value
 
 
+@dataclass(frozen=True)
+class Admitted:
+    """A caller who was let in."""
+
+    key: str
+    """The digest of the caller's key: what is counted for each key is counted by it."""
+    authorization: str
+    """The `authorization` value to go on with."""
+
+
 class Gate:
     """Turns what a caller presents into what the services trust."""
 
     def __init__(self, keyring: Keyring, tokens: Tokens) -> None:
         self._keyring, self._tokens = keyring, tokens
 
-    def admit(self, authorization: str | None) -> str:
-        """The `authorization` value to go on with.
+    def admit(self, authorization: str | None) -> Admitted:
+        """Who calls.
 
         Raises `Failure`: UNAUTHENTICATED without a key of ours, UNAVAILABLE while the keys file
         cannot be used.
@@ -82,9 +93,10 @@ class Gate:
                 "ERROR_REASON_UNAVAILABLE",
                 "The gateway cannot check keys at the moment.",
             ) from error
-        if caller is None:
+        if authorization is None or caller is None:
             raise invalid_credential("Send an API key: `authorization: Bearer ck_...`.")
-        return self._tokens.authorization(caller)
+        _, _, key = authorization.partition(" ")
+        return Admitted(digest_of(key), self._tokens.authorization(caller))
 
 
 def onward(

@@ -23,6 +23,7 @@ from concord_gateway.http import app
 from concord_gateway.http.app import Doors
 from concord_gateway.http.server import HttpServer
 from concord_gateway.http.unary import Limits
+from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route, Upstream
 
@@ -82,6 +83,7 @@ class Gateway:
         self._config, self._services = config, services
         self._keyring = keyring
         self._gate = Gate(keyring, Tokens(issuer, config.token_ttl))
+        self._in_flight = InFlight(config.in_flight)
         self._observation = observation
         self._tls = tls.of(config)
         self._running: _Running | None = None
@@ -141,6 +143,7 @@ class Gateway:
         application = app.build(
             routes,
             self._gate,
+            self._in_flight,
             self._observation,
             workers,
             health=probe.upstreams,
@@ -155,6 +158,7 @@ class Gateway:
         proxy = Proxy(
             routes,
             self._gate,
+            self._in_flight,
             self._observation,
             max_message_bytes=config.max_message_bytes,
             default_deadline=config.deadline,

@@ -13,6 +13,7 @@ from concord_chassis import config
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from concord_gateway.admission import RENEW_BEFORE
+from concord_gateway.in_flight import Limits
 
 PREFIX = "GATEWAY_"
 REPLICAS = "|"
@@ -60,12 +61,25 @@ class Config(BaseModel):
     """For a call of one request and one reply that states none."""
     max_message_bytes: int = Field(default=1 << 20, ge=1024, le=64 << 20)
     """The largest request message or HTTP body."""
+    calls_per_key: int = Field(default=64, ge=1, le=10_000)
+    """How many calls of one key may be under way; more are refused at once."""
+    streams_per_key: int = Field(default=8, ge=1, le=1_000)
+    """How many of these may be streams."""
+    exports_per_key: int = Field(default=2, ge=1, le=100)
+    """How many of these may be exports of a space or of its audit log."""
+    calls: int = Field(default=1_000, ge=1, le=100_000)
+    """How many calls of all keys together may be under way."""
     health_timeout: float = Field(default=1.0, gt=0, le=60.0)
     """A service that is silent for longer does not serve."""
     health_interval: float = Field(default=1.0, gt=0, le=60.0)
     """Between two looks on behalf of somebody who watches the health."""
     grace: float = Field(default=10.0, ge=0, le=600.0)
     """For calls under way when the gateway stops."""
+
+    @property
+    def in_flight(self) -> Limits:
+        """How many calls may be under way."""
+        return Limits(self.calls_per_key, self.streams_per_key, self.exports_per_key, self.calls)
 
     @field_validator("grpc_listen", "http_listen")
     @classmethod

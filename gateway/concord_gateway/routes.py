@@ -39,6 +39,11 @@ class Route:
         """Whether either side sends more than one message."""
         return bool(self.method.client_streaming or self.method.server_streaming)
 
+    @property
+    def exports(self) -> bool:
+        """Whether it hands out all of a space or of its log, which its name says."""
+        return bool(self.method.name.startswith("Export"))
+
 
 def longest_prefix(name: str, prefixes: Mapping[str, T]) -> T:
     """What belongs to the longest dotted prefix of `name`. Raises `NoUpstreamError`."""

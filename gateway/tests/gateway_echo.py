@@ -95,6 +95,7 @@ class EchoServicer:
     said: int = 0
     taken: int = 0
     written: int = 0
+    hanging: int = 0
 
     async def Say(self, request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
         self.said += 1
@@ -123,6 +124,8 @@ class EchoServicer:
             finished = True
         finally:
             (self.whole if finished else self.cut).append(request.act)
+
+    ExportAll = Follow
 
     async def Collect(  # noqa: N802
         self, requests: AsyncIterator[Dynamic], context: Dynamic
@@ -167,9 +170,11 @@ class EchoServicer:
         return Reply(text=request.act, echoed=request)
 
     async def _hang(self, act: str) -> None:
+        self.hanging += 1
         try:
             await asyncio.Event().wait()
         finally:
+            self.hanging -= 1
             self.cut.append(act)
 
 
@@ -219,6 +224,7 @@ class Stub:
         self.say: Dynamic = channel.unary_unary(*of(ECHO, "Say"))
         self.change: Dynamic = channel.unary_unary(*of(ECHO, "Change"))
         self.follow: Dynamic = channel.unary_stream(*of(ECHO, "Follow"))
+        self.export: Dynamic = channel.unary_stream(*of(ECHO, "ExportAll"))
         self.collect: Dynamic = channel.stream_unary(*of(ECHO, "Collect"))
         self.converse: Dynamic = channel.stream_stream(*of(ECHO, "Converse"))
         self.nothing: Dynamic = channel.stream_unary(*of(ECHO, "Nothing"))

@@ -19,6 +19,7 @@ from concord_chassis.requests import LONGEST_PAUSE, discard_rest
 
 from concord_gateway import upstream_failure
 from concord_gateway.admission import Gate, onward, presented
+from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import UNKNOWN_METHOD, Observation
 from concord_gateway.routes import Route
 
@@ -50,13 +51,14 @@ class Proxy(grpc.GenericRpcHandler):
         self,
         routes: Mapping[str, Route],
         gate: Gate,
+        in_flight: InFlight,
         observation: Observation,
         *,
         max_message_bytes: int,
         default_deadline: float,
     ) -> None:
         """`default_deadline`: seconds for a unary call that came without a deadline."""
-        self._gate = gate
+        self._gate, self._in_flight = gate, in_flight
         self._observation = observation
         self._limit = max_message_bytes
         self._default_deadline = default_deadline
@@ -75,38 +77,48 @@ class Proxy(grpc.GenericRpcHandler):
         match bool(route.method.client_streaming), bool(route.method.server_streaming):
             case False, False:
                 return grpc.unary_unary_rpc_method_handler(
-                    self._answering(path, self._unary_unary(channel.unary_unary(path)))
+                    self._forwarding(route, self._unary_unary(channel.unary_unary(path)))
                 )
             case False, True:
                 return grpc.unary_stream_rpc_method_handler(
-                    self._answering(path, self._unary_stream(channel.unary_stream(path)))
+                    self._forwarding(route, self._unary_stream(channel.unary_stream(path)))
                 )
             case True, False:
                 return grpc.stream_unary_rpc_method_handler(
-                    self._answering(
-                        path, self._stream_unary(channel.stream_unary(path)), streams_in=True
-                    )
+                    self._forwarding(route, self._stream_unary(channel.stream_unary(path)))
                 )
         return grpc.stream_stream_rpc_method_handler(
-            self._answering(path, self._stream_stream(channel.stream_stream(path)), streams_in=True)
+            self._forwarding(route, self._stream_stream(channel.stream_stream(path)))
         )
+
+    def _forwarding(
+        self, route: Route, forward: Callable[[T, Context, Metadata], Awaitable[R]]
+    ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
+        """Lets a caller in whose key has room for one more call, and forwards what it asks."""
+
+        async def answer(request: T, context: Context) -> R:
+            metadata = context.invocation_metadata() or ()
+            admitted = self._gate.admit(presented(metadata))
+            with self._in_flight.place(admitted.key, route):
+                return await forward(request, context, onward(metadata, admitted.authorization))
+
+        streams_in = bool(route.method.client_streaming)
+        return self._answering(route.path, answer, streams_in=streams_in)
 
     def _answering(
         self,
         path: str,
-        forward: Callable[[T, Context, Metadata], Awaitable[R]],
+        act: Callable[[T, Context], Awaitable[R]],
         *,
-        streams_in: bool = False,
+        streams_in: bool,
     ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
-        """Wraps `forward` in what each call needs: admission, a told outcome, a count."""
+        """Wraps `act` in what each call needs: a typed outcome, and a count."""
 
         async def answer(request: T, context: Context) -> R:
             started = time.perf_counter()
             code = grpc.StatusCode.OK
-            metadata = context.invocation_metadata() or ()
             try:
-                token = self._gate.admit(presented(metadata))
-                return await forward(request, context, onward(metadata, token))
+                return await act(request, context)
             except asyncio.CancelledError:
                 code = grpc.StatusCode.CANCELLED
                 raise
@@ -218,9 +230,8 @@ class Proxy(grpc.GenericRpcHandler):
         if len(message) > self._limit:
             raise upstream_failure.too_large(self._limit)
 
-    async def _refuse_unknown(
-        self, _requests: object, _context: Context, _metadata: Metadata
-    ) -> None:
+    async def _refuse_unknown(self, _requests: object, _context: Context) -> None:
+        """Also without a key: it must not look as if one were all that is missing."""
         raise upstream_failure.method_unknown("No service here has this method.")
 
     async def _refuse(self, path: str, context: Context, failure: Failure) -> NoReturn:

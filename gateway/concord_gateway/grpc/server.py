@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import grpc
 from concord_chassis import keepalive
+from concord_chassis.reflection import serve_reflection
 from concord_chassis.server import MAX_CONCURRENT_STREAMS, BindError
 from concord_chassis.sizes import TRANSPORT_BYTES
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from concord_gateway.grpc.health import Health
 from concord_gateway.grpc.proxy import Proxy
@@ -41,7 +41,9 @@ class GrpcServer:
         )
         health_pb2_grpc.add_HealthServicer_to_server(health, self._server)
         if reflected:
-            _reflect(reflected, self._server)
+            health_service = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+            names = [service.full_name for service in reflected]
+            serve_reflection([*names, health_service], self._server)
         self._server.add_generic_rpc_handlers((proxy,))  # last: it answers every method
         try:
             self.port = (
@@ -60,11 +62,3 @@ class GrpcServer:
         """Takes no new call and gives those under way `grace` seconds."""
         self._health.drain()
         await self._server.stop(grace)
-
-
-def _reflect(services: Sequence[ServiceDescriptor], server: grpc.aio.Server) -> None:
-    health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-    names = [service.full_name for service in services]
-    reflection.enable_server_reflection(
-        [*names, health, reflection.SERVICE_NAME], server, services[0].file.pool
-    )

@@ -21,6 +21,7 @@ from concord_gateway.http import contract_index
 from concord_gateway.http.answers import REQUEST_ID, Answers
 from concord_gateway.http.origin import OwnOriginOnly
 from concord_gateway.http.unary import Limits, Unary
+from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import method_unknown
@@ -48,6 +49,7 @@ class Doors:
 def build(
     routes: Mapping[str, Route],
     gate: Gate,
+    in_flight: InFlight,
     observation: Observation,
     workers: Workers,
     *,
@@ -58,7 +60,11 @@ def build(
     """The application. `health` tells of each service by name whether it serves."""
     answers = Answers(observation)
     methods = [
-        HttpRoute(path, Unary(route, gate, observation, workers, limits).answer, methods=["POST"])
+        HttpRoute(
+            path,
+            Unary(route, gate, in_flight, observation, workers=workers, limits=limits).answer,
+            methods=["POST"],
+        )
         for path, route in routes.items()
     ]
     app = Starlette(

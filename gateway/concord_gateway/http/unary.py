@@ -17,6 +17,7 @@ from concord_gateway.admission import Gate, onward
 from concord_gateway.http import headers as http_headers
 from concord_gateway.http.answers import PROTOCOL, REQUEST_ID, STREAM_TYPES, Answers, replied
 from concord_gateway.http.payload import JsonCodec, ProtoCodec
+from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import method_unknown, too_large
@@ -45,16 +46,17 @@ class Unary:
         self,
         route: Route,
         gate: Gate,
+        in_flight: InFlight,
         observation: Observation,
+        *,
         workers: Workers,
         limits: Limits,
     ) -> None:
-        self._path = route.path
-        self._streams = route.streams
+        self._route, self._path = route, route.path
         self._stub: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = (
             route.upstream.channel.unary_unary(route.path)
         )
-        self._gate, self._observation = gate, observation
+        self._gate, self._in_flight, self._observation = gate, in_flight, observation
         self._answers = Answers(observation)
         self._workers, self._limits = workers, limits
         self._codecs: dict[str, JsonCodec | ProtoCodec] = {
@@ -100,12 +102,17 @@ class Unary:
     async def _answer(self, request: Request, identity: str) -> Response:
         given = request.headers
         http_headers.check_version(given.get(http_headers.VERSION_HEADER))
-        token = self._gate.admit(_only(given.getlist("authorization")))
-        if self._streams:
+        admitted = self._gate.admit(_only(given.getlist("authorization")))
+        if self._route.streams:
             raise method_unknown(
                 "Over HTTP the gateway serves calls of one request and one reply; "
                 "this method streams: call it over gRPC."
             )
+        with self._in_flight.place(admitted.key, self._route):
+            return await self._called(request, identity, admitted.authorization)
+
+    async def _called(self, request: Request, identity: str, token: str) -> Response:
+        given = request.headers
         media_type = http_headers.media_type(given.get("content-type"))
         codec = self._codecs.get(media_type)
         if codec is None:

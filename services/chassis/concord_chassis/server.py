@@ -10,7 +10,6 @@ from typing import Any, cast
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2_grpc
-from grpc_reflection.v1alpha.reflection import enable_server_reflection
 
 from concord_chassis import access, handlers, keepalive, stages
 from concord_chassis.call import Stage
@@ -22,6 +21,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
+from concord_chassis.reflection import serve_reflection
 from concord_chassis.rules import Rulebook
 from concord_chassis.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
 
@@ -111,7 +111,7 @@ class Server:
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health.servicer, server)
         if self._reflection:
-            enable_server_reflection(self._services, server)
+            serve_reflection(self._services, server)
         server.add_generic_rpc_handlers((self._router,))
         for address in self._listen:
             self.ports[address] = _bind(server, address)

@@ -23,6 +23,7 @@ from chassis_probe import (
 from concord_chassis.channel import connect
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
+from concord_chassis.reflection import SERVICE_NAMES
 from concord_chassis.server import BindError, Server
 from concord_chassis.testing import Serving, always_ready, knows_nothing, new_issuer, serving
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -92,6 +93,28 @@ async def test_health_needs_no_credential_and_knows_no_stranger() -> None:
             await _status(live, "no.such.Service")
 
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_reflection_speaks_both_versions() -> None:
+    """W1, issue 12: v1 is what today's tools ask for; its own contract is told like any other."""
+    ask = reflection_pb2.ServerReflectionRequest
+    asked = [
+        ask(list_services=""),
+        *(ask(file_containing_symbol=name) for name in (SERVICE, *SERVICE_NAMES)),
+    ]
+    async with serving([registration(ProbeServicer())], reflection=True) as live:
+        for name in SERVICE_NAMES:
+            call: Dynamic = live.channel(None).stream_stream(
+                f"/{name}/ServerReflectionInfo",
+                ask.SerializeToString,
+                reflection_pb2.ServerReflectionResponse.FromString,
+            )
+            listed, *files = [reply async for reply in call(iter(asked))]
+
+            services = {each.name for each in listed.list_services_response.service}
+            assert {SERVICE, "grpc.reflection.v1.ServerReflection"} <= services
+            for file in files:
+                assert file.file_descriptor_response.file_descriptor_proto
 
 
 async def test_reflection_is_there_only_when_switched_on() -> None:

@@ -59,7 +59,7 @@ async def test_each_call_leaves_one_line() -> None:
         ("Ask", "ABORTED", "ERROR_REASON_LOST_RACE", "reader"),
         ("Ask", "INTERNAL", "ERROR_REASON_INTERNAL", "reader"),
         ("Change", "PERMISSION_DENIED", "ERROR_REASON_PERMISSION_MISSING", "reader"),
-        ("unknown", "UNIMPLEMENTED", "ERROR_REASON_METHOD_UNKNOWN", "reader"),
+        ("unknown", "UNIMPLEMENTED", "ERROR_REASON_METHOD_UNKNOWN", ""),
         ("Ask", "UNAUTHENTICATED", "ERROR_REASON_CREDENTIAL_INVALID", ""),
         ("Follow", "OK", "", "reader"),
     ]

@@ -240,7 +240,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 71
     """The deadline passed, or the call came without time left. DEADLINE_EXCEEDED."""
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 72
-    """Too much at once. RESOURCE_EXHAUSTED with RetryInfo."""
+    """Too much at once. RESOURCE_EXHAUSTED with RetryInfo. Metadata, where it is a number of calls under
+    way: "limit", one of "calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys
+    together; and "max".
+    Example: a key's third ExportSpace while two of its exports are under way.
+    """
     ERROR_REASON_INDEX_STALE: _ErrorReason.ValueType  # 73
     """The index did not become as fresh as demanded in time. UNAVAILABLE: same request again.
     Metadata: "applied_seq", "demanded_seq".
@@ -473,7 +477,11 @@ ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 70
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 71
 """The deadline passed, or the call came without time left. DEADLINE_EXCEEDED."""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 72
-"""Too much at once. RESOURCE_EXHAUSTED with RetryInfo."""
+"""Too much at once. RESOURCE_EXHAUSTED with RetryInfo. Metadata, where it is a number of calls under
+way: "limit", one of "calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys
+together; and "max".
+Example: a key's third ExportSpace while two of its exports are under way.
+"""
 ERROR_REASON_INDEX_STALE: ErrorReason.ValueType  # 73
 """The index did not become as fresh as demanded in time. UNAVAILABLE: same request again.
 Metadata: "applied_seq", "demanded_seq".

@@ -1,0 +1,37 @@
+"""gRPC reflection in both of its versions: v1, which today's tools ask for, and v1alpha.
+
+`grpcio-reflection` serves v1alpha alone. The messages of v1 are the same, byte for byte, under
+another package's name; so one servicer answers both.
+"""
+
+from collections.abc import Iterable
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+SERVICE_NAMES = (reflection.SERVICE_NAME, reflection.SERVICE_NAME.replace("v1alpha", "v1"))
+
+
+def serve_reflection(services: Iterable[str], server: grpc.aio.Server) -> None:
+    """Tells whoever asks `server`, which has not started, the contracts of the services and its
+    own. `services` are full names; their contracts stand in the default descriptor pool."""
+    descriptor_pool.Default().AddSerializedFile(_contract_of_v1())
+    servicer = reflection.aio.ReflectionServicer([*services, *SERVICE_NAMES])
+    answer = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    methods = {"ServerReflectionInfo": answer}
+    server.add_generic_rpc_handlers(
+        [grpc.method_handlers_generic_handler(name, methods) for name in SERVICE_NAMES]
+    )
+
+
+def _contract_of_v1() -> bytes:
+    """The contract of v1: a tool asks for it as for any other that is listed."""
+    file = descriptor_pb2.FileDescriptorProto()
+    reflection_pb2.DESCRIPTOR.CopyToProto(file)
+    renamed = json_format.MessageToJson(file).replace("v1alpha", "v1")
+    return json_format.Parse(renamed, descriptor_pb2.FileDescriptorProto()).SerializeToString()
