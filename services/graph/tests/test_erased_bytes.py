@@ -10,7 +10,7 @@ import pytest
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.adapters.sqlite.traces import are_left
-from graph_world import Calls, World, by_id, reason, world
+from graph_world import Calls, World, by_id, reason, struct, world
 
 LONG = " ".join(f"plingtown{number}" for number in range(900))
 """Longer than a page, so that most of it stands on pages of its own."""
@@ -36,12 +36,13 @@ def rare(number: int) -> type_pb2.Memory:
         category=f"Snarfle{number}x",
         external_id=f"Ext{number}x",
         sources=[type_pb2.Source(speaker=f"Mrx{number}x")],
+        properties=struct({f"Grumph{number}x": "yes"}),
     )
 
 
 def words_of(number: int) -> list[str]:
     """Return what tells `rare(number)` apart."""
-    names = ("Zorblax", "Quuxly", "Wibble", "Hobnob", "Snarfle", "Ext", "Mrx")
+    names = ("Zorblax", "Quuxly", "Wibble", "Hobnob", "Snarfle", "Ext", "Mrx", "Grumph")
     return [f"{name}{number}x" for name in names]
 
 

@@ -17,6 +17,7 @@ from graph_world import (
     reason,
     refused,
     stamp,
+    struct,
 )
 
 ERASED = type_pb2.LOOKUP_STATUS_ERASED
@@ -31,6 +32,8 @@ RARE = (
     "snarfle",
     "ext-77",
     "mr-x",
+    "grumph",
+    "yarble",
 )
 
 
@@ -46,6 +49,7 @@ async def told(home: Calls) -> type_pb2.Memory:
         external_id="ext-77",
         session_id="s-7",
         sources=[type_pb2.Source(speaker="mr-x", file="quuxly.txt", turn_ids=["t-plingtown"])],
+        properties=struct({"grumph": ["yarble"]}),
     )
     for content in ("Zorblax lived in plingtown once.", "Zorblax left. See [[memory:hobnob-town]]"):
         memory.content = content

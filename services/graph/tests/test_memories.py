@@ -1,6 +1,8 @@
 """Memories: once each, linked by their content, forgotten softly, with every version kept."""
 
 import itertools
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from concord.graph.v1 import memory_pb2
@@ -20,6 +22,7 @@ from graph_world import (
     reason,
     refused,
     stamp,
+    struct,
 )
 
 CREATED = memory_pb2.BATCH_OUTCOME_CREATED
@@ -39,7 +42,7 @@ def full() -> type_pb2.Memory:
         surfaces_when=["*.toml"],
         sources=[
             type_pb2.Source(speaker="Ann", turn_ids=["t1"], trust=type_pb2.TRUST_LEVEL_VERIFIED),
-            type_pb2.Source(file="notes.md"),
+            type_pb2.Source(file="notes.md", memory_ids=["work/talk", "never/known"]),
         ],
         external_id="jira-1",
         category="plans",
@@ -47,6 +50,7 @@ def full() -> type_pb2.Memory:
         session_id="s-1",
         valid_from=stamp(START - DAY),
         valid_until=stamp(START + DAY),
+        properties=struct({"status": "open", "votes": 3, "links": {"of": ["a", True]}}),
     )
 
 
@@ -173,6 +177,20 @@ async def test_a_superseded_text_may_be_said_again(live: World, home: Calls) -> 
     assert again.created
     assert again.memory.id != first.id
     assert (await home.add_memory(type_pb2.Memory(content="The build is green"))).created is False
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+async def test_the_same_text_in_another_spelling_is_one_memory(
+    home: Calls, forms: tuple[Literal["NFC", "NFD"], ...]
+) -> None:
+    """M5 Composed and decomposed letters are one text; it stays as it was said first."""
+    first, second = (normalize(form, "Zoë is schön.") for form in forms)
+    memory = await home.add(first)
+
+    again = await home.add_memory(type_pb2.Memory(content=second))
+
+    assert not again.created
+    assert (again.memory.id, again.memory.content) == (memory.id, first)
 
 
 async def test_ten_times_the_same_corpus_adds_nothing(home: Calls) -> None:

@@ -55,6 +55,7 @@ EDGE_FIELDS = (
 MEMORY_FIELDS = (
     *("content", "edge_type", "valid_from", "valid_until", "tags", "kind", "domain"),
     *("importance", "concepts", "surfaces_when", "sources", "external_id", "category", "facts"),
+    "properties",
 )
 KNOWN_REFUSALS = {
     "ERROR_REASON_" + name
@@ -255,6 +256,7 @@ class Walker:
         memory.importance = type_pb2.IMPORTANCE_LOW
         memory.domain = memory.category = memory.external_id = "changed"
         memory.sources.add(speaker="somebody")
+        memory.properties["changed"] = True
         for texts in (memory.tags, memory.concepts, memory.surfaces_when):
             texts.append("changed")
         _date(memory, time)

@@ -15,7 +15,7 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.edge.keys import read_key
 from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusable, ModelMismatch
 from concord_search.domain.filters import Superseded
-from concord_search.domain.memory import Ending, Parked, Touch
+from concord_search.domain.memory import Ending, Parked, Touch, property_of
 from concord_search.ports import Batch, EmbeddingModel
 from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, WordEmbedder, plain_state
 
@@ -235,6 +235,7 @@ async def test_the_disk_holds_no_readable_word(tmp_path: Path, open_lab: OpenLab
         domain="xyzzydomain.sub",
         category="xyzzycategory",
         tags=("xyzzytag",),
+        properties=(property_of("xyzzyname", "xyzzyvalue"),),
         session_id="xyzzysession",
     )
     await lab.write(said)

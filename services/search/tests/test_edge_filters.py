@@ -7,7 +7,7 @@ import pytest
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER
-from concord_search.domain.memory import MemoryState, Origin
+from concord_search.domain.memory import MemoryState, Origin, property_of
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 from search_lab import NOW, SPACE, Lab, MakeState, WordEmbedder, plain_state
@@ -16,11 +16,13 @@ TAGS = ("red", "green", "blue")
 DOMAINS = ("", "work", "work.hr", "work.hr.pay", "workshop", "home.hr")
 CONCEPTS = ("fox", "whale", "owl")
 NAMES = ("Ann", "Bob", "notes.md")
+PROPERTIES = (property_of("n", 1.0), property_of("n", "1.0"), property_of("n", True))
 INSTANTS = tuple(NOW + at for at in (-30, -20, -10, 0, 10, 20, 30))
 
 instant = some.sampled_from(INSTANTS)
 past_instant = some.sampled_from([at for at in INSTANTS if at <= NOW])
 open_instant = some.sampled_from((*INSTANTS, NEVER, NEVER))
+properties = some.lists(some.sampled_from(PROPERTIES), unique=True).map(tuple)
 tags = some.lists(some.sampled_from(TAGS), unique=True, max_size=2).map(tuple)
 origins = some.lists(
     some.builds(
@@ -39,6 +41,7 @@ said = some.fixed_dictionaries(
         "concepts": some.lists(some.sampled_from(CONCEPTS), unique=True).map(tuple),
         "domain": some.sampled_from(DOMAINS),
         "category": some.sampled_from(("", "x", "y")),
+        "properties": properties,
         "tags": tags,
         "session_id": some.sampled_from(("", "s1", "s2")),
         "origins": origins,
@@ -68,6 +71,7 @@ plain_filter = some.builds(
     valid_since=some.none() | some.none() | instant,
     valid_before=some.none() | some.none() | instant,
     category=some.sampled_from(("", "", "", "x")),
+    properties=some.sampled_from(((), (), (), *PROPERTIES)).map(lambda each: each and (each,)),
 )
 one_part = some.one_of(
     some.builds(MemoryFilter, kinds=some.lists(some.integers(1, 7), min_size=1).map(tuple)),

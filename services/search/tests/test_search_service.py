@@ -7,6 +7,7 @@ from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.opaque import seal, unseal
+from google.protobuf.struct_pb2 import Struct
 from search_lab import Running, until
 
 Memory = type_pb2.Memory
@@ -279,6 +280,81 @@ async def test_filters_apply_before_anything_is_ranked(
     assert set(ids(reply)) == expected
 
 
+def _struct(**values: str | float | bool | None) -> Struct:
+    message = Struct()
+    message.update(values)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        (_struct(status="open"), {"one", "two"}),
+        (_struct(status="open", votes=3), {"one"}),
+        (_struct(votes="3"), set()),
+        (_struct(pinned=True), {"two"}),
+        (_struct(pinned=1), set()),
+    ],
+)
+async def test_properties_are_filtered_by_their_very_value(
+    running: Running, properties: Struct, expected: set[str]
+) -> None:
+    """M1 S2 a filter of properties: each key, with this string, number or bool."""
+    token = await running.add(
+        type_pb2.Memory(id="one", content="A tree.", properties=_struct(status="open", votes=3)),
+        type_pb2.Memory(id="two", content="Trees.", properties=_struct(status="open", pinned=True)),
+        type_pb2.Memory(id="three", content="Three trees."),
+    )
+
+    wanted = search_pb2.SearchFilter(properties=properties)
+    reply = await search(running, "trees", fresh=token, filter=wanted)
+
+    assert set(ids(reply)) == expected
+
+
+NFD = "scho\N{COMBINING DIAERESIS}n"
+"""A word in the spelling of some file systems; graph keeps it composed."""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (search_pb2.SearchFilter(tags_any=[NFD]), True),
+        (search_pb2.SearchFilter(tags_all=[NFD]), True),
+        (search_pb2.SearchFilter(tags_none=[NFD]), False),
+        (search_pb2.SearchFilter(domain=NFD), True),
+        (search_pb2.SearchFilter(concepts=[NFD]), True),
+        (search_pb2.SearchFilter(source=NFD), True),
+        (search_pb2.SearchFilter(category=NFD), True),
+        (search_pb2.SearchFilter(properties=_struct(**{NFD: NFD})), True),
+        (search_pb2.SearchFilter(any_of=[search_pb2.SearchFilter(tags_any=[NFD])]), True),
+    ],
+)
+async def test_filters_compare_composed_spellings(
+    running: Running, wanted: search_pb2.SearchFilter, found: bool
+) -> None:
+    """S2 a filter and the query's domain are normalised (NFC) as stored words are."""
+    token = await running.add(
+        type_pb2.Memory(
+            id="tree",
+            content="A tree.",
+            domain=f"{NFD}.sub",
+            category=NFD,
+            tags=[NFD],
+            concepts=[NFD],
+            sources=[type_pb2.Source(speaker=NFD)],
+            properties=_struct(**{NFD: NFD}),
+        )
+    )
+
+    reply = await search(running, "tree", fresh=token, filter=wanted, domain=f"{NFD}.sub")
+
+    assert ids(reply) == (["tree"] if found else [])
+    for result in reply.results:
+        signals = {part.signal_name: part.score for part in result.explanation.signals}
+        assert signals["domain_match"] == 1
+
+
 def deep(levels: int) -> search_pb2.SearchFilter:
     """A filter nested so deep."""
     inner = search_pb2.SearchFilter(domain="work")
@@ -292,6 +368,7 @@ def deep(levels: int) -> search_pb2.SearchFilter:
     [
         (search_pb2.SearchFilter(kinds=[type_pb2.MEMORY_KIND_UNSPECIFIED]), "filter.kinds"),
         (search_pb2.SearchFilter(concepts=[" "]), "filter.concepts"),
+        (search_pb2.SearchFilter(properties=_struct(a=None)), "filter.properties.a"),
         (search_pb2.SearchFilter(none_of=[search_pb2.SearchFilter()]), "filter.none_of"),
         (deep(6), "filter.all_of[0].all_of[0].all_of[0].all_of[0].all_of[0].all_of[0]"),
     ],

@@ -78,6 +78,7 @@ class MemoryDraft:
     valid_from: int | None = None
     valid_until: int | None = None
     facts: tuple[Fact, ...] = ()
+    properties: Properties = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

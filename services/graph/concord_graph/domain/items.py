@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
+from unicodedata import normalize
 
 from concord_graph.domain.facts import Fact
 
@@ -193,6 +194,7 @@ class Source:
     file: str = ""
     turn_ids: tuple[str, ...] = ()
     trust: Trust = Trust.REPORTED
+    memory_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +224,7 @@ class Memory:
     id_stated: bool = False
     turn_order: int = 0
     facts: tuple[Fact, ...] = ()
+    properties: Properties = field(default_factory=dict)
     create_time: int = 0
     deleted: bool = False
     erase_time: int = 0
@@ -236,8 +239,14 @@ class Memory:
 
     @property
     def content_digest(self) -> str:
-        """What makes two memories the same text (M5): content, kind and sources."""
-        return _digest(b"", [self.content, self.memory_kind, _plain(self.sources)])
+        """What makes two memories the same text (M5): content in NFC, kind and sources."""
+        content = normalize("NFC", self.content)
+        return _digest(b"", [content, self.memory_kind, _plain(self.sources)])
+
+    @property
+    def derived_from(self) -> tuple[str, ...]:
+        """The ids of the memories that its sources name, each once."""
+        return tuple(dict.fromkeys(i for source in self.sources for i in source.memory_ids))
 
 
 Item = Node | Edge | Memory
@@ -280,7 +289,11 @@ Record = Item | Entry | DeclaredRelation
 """What is kept in revisions. Only items are ends of edges."""
 
 
-_CAME_LATER = frozenset({"turn_order", "facts", "of_facts"})
+_CAME_LATER: Mapping[type, frozenset[str]] = {
+    Node: frozenset({"of_facts"}),
+    Memory: frozenset({"turn_order", "facts", "properties"}),
+    Source: frozenset({"memory_ids"}),
+}
 """Fields that older revisions never had: left out while unset, so that old digests stay true."""
 
 
@@ -337,9 +350,8 @@ def digest(item: Record) -> str:
 def stated(item: Record) -> dict[str, Any]:
     """Return an item's fields as JSON values, without its revision and when it was erased."""
     values = {name: getattr(item, name) for name in _NAMES[type(item)] if name not in _UNSAID}
-    return {
-        name: _plain(value) for name, value in values.items() if value or name not in _CAME_LATER
-    }
+    later = _CAME_LATER.get(type(item), frozenset())
+    return {name: _plain(value) for name, value in values.items() if value or name not in later}
 
 
 _NAMES = {
@@ -355,7 +367,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, (End, Source, Fact)):
-        return {name: _plain(getattr(value, name)) for name in _NAMES[type(value)]}
+        later = _CAME_LATER.get(type(value), frozenset())
+        values = {name: _plain(getattr(value, name)) for name in _NAMES[type(value)]}
+        return {name: part for name, part in values.items() if part or name not in later}
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return value

@@ -11,7 +11,7 @@ def said(memory: Memory) -> tuple[object, ...]:
 
     What is thought about it, such as concepts, tags, importance and trust, is no part of that.
     """
-    by = tuple((source.speaker, source.file, source.turn_ids) for source in memory.sources)
+    by = tuple((s.speaker, s.file, s.turn_ids, s.memory_ids) for s in memory.sources)
     return (memory.memory_kind, memory.content, by, memory.session_id, memory.valid_from)
 
 

@@ -153,6 +153,7 @@ class MemoryFilter:
     domain: str = ""
     edge_type: EdgeType | None = None
     session_id: str = ""
+    properties: Mapping[str, object] = field(default_factory=dict)
     include_superseded: bool = False
 
 

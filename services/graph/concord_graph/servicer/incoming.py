@@ -157,6 +157,7 @@ def memory_draft(memory: type_pb2.Memory) -> MemoryDraft:
         valid_from=instant(memory, "valid_from"),
         valid_until=instant(memory, "valid_until"),
         facts=distinct(tuple(map(_fact, memory.facts))),
+        properties=_composed(_without_nulls(plain(memory.properties))),
     )
 
 
@@ -168,7 +169,7 @@ def memory_patch(memory: type_pb2.Memory, mask: FieldMask) -> Patch:
         for name in (
             *("content", "concepts", "domain", "importance", "surfaces_when", "sources"),
             *("external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
-            "facts",
+            *("facts", "properties"),
         )
     }
     readers["memory_kind"] = lambda: draft.memory_kind
@@ -209,6 +210,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
         domain=text(filter_.domain),
         edge_type=EdgeType(filter_.edge_type) if filter_.edge_type else None,
         session_id=filter_.session_id,
+        properties=_scalars(_composed(plain(filter_.properties))),
         include_superseded=request.include_superseded,
     )
 
@@ -246,6 +248,7 @@ def _sources(memory: type_pb2.Memory) -> tuple[Source, ...]:
             file=text(source.file),
             turn_ids=tuple(source.turn_ids),
             trust=Trust(source.trust or Trust.REPORTED),
+            memory_ids=tuple(source.memory_ids),
         )
         for source in memory.sources
     )
@@ -294,7 +297,19 @@ def _without_nulls(properties: dict[str, Any]) -> Properties:
     return {key: value for key, value in properties.items() if value is not None}
 
 
-def _scalars(properties: dict[str, Any]) -> Properties:
+def _composed(value: Any) -> Any:
+    """Return JSON values with their keys and texts in the form that texts are compared in."""
+    match value:
+        case str():
+            return text(value)
+        case list():
+            return [_composed(part) for part in value]
+        case dict():
+            return {text(key): _composed(part) for key, part in value.items()}
+    return value
+
+
+def _scalars(properties: Properties) -> Properties:
     for key, value in properties.items():
         if not isinstance(value, (str, float, bool)):
             raise FieldInvalid(f"filter.properties.{key}", "must be a string, a number or a bool")

@@ -143,7 +143,7 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
 
 def bare_memory(item: Memory) -> type_pb2.Memory:
     """Return a memory as its revision states it: without standing, access and relevance."""
-    return type_pb2.Memory(
+    message = type_pb2.Memory(
         id=item.id,
         content=item.content,
         kind=int(item.memory_kind),  # type: ignore[arg-type] # numbers are the contract's
@@ -157,6 +157,7 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
                 file=source.file,
                 turn_ids=source.turn_ids,
                 trust=int(source.trust),  # type: ignore[arg-type] # numbers are the contract's
+                memory_ids=source.memory_ids,
             )
             for source in item.sources
         ],
@@ -176,6 +177,9 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
         erase_time=stamp(item.erase_time) if item.erase_time else None,
         facts=[_fact(fact) for fact in item.facts],
     )
+    if item.properties:
+        message.properties.update(dict(item.properties))
+    return message
 
 
 def _fact(fact: Fact) -> type_pb2.Fact:
@@ -270,6 +274,7 @@ def lineage_item(link: Link, now: int) -> memory_pb2.LineageItem:
         is_head=link.is_head,
         is_deleted=link.view.item.deleted,
         is_erased=is_erased(link.view.item),
+        derived_from=[lineage_item(source, now) for source in link.derived_from],
     )
     fill_standing(message.standing, link.view.standing, now)
     return message

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from concord_graph.domain.items import Edge, Instant, ItemKind
+from concord_graph.domain.items import Edge, Instant, ItemKind, Memory
 from concord_graph.ports import Reads, View
 from concord_graph.usecases.shown import with_heads, with_orphans
 
@@ -14,11 +14,15 @@ MOST_ITEMS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One item of a chain; `view` is None for a ghost."""
+    """One item of a chain; `view` is None for a ghost.
+
+    `derived_from` are the memories that its sources name; they are no part of the chain.
+    """
 
     id: str
     view: View | None
     is_head: bool = False
+    derived_from: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +89,15 @@ async def _assembled(
     tx: Reads, ids: set[str], edges: dict[str, Edge], views: Mapping[str, View], at: Instant
 ) -> Chain:
     kept = set(sorted(ids, key=lambda i: _when(views.get(i), i))[:MOST_ITEMS])
-    links = [_link(item_id, views.get(item_id), at) for item_id in kept]
+    links = sorted(
+        (_link(item_id, views.get(item_id), at) for item_id in kept),
+        key=lambda link: _when(link.view, link.id),
+    )
     shown = [e.id for e in edges.values() if e.source.id in kept and e.target.id in kept]
     found = await tx.views(ItemKind.EDGE, shown, at)
     edge_views = await with_orphans(tx, [found[i] for i in sorted(found)], at)
     return Chain(
-        items=tuple(sorted(links, key=lambda link: _when(link.view, link.id))),
+        items=tuple(await _with_sources(tx, links, at)),
         edges=tuple(edge_views),
         valid=at.valid,
         truncated=len(ids) > MOST_ITEMS,
@@ -104,6 +111,24 @@ async def _views(tx: Reads, ids: set[str], at: Instant) -> dict[str, View]:
         for view in await with_heads(tx, list(found.values()), at):
             views[view.item.id] = view
     return views
+
+
+async def _with_sources(tx: Reads, links: list[Link], at: Instant) -> list[Link]:
+    """Fill in the memories that the items' sources name (M1), of the first MOST_ITEMS of them."""
+    named: dict[str, tuple[str, ...]] = {}
+    left = MOST_ITEMS
+    for link in links:
+        memory = link.view.item if link.view else None
+        named[link.id] = memory.derived_from[:left] if isinstance(memory, Memory) else ()
+        left -= len(named[link.id])
+    wanted = {memory_id for ids in named.values() for memory_id in ids}
+    if not wanted:
+        return links
+    views = await _views(tx, wanted, at)
+    return [
+        replace(link, derived_from=tuple(_link(i, views.get(i), at) for i in named[link.id]))
+        for link in links
+    ]
 
 
 def _link(item_id: str, view: View | None, at: Instant) -> Link:

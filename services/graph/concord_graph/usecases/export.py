@@ -124,6 +124,7 @@ def _memory(memory: Memory) -> Record:
                         "file": s.file,
                         "turn_ids": list(s.turn_ids),
                         "trust": s.trust.name,
+                        "memory_ids": list(s.memory_ids),
                     }
                 )
                 for s in memory.sources
@@ -136,6 +137,7 @@ def _memory(memory: Memory) -> Record:
             "valid_from": _time(memory.valid_from),
             "valid_until": _time(memory.valid_until),
             "facts": sorted(map(_fact, memory.facts), key=rfc8785.dumps),
+            "properties": dict(memory.properties),
         }
     )
 

@@ -41,7 +41,7 @@ _CHANGEABLE = frozenset(
     {
         *("content", "memory_kind", "concepts", "domain", "importance", "surfaces_when"),
         *("sources", "external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
-        "facts",
+        *("facts", "properties"),
     }
 )
 

@@ -22,7 +22,7 @@ class MemoryFilter:
 
     Numbers are the contract's enum values, instants microseconds. `valid_since` and
     `valid_before` ask whether the memory held at some time in that stretch, and then replace the
-    demand that it holds now. Concepts are in normal form.
+    demand that it holds now. Concepts are in normal form, properties as `property_of` writes them.
     """
 
     kinds: tuple[int, ...] = ()
@@ -41,6 +41,7 @@ class MemoryFilter:
     valid_since: Micros | None = None
     valid_before: Micros | None = None
     category: str = ""
+    properties: tuple[str, ...] = ()
     all_of: tuple["MemoryFilter", ...] = ()
     any_of: tuple["MemoryFilter", ...] = ()
     none_of: tuple["MemoryFilter", ...] = ()
@@ -118,6 +119,7 @@ def _words_match(wanted: MemoryFilter, state: MemoryState) -> bool:
         and (not wanted.source or wanted.source in said_by)
         and (not wanted.session_id or wanted.session_id == state.session_id)
         and (not wanted.category or wanted.category == state.category)
+        and set(wanted.properties).issubset(state.properties)
     )
 
 

@@ -1,5 +1,6 @@
 """A state of a memory, as the index needs it."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ class MemoryState:
     Whole numbers for `kind`, `edge_type` and `importance` are the contract's enum values; times are
     microseconds. `valid_from` is the effective one; `stated_until` and `superseded_from` are
     `NEVER` when open. `predecessors` counts the live items it replaces,
-    `heads` are the live ends of its chain.
+    `heads` are the live ends of its chain, `properties` those with a plain value, each as
+    `property_of` writes it.
     """
 
     id: str
@@ -47,6 +49,7 @@ class MemoryState:
     access_count: int
     last_access: Micros
     forgotten: bool
+    properties: tuple[str, ...] = ()
 
     @property
     def held_until(self) -> Micros:
@@ -88,6 +91,11 @@ class Parked:
     seq: int
     item_id: str
     reason: str
+
+
+def property_of(name: str, value: str | float | bool) -> str:
+    """A property as one text that is equal for equal ones: "1", 1.0 and true differ."""
+    return json.dumps([name, value])
 
 
 def parent_domain(domain: str) -> str:

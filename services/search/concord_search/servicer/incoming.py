@@ -1,12 +1,14 @@
 """Requests to queries."""
 
 from collections.abc import Iterable
+from unicodedata import normalize
 
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import opaque
 from concord_concepts import normalise
 from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain import stac
@@ -17,6 +19,7 @@ from concord_search.domain.errors import (
 )
 from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import AsOf, Micros
+from concord_search.domain.memory import property_of
 from concord_search.usecases.find_similar import SimilarQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
@@ -32,13 +35,18 @@ _MODES = {
 }
 
 
+def text(value: str) -> str:
+    """A word in the form that graph keeps and compares such words in: Unicode NFC."""
+    return normalize("NFC", value)
+
+
 def query(request: search_pb2.SearchRequest) -> SearchQuery:
     """A search request. Raises what its tokens and filters are refused with."""
     offset, now = _cursor(request)
     return SearchQuery(
         text=request.query,
         filter=memory_filter(request.filter, "filter"),
-        domain=request.domain,
+        domain=text(request.domain),
         concepts=tuple(request.concepts),
         superseded=_MODES[request.superseded],
         min_score=request.min_score,
@@ -108,12 +116,12 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
     inner = depth + 1
     return MemoryFilter(
         kinds=_numbers(wanted.kinds, f"{path}.kinds"),
-        tags_any=tuple(wanted.tags_any),
-        tags_all=tuple(wanted.tags_all),
-        tags_none=tuple(wanted.tags_none),
-        domain=wanted.domain,
+        tags_any=tuple(map(text, wanted.tags_any)),
+        tags_all=tuple(map(text, wanted.tags_all)),
+        tags_none=tuple(map(text, wanted.tags_none)),
+        domain=text(wanted.domain),
         concepts=_concepts(wanted.concepts, f"{path}.concepts"),
-        source=wanted.source,
+        source=text(wanted.source),
         min_trust=wanted.min_trust,
         session_id=wanted.session_id,
         edge_types=_numbers(wanted.edge_types, f"{path}.edge_types"),
@@ -122,7 +130,8 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
         created_before=_instant(wanted, "created_before"),
         valid_since=_instant(wanted, "valid_since"),
         valid_before=_instant(wanted, "valid_before"),
-        category=wanted.category,
+        category=text(wanted.category),
+        properties=_properties(wanted.properties, f"{path}.properties"),
         all_of=_parts(wanted.all_of, f"{path}.all_of", inner),
         any_of=_parts(wanted.any_of, f"{path}.any_of", inner),
         none_of=_parts(wanted.none_of, f"{path}.none_of", inner),
@@ -143,6 +152,15 @@ def _numbers(values: Iterable[int], path: str) -> tuple[int, ...]:
     if 0 in found:
         raise FilterUnsupported(path, "holds UNSPECIFIED, which no memory has")
     return found
+
+
+def _properties(wanted: Struct, path: str) -> tuple[str, ...]:
+    found = []
+    for name, value in wanted.items():
+        if not isinstance(value, (str, float, bool)):
+            raise FilterUnsupported(f"{path}.{name}", "is no string, number or bool")
+        found.append(property_of(text(name), text(value) if isinstance(value, str) else value))
+    return tuple(found)
 
 
 def _concepts(values: Iterable[str], path: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -423,7 +424,7 @@ class UpdateMemoryRequest(_message.Message):
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
         """Among: content, kind, concepts, domain, importance, surfaces_when, sources, external_id,
-        category, tags, edge_type, valid_from, valid_until, facts.
+        category, tags, edge_type, valid_from, valid_until, facts, properties.
         """
 
     def __init__(
@@ -596,6 +597,7 @@ class MemoryFilter(_message.Message):
     DOMAIN_FIELD_NUMBER: _builtins.int
     EDGE_TYPE_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    PROPERTIES_FIELD_NUMBER: _builtins.int
     tag: _builtins.str
     """Only memories with this tag."""
     domain: _builtins.str
@@ -608,6 +610,10 @@ class MemoryFilter(_message.Message):
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.MemoryKind.ValueType]:
         """Only these kinds; empty = all."""
 
+    @_builtins.property
+    def properties(self) -> _struct_pb2.Struct:
+        """Each key must be a property with this very value (string, number or bool)."""
+
     def __init__(
         self,
         *,
@@ -616,10 +622,11 @@ class MemoryFilter(_message.Message):
         domain: _builtins.str = ...,
         edge_type: _type_pb2.EdgeType.ValueType = ...,
         session_id: _builtins.str = ...,
+        properties: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["properties", b"properties"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["domain", b"domain", "edge_type", b"edge_type", "kinds", b"kinds", "session_id", b"session_id", "tag", b"tag"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["domain", b"domain", "edge_type", b"edge_type", "kinds", b"kinds", "properties", b"properties", "session_id", b"session_id", "tag", b"tag"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -961,6 +968,7 @@ class LineageItem(_message.Message):
     IS_DELETED_FIELD_NUMBER: _builtins.int
     IS_UNDECLARED_FIELD_NUMBER: _builtins.int
     IS_ERASED_FIELD_NUMBER: _builtins.int
+    DERIVED_FROM_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     kind: _type_pb2.ItemKind.ValueType
@@ -979,6 +987,13 @@ class LineageItem(_message.Message):
     def standing(self) -> _type_pb2.Standing:
         """What follows from lineage and time; absent for a ghost."""
 
+    @_builtins.property
+    def derived_from(self) -> _containers.RepeatedCompositeFieldContainer[Global___LineageItem]:
+        """The memories that its sources name (Source.memory_ids), in their order; theirs are left out. At
+        most 1,000 in a reply, those of the oldest items. They are no part of the chain, unless lineage
+        makes them so, too.
+        """
+
     def __init__(
         self,
         *,
@@ -990,10 +1005,11 @@ class LineageItem(_message.Message):
         is_deleted: _builtins.bool = ...,
         is_undeclared: _builtins.bool = ...,
         is_erased: _builtins.bool = ...,
+        derived_from: _abc.Iterable[Global___LineageItem] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_deleted", b"is_deleted", "is_erased", b"is_erased", "is_head", b"is_head", "is_undeclared", b"is_undeclared", "kind", b"kind", "standing", b"standing", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["derived_from", b"derived_from", "id", b"id", "is_deleted", b"is_deleted", "is_erased", b"is_erased", "is_head", b"is_head", "is_undeclared", b"is_undeclared", "kind", b"kind", "standing", b"standing", "statement", b"statement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

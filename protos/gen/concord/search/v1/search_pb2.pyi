@@ -7,6 +7,7 @@ from collections import abc as _abc
 from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -234,6 +235,7 @@ class SearchFilter(_message.Message):
     ALL_OF_FIELD_NUMBER: _builtins.int
     ANY_OF_FIELD_NUMBER: _builtins.int
     NONE_OF_FIELD_NUMBER: _builtins.int
+    PROPERTIES_FIELD_NUMBER: _builtins.int
     domain: _builtins.str
     """This domain and those below it."""
     source: _builtins.str
@@ -302,6 +304,10 @@ class SearchFilter(_message.Message):
     def none_of(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchFilter]:
         """None of these may match."""
 
+    @_builtins.property
+    def properties(self) -> _struct_pb2.Struct:
+        """Each key must be a property with this very value (string, number or bool)."""
+
     def __init__(
         self,
         *,
@@ -324,10 +330,11 @@ class SearchFilter(_message.Message):
         all_of: _abc.Iterable[Global___SearchFilter] | None = ...,
         any_of: _abc.Iterable[Global___SearchFilter] | None = ...,
         none_of: _abc.Iterable[Global___SearchFilter] | None = ...,
+        properties: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_since", b"created_since", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_since", b"created_since", "properties", b"properties", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "none_of", b"none_of", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "none_of", b"none_of", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

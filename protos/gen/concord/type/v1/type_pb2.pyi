@@ -618,6 +618,7 @@ class Source(_message.Message):
     FILE_FIELD_NUMBER: _builtins.int
     TURN_IDS_FIELD_NUMBER: _builtins.int
     TRUST_FIELD_NUMBER: _builtins.int
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
     speaker: _builtins.str
     """Who said it."""
     file: _builtins.str
@@ -628,6 +629,12 @@ class Source(_message.Message):
     def turn_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The dialogue turns it was taken from."""
 
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The memories that it was derived from, such as those that an insight draws on. GetLineage shows
+        them. An id stays when its memory is forgotten or erased; nothing is superseded or ended by it.
+        """
+
     def __init__(
         self,
         *,
@@ -635,10 +642,11 @@ class Source(_message.Message):
         file: _builtins.str = ...,
         turn_ids: _abc.Iterable[_builtins.str] | None = ...,
         trust: Global___TrustLevel.ValueType = ...,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "speaker", b"speaker", "trust", b"trust", "turn_ids", b"turn_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "memory_ids", b"memory_ids", "speaker", b"speaker", "trust", b"trust", "turn_ids", b"turn_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -726,6 +734,7 @@ class Memory(_message.Message):
     ERASE_TIME_FIELD_NUMBER: _builtins.int
     TURN_ORDER_FIELD_NUMBER: _builtins.int
     FACTS_FIELD_NUMBER: _builtins.int
+    PROPERTIES_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -811,6 +820,12 @@ class Memory(_message.Message):
         as superseded, by the memories that state what replaced them.
         """
 
+    @_builtins.property
+    def properties(self) -> _struct_pb2.Struct:
+        """Free-form properties, kept as a whole: an update replaces them all; a null value is left out. Keys
+        and texts are kept as Unicode NFC. MemoryFilter and SearchFilter find memories by them.
+        """
+
     def __init__(
         self,
         *,
@@ -840,10 +855,11 @@ class Memory(_message.Message):
         erase_time: _timestamp_pb2.Timestamp | None = ...,
         turn_order: _builtins.int = ...,
         facts: _abc.Iterable[Global___Fact] | None = ...,
+        properties: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "properties", b"properties", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

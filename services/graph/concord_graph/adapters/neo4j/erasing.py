@@ -22,7 +22,8 @@ _MEMORIES: Final = (
     f"CALL () {{ UNWIND $memories AS erased {_VERSIONS.format('MemoryVersion')}"
     " SET v.erase_time = erased.time, v.salt = $nothing, v.content = '', v.content_digest = '',"
     " v.concepts = [], v.concepts_stated = false, v.domain = '', v.importance = 0,"
-    " v.surfaces_when = [], v.sources = '[]', v.category = '', v.tags = [], v.facts = '[]'"
+    " v.surfaces_when = [], v.sources = '[]', v.category = '', v.tags = [], v.facts = '[]',"
+    " v.properties = '{}', v.stated = []"
     " REMOVE v.external_id, v.folded_key, v.backwards_key }"
 )
 _EDGES: Final = (

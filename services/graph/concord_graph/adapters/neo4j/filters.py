@@ -70,6 +70,9 @@ def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[s
     if filter_.session_id:
         tests += " AND m.session_id = $session_id"
         bound["session_id"] = filter_.session_id
+    if filter_.properties:
+        tests += " AND all(one IN $stated WHERE one IN m.stated)"
+        bound["stated"] = [records.stated(key, value) for key, value in filter_.properties.items()]
     held = in_time("m")
     if not filter_.include_superseded:
         held = held_then(ItemKind.MEMORY, known, facts=facts)

@@ -182,6 +182,7 @@ def memory(record: Fields) -> Memory:
         valid_until=record.get("valid_until"),
         turn_order=record["turn_order"],
         facts=_facts(record.get("facts", "[]")),
+        properties=json.loads(record.get("properties", "{}")),
         erase_time=record["erase_time"],
     )
 
@@ -336,7 +337,10 @@ def _edge_fields(edge_: Edge) -> Fields:
 def _memory_fields(memory_: Memory) -> Fields:
     key = memory_.external_id
     sources = [
-        {"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids), "trust": int(s.trust)}
+        {
+            **{"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids)},
+            **{"trust": int(s.trust), "memory_ids": list(s.memory_ids)},
+        }
         for s in memory_.sources
     ]
     return {
@@ -362,6 +366,8 @@ def _memory_fields(memory_: Memory) -> Fields:
         "facts": json.dumps(
             [[*f.triple, f.weight, dict(f.properties)] for f in memory_.facts], ensure_ascii=False
         ),
+        "properties": json.dumps(dict(memory_.properties), ensure_ascii=False),
+        "stated": [stated(key, value) for key, value in memory_.properties.items()],
         "erase_time": memory_.erase_time,
         "turn_place": memory_.turn_order or None,
         "folded_id": folded(memory_.id) if memory_.id_stated else None,
@@ -419,4 +425,5 @@ def _source(part: Fields) -> Source:
         file=part["file"],
         turn_ids=tuple(part["turn_ids"]),
         trust=Trust(part["trust"]),
+        memory_ids=tuple(part.get("memory_ids", ())),
     )

@@ -21,7 +21,7 @@ _TEXTS = {
     "node": "name, label, properties, vector_id",
     "memory": (
         "content, content_digest, concepts, domain, surfaces_when, sources, category, tags, facts,"
-        " external_id"
+        " properties, external_id"
     ),
     "edge": (
         f"iif({_LINEAGE} OR relation = 'ERASED', '', relation), properties,"
@@ -33,7 +33,7 @@ _BLANK = {
     "memory": (
         "salt = x'', content = '', content_digest = '', concepts = '[]', concepts_stated = 0,"
         " domain = '', importance = 0, surfaces_when = '[]', sources = '[]', external_id = NULL,"
-        " category = '', tags = '[]', facts = '[]'"
+        " category = '', tags = '[]', facts = '[]', properties = '{}'"
     ),
     "edge": (
         "salt = x'', properties = '{}', weight = 1.0, importance = 0,"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from concord_graph.adapters.sqlite import statements
@@ -27,14 +28,7 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
             bound[name] = json.dumps(list(wanted))
     if filter_.importances:
         bound["unread"] = unread_since(filter_.now)
-    for place, (key, value) in enumerate(sorted(filter_.properties.items())):
-        tests.append(
-            f"EXISTS (SELECT 1 FROM json_each(e.properties) p, json_each(:property_{place}) q"
-            f" WHERE p.key = :key_{place} AND p.value = q.value"
-            " AND replace(p.type, 'integer', 'real') = replace(q.type, 'integer', 'real'))"
-        )
-        bound[f"key_{place}"] = key
-        bound[f"property_{place}"] = json.dumps([value])
+    tests += _property_tests("e", filter_.properties, bound)
     for place, name in enumerate(filter_.participants):
         tests.append(
             "EXISTS (SELECT 1 FROM json_each(e.properties, '$.participants') p"
@@ -49,6 +43,20 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
             tests.append(test)
             bound[name] = instant
     return " AND ".join(tests), bound
+
+
+def _property_tests(
+    alias: str, properties: Mapping[str, object], bound: dict[str, Any]
+) -> Iterator[str]:
+    """Yield the condition that an item has each property, and add what they bind."""
+    for place, (key, value) in enumerate(sorted(properties.items())):
+        bound[f"key_{place}"] = key
+        bound[f"property_{place}"] = json.dumps([value])
+        yield (
+            f"EXISTS (SELECT 1 FROM json_each({alias}.properties) p, json_each(:property_{place}) q"
+            f" WHERE p.key = :key_{place} AND p.value = q.value"
+            " AND replace(p.type, 'integer', 'real') = replace(q.type, 'integer', 'real'))"
+        )
 
 
 def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]:
@@ -75,4 +83,5 @@ def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]
     if filter_.session_id:
         tests += " AND m.session_id = :session_id"
         bound["session_id"] = filter_.session_id
+    tests += "".join(f" AND {test}" for test in _property_tests("m", filter_.properties, bound))
     return tests, bound

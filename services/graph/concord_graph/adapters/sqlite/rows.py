@@ -38,7 +38,7 @@ EDGE = (
 MEMORY = (
     f"{_REVISION}, id_stated, content, memory_kind, concepts, concepts_stated, domain, importance, "
     "surfaces_when, sources, external_id, category, tags, session_id, edge_type, valid_from, "
-    "valid_until, turn_order, erase_time, facts"
+    "valid_until, turn_order, erase_time, facts, properties"
 )
 RELATION = f"{_REVISION}, name, functional"
 ENTRY = f"{_REVISION}, kind, session_id, shelf, rank, body"
@@ -129,6 +129,7 @@ def memory(row: Row) -> Memory:
         turn_order=row[25],
         erase_time=row[26],
         facts=_facts(row[27]),
+        properties=json.loads(row[28]),
     )
 
 
@@ -224,7 +225,10 @@ def _edge_values(edge_: Edge) -> dict[str, Any]:
 
 def _memory_values(memory_: Memory) -> dict[str, Any]:
     sources = [
-        {"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids), "trust": s.trust}
+        {
+            **{"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids)},
+            **{"trust": s.trust, "memory_ids": list(s.memory_ids)},
+        }
         for s in memory_.sources
     ]
     return {
@@ -249,6 +253,7 @@ def _memory_values(memory_: Memory) -> dict[str, Any]:
         "turn_order": memory_.turn_order,
         "erase_time": memory_.erase_time,
         "facts": _json([[*f.triple, f.weight, dict(f.properties)] for f in memory_.facts]),
+        "properties": _json(memory_.properties),
     }
 
 
@@ -272,6 +277,7 @@ def _source(part: dict[str, Any]) -> Source:
         file=part["file"],
         turn_ids=tuple(part["turn_ids"]),
         trust=Trust(part["trust"]),
+        memory_ids=tuple(part.get("memory_ids", ())),
     )
 
 

@@ -101,6 +101,8 @@ class _Conditions:
             self._any(name, [value] if value else [])
         for tag in wanted.tags_all:
             self._any("tag", [tag])
+        for each in wanted.properties:
+            self._any("property", [each])
         if wanted.tags_none:
             self.must_not.append(self._one_of("tag", wanted.tags_none))
         self._times(wanted)

@@ -83,6 +83,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         ("category", state.category),
         ("session", state.session_id),
         *(("tag", tag) for tag in state.tags),
+        *(("property", each) for each in state.properties),
         *(("domain", domain) for domain in domain_and_above(state.domain)),
         *(("source", name) for origin in state.origins for name in (origin.speaker, origin.file)),
     ]

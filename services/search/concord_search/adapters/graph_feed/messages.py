@@ -1,14 +1,16 @@
 """The contract's memories and changes as search's own words."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
 from concord_concepts import normalise
+from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
-from concord_search.domain.memory import MemoryState, Origin
+from concord_search.domain.memory import MemoryState, Origin, property_of
 from concord_search.ports import Change, Changes, Hydrated
 
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
@@ -109,4 +111,11 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
             else created
         ),
         forgotten=memory.HasField("forget_time"),
+        properties=tuple(_plain_ones(memory.properties)),
     )
+
+
+def _plain_ones(properties: Struct) -> Iterator[str]:
+    for name, value in properties.items():
+        if isinstance(value, (str, float, bool)):
+            yield property_of(name, value)
