@@ -155,7 +155,7 @@ class _Writer:
         self._add(number, Action.WRITE_SUCCESS, Actor.SYSTEM, "", item=item, **written)
         effects = [{"id": item, "kind": 2, "before": 0, "after": 1, "governed": [1]}]
         executed: dict[str, Any] = {"effects": effects, "undo_until": until, **made}
-        executed["taken_along"] = {"count": 0, "digest": ""}
+        executed["cascaded"] = {"count": 0, "digest": ""}
         self._add(number, Action.SMF_EXECUTE, Actor.SYSTEM, "", **executed)
 
     def _add(

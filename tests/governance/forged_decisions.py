@@ -121,7 +121,7 @@ def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
         revision=1,
         consent=json.dumps(consent["properties"]["consent"]).encode(),
     )
-    told = {"paper": json.loads(paper), **it.placed()}
+    told = {"envelope": json.loads(paper), **it.placed()}
     return it.add(consent, told, action="SMF_REVOKE")
 
 

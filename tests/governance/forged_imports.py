@@ -125,7 +125,7 @@ def _with_own_key(it: Forger) -> None:
         space="",
         genesis_digest="",
         export_digest="",
-        agreed_digest="",
+        constitutive_digest="",
         keys={"AGENT": it.party.agent.public_key, "HUMAN": own.public_key},
         governance_key=b"",
         expire_time=it.party.time(1),

@@ -95,7 +95,7 @@ def _consent_after_its_revocation(it: Forger) -> None:
         revision=1,
         consent=json.dumps(paper["properties"]["consent"]).encode(),
     )
-    told = {"paper": json.loads(revocation), **it.placed()}
+    told = {"envelope": json.loads(revocation), **it.placed()}
     it.add(given, told, action="SMF_REVOKE", proposal=proposal["proposal"])
     it.leaves.append(paper)
 
@@ -111,7 +111,7 @@ def _rejection(it: Forger, name: str, slot: str, nonce: bytes | None = None) -> 
         reason="no",
         nonce=nonce,
     )
-    told = {"paper": json.loads(paper)}
+    told = {"envelope": json.loads(paper)}
     who = {"actor": slot, "principal": signer.principal}
     it.add(it.of("rejected", "SMF_REJECT"), told, proposal=proposal["proposal"], **who)
 

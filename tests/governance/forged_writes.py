@@ -145,7 +145,7 @@ def _effect(it: Forger, **said: Any) -> None:
 
 def _taken_along(it: Forger, count: int, digest: str) -> None:
     told = it.of("alone", "SMF_EXECUTE")["properties"]
-    told["taken_along"] = {"count": count, "digest": digest}
+    told["cascaded"] = {"count": count, "digest": digest}
 
 
 def _effect_of_nothing(it: Forger) -> None:
@@ -257,11 +257,11 @@ WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "an effect beyond the last write": (_further_than_told, "newest_revision"),
     "others taken along, with nothing that names them": (
         lambda it: _taken_along(it, 2, ""),
-        "taken_along",
+        "cascaded",
     ),
     "no others taken along, with their digest": (
         lambda it: _taken_along(it, 0, "0" * 64),
-        "taken_along",
+        "cascaded",
     ),
     "undone in part": (_undone_in_part, "undone_effects"),
     "undone to something else": (_undone_to_something_else, "undone_state"),

@@ -53,6 +53,8 @@ class Forger:
     pinned: Pinned
     lines_as: Mapping[int, Leaf] = field(default_factory=dict)
     """What entries say instead, by place."""
+    spelled: Callable[[Leaf], Leaf] = dict
+    """An entry as the program that wrote the log spells it."""
 
     def copy(self) -> Forger:
         """Return a forger of the same honest log."""
@@ -166,7 +168,8 @@ class Forger:
         """Return the log with its places counted anew, under a new signed checkpoint."""
         frontier, lines = Frontier(), []
         for index, leaf in enumerate(self.leaves):
-            data = rfc8785.dumps(leaf | {"index": index} | self.lines_as.get(index, {}))
+            told = leaf | {"index": index} | self.lines_as.get(index, {})
+            data = rfc8785.dumps(self.spelled(told))
             frontier.append(leaf_hash(data))
             lines.append(data + b"\n")
         origin = self.header["log_origin"]

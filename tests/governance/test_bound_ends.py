@@ -236,7 +236,7 @@ async def test_the_words_of_the_ends_are_what_is_reviewed(name: str, party: Part
 
     assert any(each.startswith(case.says) for each in said)
     assert all(each.encode() in proposal.canonical for each in said if '"' not in each)
-    assert any(item.rests_on for item in proposal.affected)  # of them all, the agent at least
+    assert any(item.pinned for item in proposal.affected)  # of them all, the agent at least
     assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
 
 

@@ -84,7 +84,7 @@ async def test_a_revocation_is_told_once_in_graphs_order(party: Party) -> None:
 
     (told,) = await revocations(party)
     assert [each.revoked for each in after.consents] == [True]
-    assert json.dumps(told["properties"]["paper"], sort_keys=True) == json.dumps(
+    assert json.dumps(told["properties"]["envelope"], sort_keys=True) == json.dumps(
         json.loads(paper), sort_keys=True
     )
     assert (told["actor"], told["principal"]) == (AGENT, "agent")

@@ -184,13 +184,13 @@ async def test_graph_itself_refuses_what_another_copy_knows(tmp_path: Path) -> N
         await party.enrol()
         edge = edge_action(edge_type=DESCRIPTIVE).upsert_edge
         for known in (
-            governed_pb2.KnownChange(seq=1_000),
-            governed_pb2.KnownChange(seq=1, mark="another"),
+            governed_pb2.ExpectedState(seq=1_000),
+            governed_pb2.ExpectedState(seq=1, change_digest="another"),
         ):
             change = governed_pb2.ApplyGovernedChangeRequest(
                 request_id=request_id(),
                 action=governed_pb2.GovernedAction(upsert_edge=edge),
-                known=known,
+                expected_state=known,
             )
             failure = await refused(party.governed.ApplyGovernedChange(change))
 

@@ -93,13 +93,13 @@ async def test_many_links_keep_no_constitutive_memory_from_being_erased(
     links to what is to go."""
     proposal = await party.propose(await creed_with(party, count))
     assert [item.id for item in proposal.affected] == ["creed"]
-    assert proposal.taken_along == count
+    assert proposal.cascaded_count == count
     done = await decided(party, proposal)
 
     assert (done.status, done.resolution) == (EXECUTED, "")
     told = await executed_entry(party)
     assert [each["id"] for each in told["effects"]] == ["creed"]  # type: ignore[attr-defined]
-    assert told["taken_along"]["count"] == count  # type: ignore[index]
+    assert told["cascaded"]["count"] == count  # type: ignore[index]
     await demand_honest(party)
 
 
@@ -109,7 +109,7 @@ async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(party: Pa
     delete = await hub_with(party, MAX_ITEMS + 100)
     before = await party.state()
     proposal = await party.propose(delete)
-    assert (len(proposal.affected), proposal.taken_along) == (2, MAX_ITEMS + 100)
+    assert (len(proposal.affected), proposal.cascaded_count) == (2, MAX_ITEMS + 100)
     done = await decided(party, proposal)
     assert (done.status, done.resolution) == (EXECUTED, "")
     assert await party.state() != before
@@ -128,13 +128,13 @@ async def test_more_than_an_undo_can_name_is_done_and_final(
     is not offered to be undone."""
     monkeypatch.setattr(taking_along, "MOST_TOLD", 2)
     proposal = await party.propose(await hub_with(party, 3))
-    assert proposal.final
-    assert review(proposal).document["final"] is True
+    assert proposal.irreversible
+    assert review(proposal).document["irreversible"] is True
     assert "It cannot be undone." in proposal.framing.if_approved
     done = await party.decide(proposal)
 
     assert done.status == EXECUTED
-    assert (await executed_entry(party))["taken_along"]["count"] == 3  # type: ignore[index]
+    assert (await executed_entry(party))["cascaded"]["count"] == 3  # type: ignore[index]
     assert reason_of(await refused(party.undo(done))) == ("RETENTION_EXPIRED", "")
     await demand_honest(party)
 
@@ -162,8 +162,8 @@ async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.Mo
     monkeypatch.setattr(taking_along, "MOST_TOLD", 2)
     delete = await hub_with(party, 2)
     proposal = await party.propose(delete)
-    assert not proposal.final
-    assert "final" not in review(proposal).document
+    assert not proposal.irreversible
+    assert "irreversible" not in review(proposal).document
     edge = edge_action("hub", "R9", "x", edge_type=DESCRIPTIVE).upsert_edge.edge
     await party.graph.UpsertEdge(graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge))
     failed = await party.decide(proposal)
@@ -171,7 +171,7 @@ async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.Mo
     assert (failed.status, failed.resolution) == (FAILED, "ERROR_REASON_UNDO_IMPOSSIBLE")
     assert await party.edge("hub", "VALUES", "honesty") is not None
     delete.delete_node.request_id = salt()
-    assert (await does(party, delete)).final
+    assert (await does(party, delete)).irreversible
     assert await party.edge("hub", "VALUES", "honesty") is None
     await demand_honest(party)
 
@@ -186,10 +186,10 @@ async def test_what_is_never_undone_says_so(party: Party) -> None:
     ):
         proposal = await party.propose(erase, language=language)
         assert words in proposal.framing.if_approved
-        assert proposal.final
-        assert review(proposal).document["final"] is True
-    proposal.final = False
-    with pytest.raises(ReviewError, match="'final'"):
+        assert proposal.irreversible
+        assert review(proposal).document["irreversible"] is True
+    proposal.irreversible = False
+    with pytest.raises(ReviewError, match="'irreversible'"):
         review(proposal)
 
 
@@ -198,10 +198,10 @@ async def test_how_many_go_along_stands_in_the_words_that_are_signed(party: Part
     another is caught."""
     proposal = await party.propose(await hub_with(party, 7))
 
-    assert review(proposal).document["taken_along"] == 7
+    assert review(proposal).document["cascaded_count"] == 7
     assert "7 more that need no consent go along" in proposal.framing.affected
-    proposal.taken_along = 0
-    with pytest.raises(Exception, match="'taken_along'"):
+    proposal.cascaded_count = 0
+    with pytest.raises(Exception, match="'cascaded_count'"):
         review(proposal)
 
 
@@ -216,7 +216,7 @@ async def test_what_goes_along_may_change_until_then(party: Party) -> None:
     done = await party.decide(proposal)
 
     assert done.status == EXECUTED
-    assert (await executed_entry(party))["taken_along"]["count"] == 4  # type: ignore[index]
+    assert (await executed_entry(party))["cascaded"]["count"] == 4  # type: ignore[index]
     await demand_honest(party)
 
 
@@ -238,8 +238,8 @@ async def test_what_an_undo_takes_along_is_held_to_its_revision(party: Party) ->
     done = await does(party, await hub_with(party, 2))
     undo = await party.undo(done)
     named = {item.id for item in undo.affected}
-    went = [each for each in undo.action.revert_items.items if each.taken_along]
-    assert len(went) == undo.taken_along == 2
+    went = [each for each in undo.action.revert_items.items if each.cascaded]
+    assert len(went) == undo.cascaded_count == 2
     assert not named & {each.id for each in went}
 
     stale = governed_pb2.RevertedItem()
@@ -250,13 +250,13 @@ async def test_what_an_undo_takes_along_is_held_to_its_revision(party: Party) ->
 
     plain = governed_pb2.RevertedItem()
     plain.CopyFrom(went[0])
-    plain.taken_along = False
+    plain.cascaded = False
     failure = await refused(reverted(party, plain))
     assert reason_of(failure) == ("GRANT_INVALID", "etags")
 
     for item in undo.action.revert_items.items:
         if item.id in named:
-            item.taken_along = True
+            item.cascaded = True
     failure = await refused(reverted(party, *undo.action.revert_items.items))
     assert reason_of(failure) == ("CONSTITUTIVE_EDGE_PROTECTED", "")
 
@@ -276,7 +276,7 @@ async def test_who_signs_an_undo_holds_it_against_what_went_along(party: Party) 
     demand_undoing(found, leaf)
 
     items = found.document["action"]["revert_items"]["items"]
-    place = next(at for at, item in enumerate(items) if item.get("taken_along"))
+    place = next(at for at, item in enumerate(items) if item.get("cascaded"))
     for forged in ([*items[:place], *items[place + 1 :]], [*items, items[place] | {"id": "x"}]):
         action = {"revert_items": {"items": forged}}
         other = replace(found, document={**found.document, "action": action})

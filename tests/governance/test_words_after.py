@@ -17,7 +17,7 @@ def words(proposal: proposal_pb2.Proposal) -> dict[str, tuple[str, str]]:
     return {
         item.statement: (item.statement, item.statement_after)
         for item in proposal.affected
-        if item.needs_consent and not item.rests_on
+        if item.needs_consent and not item.pinned
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from concord.graph.v1 import transfer_pb2
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
 from concord.type.v1 import type_pb2
-from concord_attestation.agreed import Agreed, agreed_digest
+from concord_attestation.agreed import Agreed, constitutive_digest
 
 from concord_client import signing
 
@@ -42,7 +42,7 @@ class Export:
     """Hex SHA-256 of the whole file."""
     genesis_digest: str
     """Of the genesis in it, which then must be restored by its parties; empty without one."""
-    agreed_digest: str = ""
+    constitutive_digest: str = ""
     """Of what both parties agreed to, as it stands in it."""
     keys: Mapping[str, bytes] = field(default_factory=dict)
     """The public key of each slot, as it stands in it."""
@@ -59,7 +59,7 @@ class Export:
             space=self.space,
             genesis_digest=self.genesis_digest,
             export_digest=self.digest,
-            agreed_digest=self.agreed_digest,
+            constitutive_digest=self.constitutive_digest,
             keys=self.keys,
             governance_key=governance_key,
             expire_time=expire_time,
@@ -105,7 +105,7 @@ def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes]]:
             if isinstance(said, dict) and told.get("relation") == PRINCIPAL_RELATION:
                 key = str(said.get("key", ""))
                 keys[str(said.get("slot", ""))] = urlsafe_b64decode(key + "=" * (-len(key) % 4))
-    return agreed_digest(agreed.items()), keys
+    return constitutive_digest(agreed.items()), keys
 
 
 def _take(agreed: Agreed, told: dict[str, Any]) -> None:

@@ -15,9 +15,13 @@ from typing import Any
 
 from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation.spelling import entry_respelled, respelled
 
 from concord_client import signing
 
+VERSIONS = (1, 2)
+"""Of a revision. Version 1 says the same as version 2 in other names
+(`concord_attestation.spelling`)."""
 _WORDS = tuple(proposal_pb2.Framing.DESCRIPTOR.fields_by_name)
 
 
@@ -86,15 +90,15 @@ def review(proposal: proposal_pb2.Proposal, space: str | None = None) -> Reviewe
     With `space` it must be of that space, too: whoever signs names the one they work in.
 
     Raises:
-        ReviewError: "erased", "digest", "canonical", "action_digest", "space", or the name of the
-            field that says something else than the bytes.
+        ReviewError: "erased", "digest", "canonical", "version", "action_digest", "space", or the
+            name of the field that says something else than the bytes.
     """
     canonical = proposal.canonical
     if not canonical:
         raise ReviewError("erased")
     if sha256(canonical).hexdigest() != proposal.digest:
         raise ReviewError("digest")
-    document = _parsed(canonical)
+    document = _stated(_parsed(canonical))
     _demand_alike(document, proposal)
     if space not in (None, document["space"]):
         raise OtherSpace(str(document["space"]), str(space))
@@ -112,16 +116,34 @@ def _parsed(canonical: bytes) -> dict[str, Any]:
     return document
 
 
+def _stated(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a document states in today's names, if its action is the one that it digests."""
+    try:
+        if document["version"] not in VERSIONS:
+            raise ReviewError("version")
+        if _digest(document["action"]) != document["action_digest"]:
+            raise ReviewError("action_digest")
+        stated: dict[str, Any] = respelled("revision", document)
+    except KeyError as error:
+        raise ReviewError(str(error.args[0])) from None
+    except ValueError:
+        raise ReviewError("version") from None
+    return stated
+
+
+def _digest(action: signing.Json) -> str:
+    return sha256(signing.canonical(action)).hexdigest()
+
+
 def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) -> None:
     try:
-        digest = sha256(signing.canonical(document["action"])).hexdigest()
-        if digest != document["action_digest"]:
-            raise ReviewError("action_digest")
+        if _digest(document["action"]) != signing.action_digest(proposal.action):
+            raise ReviewError("action")
         for name, said in _fields(proposal).items():
             if document[name] != said:
                 raise ReviewError(name)
-        if document.get("final", False) is not proposal.final:
-            raise ReviewError("final")
+        if document.get("irreversible", False) is not proposal.irreversible:
+            raise ReviewError("irreversible")
         if not isinstance(document["space"], str):
             raise ReviewError("space")
     except KeyError as error:
@@ -141,13 +163,13 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
         "proposer": proposal.proposer,
         "kind": kind.removeprefix("PROPOSAL_KIND_"),
         "approval_level": level.removeprefix("APPROVAL_LEVEL_"),
-        "action_digest": signing.action_digest(proposal.action),
+        "action_digest": proposal.action_digest,
         "policy_digest": proposal.policy_digest,
         "trigger": trigger.removeprefix("PROPOSAL_TRIGGER_"),
         "framing_check": checked.removeprefix("FRAMING_CHECK_"),
         "framing": {name: getattr(proposal.framing, name) for name in _WORDS},
         "undo_of": proposal.undo_of,
-        "taken_along": proposal.taken_along,
+        "cascaded_count": proposal.cascaded_count,
         "affected": [
             {
                 "id": item.id,
@@ -155,7 +177,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
                 "etag": item.etag,
                 "needs_consent": item.needs_consent,
                 **({"statement": item.statement} if item.statement else {}),
-                **({"rests_on": True} if item.rests_on else {}),
+                **({"pinned": True} if item.pinned else {}),
                 **({"statement_after": item.statement_after} if item.statement_after else {}),
             }
             for item in proposal.affected
@@ -173,14 +195,14 @@ def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
         ReviewError: "undo_of": it is of another proposal, or of other items or revisions.
     """
     try:
-        told = json.loads(leaf or b"{}")
+        told = entry_respelled(json.loads(leaf or b"{}"))
         items = found.document["action"]["revert_items"]["items"]
-        wanted = {_reverted(item) for item in items if not item.get("taken_along")}
-        along = [_reverted(item) for item in items if item.get("taken_along")]
+        wanted = {_reverted(item) for item in items if not item.get("cascaded")}
+        along = [_reverted(item) for item in items if item.get("cascaded")]
         effects = told["properties"]["effects"]
         done = {(each["id"], each["before"], each["after"]) for each in effects}
         alike = told["proposal"]["id"] == found.document["undo_of"] and wanted == done
-        alike = alike and told["properties"]["taken_along"] == _counted(along)
+        alike = alike and told["properties"]["cascaded"] == _counted(along)
         alike = alike and told["action"] == "SMF_EXECUTE"
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ReviewError("undo_of") from None

@@ -270,7 +270,7 @@ def restore_payload(
     space: str,
     genesis_digest: str,
     export_digest: str,
-    agreed_digest: str,
+    constitutive_digest: str,
     keys: Mapping[str, bytes],
     governance_key: bytes,
     expire_time: datetime,
@@ -279,18 +279,18 @@ def restore_payload(
     """Return the bytes that both slots sign to have an export of their space imported.
 
     `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis,
-    `agreed_digest` that of what is constitutive in it, and `keys` are the slots' as they stand in
-    it. `governance_key` is that of the place where it goes: it may grant there from then on.
-    Each side signs with `sign_envelope` under RESTORE_TYPE, with the key that the genesis names
+    `constitutive_digest` that of the constitutive items in it, and `keys` are the slots' as they
+    stand in it. `governance_key` is that of the place where it goes: it may grant there from then
+    on. Each side signs with `sign_envelope` under RESTORE_TYPE, with the key that the genesis names
     and, where that was changed since, with the present one too; `join_signatures` joins them.
     """
     return rfc8785.dumps(
         {
-            "version": 2,
+            "version": 3,
             "space": space,
             "genesis_digest": genesis_digest,
             "export_digest": export_digest,
-            "agreed_digest": agreed_digest,
+            "constitutive_digest": constitutive_digest,
             "keys": {slot: _base64url(key) for slot, key in keys.items()},
             "governance_key": _base64url(governance_key),
             "nonce": _nonce(nonce),

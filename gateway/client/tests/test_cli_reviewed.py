@@ -260,7 +260,7 @@ def test_the_reader_sees_how_many_others_go_along(concord: Commands, tmp_path: P
     (tmp_path / "delete.json").write_text(json.dumps({"delete_node": delete}))
     made = proposal(concord, "propose", "--action", str(tmp_path / "delete.json"))
 
-    assert (len(made.affected), made.taken_along) == (1, 2)
+    assert (len(made.affected), made.cascaded_count) == (1, 2)
     assert "2 more, not listed, that need no consent" in concord.done("review", str(made.number))
 
 

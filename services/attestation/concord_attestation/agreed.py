@@ -65,6 +65,6 @@ class Agreed:
         ]
 
 
-def agreed_digest(items: Sequence[Mapping[str, Any]]) -> str:
+def constitutive_digest(items: Sequence[Mapping[str, Any]]) -> str:
     """Return what a restore grant names such items by: hex SHA-256 of their RFC 8785 JSON."""
     return sha256(rfc8785.dumps([dict(item) for item in items])).hexdigest()

@@ -1,7 +1,7 @@
-"""How large papers and the log's entries may be: one set of numbers for who writes and who reads.
+"""How large envelopes and entries of the log may be: one set of numbers for writers and readers.
 
-They agree with each other: a paper over `MAX_ITEMS` items, whose map has `MAX_ETAGS_BYTES`, fits a
-grant with two consents, and so do the entries that tell of it. What does not fit is refused when it
+They agree with each other: a grant over `MAX_ITEMS` items, whose map has `MAX_ETAGS_BYTES`, fits
+with two consents, and so do the entries that tell of it. What does not fit is refused when it
 is proposed: once both parties have signed, nothing is left that could be too large.
 """
 
@@ -12,12 +12,12 @@ MAX_ITEMS = 1_000
 """Items that a consent, and the grant for it, name with their etags."""
 
 MAX_REVERTED = 5_000
-"""Items that an undo brings back: those that papers name, and what went along with them."""
+"""Items that an undo brings back: those that consents name, and what was cascaded with them."""
 
 MAX_ETAGS_BYTES = 163_840
 """Bytes of the RFC 8785 form of the etags: `MAX_ITEMS` ids of 128 ASCII characters fit."""
 
-MAX_PAPER_BYTES = 65_536
+MAX_ENVELOPE_BYTES = 65_536
 """Bytes of a consent, a rejection or a revocation as it comes."""
 
 MAX_REVOCATION_BYTES = 4_096

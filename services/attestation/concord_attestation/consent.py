@@ -7,7 +7,8 @@ ConsentError
 ├── ConsentInvalid   a required slot's consent is missing or does not verify
 └── RestoreInvalid   the restore grant does not verify
 
-Each names the first check that failed and nothing else: neither what was expected nor what came.
+Each names the first check that failed, and for an envelope or a time the detail and the field of
+the contract; nothing else: neither what was expected nor what came.
 """
 
 from collections.abc import Mapping
@@ -35,8 +36,10 @@ CONSENT_CHECKS = (
 )
 RESTORE_CHECKS = (
     *("envelope", "key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce"),
-    *("keys", "agreed"),
+    *("keys", "constitutive_digest"),
 )
+EXPIRY_DETAILS = ("format", "passed")
+"""Of the check "expiry": the time is spelt in another way than the contract's, or is over."""
 
 
 def of_slot(slot: str, nonce: str) -> str:
@@ -45,23 +48,38 @@ def of_slot(slot: str, nonce: str) -> str:
 
 
 class ConsentError(Exception):
-    """Root of the refusals of this module."""
+    """Root of the refusals of this module.
+
+    `detail` says more of the check "envelope" (ENVELOPE_DETAILS) and of "expiry" (EXPIRY_DETAILS),
+    `field` which field of the contract it is about; both "" when there is no more to say.
+    """
+
+    _WHAT = ""
+
+    def __init__(self, check: str, detail: str = "", field: str = "", *, whose: str = "") -> None:
+        more = "".join(f", {part}" for part in (detail, field) if part)
+        super().__init__(f"{self._WHAT}{whose} failed the check {check!r}{more}")
+        self.check = check
+        self.detail = detail
+        self.field = field
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a refusal tells a machine: what there is of slot, check, detail and field."""
+        told = {"check": self.check, "detail": self.detail, "field": self.field}
+        return {name: value for name, value in told.items() if value}
 
 
 class GenesisInvalid(ConsentError):
     """The genesis record failed `check`, one of GENESIS_CHECKS."""
 
-    def __init__(self, check: str) -> None:
-        super().__init__(f"the genesis record failed the check {check!r}")
-        self.check = check
+    _WHAT = "the genesis record"
 
 
 class KeyInvalid(ConsentError):
     """A new key's proof failed `check`, one of KEY_CHECKS."""
 
-    def __init__(self, check: str) -> None:
-        super().__init__(f"the new key failed the check {check!r}")
-        self.check = check
+    _WHAT = "the new key"
 
 
 class GrantInvalid(ConsentError):
@@ -71,31 +89,34 @@ class GrantInvalid(ConsentError):
     burnt before is the caller's "nonce".
     """
 
-    def __init__(self, check: str) -> None:
-        super().__init__(f"the grant failed the check {check!r}")
-        self.check = check
+    _WHAT = "the grant"
 
 
 class ConsentInvalid(ConsentError):
     """The consent of `slot` failed `check`, one of CONSENT_CHECKS."""
 
-    def __init__(self, slot: str, check: str) -> None:
+    _WHAT = "the consent"
+
+    def __init__(self, slot: str, check: str, detail: str = "", field: str = "") -> None:
         whose = f" of {slot}" if slot else ""  # whose it is stands in what could not be read
-        super().__init__(f"the consent{whose} failed the check {check!r}")
+        super().__init__(check, detail, field, whose=whose)
         self.slot = slot
-        self.check = check
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """As of every refusal, and the slot: "" where it stands in what could not be read."""
+        return {"slot": self.slot, **super().metadata}
 
 
 class RestoreInvalid(ConsentError):
     """The restore grant failed `check`, one of RESTORE_CHECKS.
 
-    For the caller, who alone knows the export, are "keys" (they stand otherwise in it) and "agreed"
-    (other things are agreed to in it), and also "nonce": whether it was burnt before.
+    For the caller, who alone knows the export, are "keys" (they stand otherwise in it),
+    "constitutive_digest" (other items are constitutive in it), and also "nonce": whether it was
+    burnt before.
     """
 
-    def __init__(self, check: str) -> None:
-        super().__init__(f"the restore grant failed the check {check!r}")
-        self.check = check
+    _WHAT = "the restore grant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +173,7 @@ class Terms:
 class Answer:
     """One slot's verified rejection of a proposal's revision, or revocation of its consent.
 
-    `nonce` is the paper's own for a rejection, the consent's for a revocation.
+    `nonce` is the statement's own for a rejection, the consent's for a revocation.
     """
 
     slot: str
@@ -203,8 +224,8 @@ class RestoreGrant:
     genesis: GenesisRecord
     """The imported one with the keys as they stand, and the governance that may grant from then
     on: that of the place where the export goes."""
-    agreed_digest: str
-    """Of what is constitutive in the export (`agreed.agreed_digest`)."""
+    constitutive_digest: str
+    """Of what is constitutive in the export (`agreed.constitutive_digest`)."""
 
     @property
     def action_digest(self) -> str:

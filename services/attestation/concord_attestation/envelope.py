@@ -16,9 +16,27 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from concord_attestation.keys import is_sound, key_id
 
+ENVELOPE_DETAILS = (
+    *("size", "json", "envelope_fields", "payload_type", "signature_count", "base64", "canonical"),
+    *("version", "fields"),
+)
+"""What is wrong with an envelope, in the order of the checks: its bytes are too many, are no JSON
+(UTF-8, no name twice, no NaN), its members are not those of an envelope, it is of another type or
+has another number of signers, base64 in another spelling, its statement is not in the RFC 8785
+form, is of an unknown version, or its fields are not those of its version."""
+
 
 class EnvelopeMalformed(ValueError):
-    """The envelope or its payload is not what its type demands; says nothing more."""
+    """The envelope or its statement is not what its type demands.
+
+    `detail` is one of ENVELOPE_DETAILS; `field` is the field of the contract that is missing or
+    ill-typed, "" when that is not what is wrong.
+    """
+
+    def __init__(self, detail: str, field: str = "") -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.field = field
 
 
 class StrictModel(BaseModel):
@@ -65,58 +83,79 @@ class Envelope:
         return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(self.payload), self.payload)
 
 
-def parse_envelope(raw: bytes, payload_type: str, *, signers: int, max_bytes: int) -> Envelope:
+def parse_envelope(
+    envelope_json: bytes, payload_type: str, *, signers: int, max_bytes: int
+) -> Envelope:
     """Read an envelope from its JSON; EnvelopeMalformed unless it is exactly as demanded."""
-    if len(raw) > max_bytes:
-        raise EnvelopeMalformed
-    try:
-        form = EnvelopeForm.model_validate(parse_json(raw))
-    except ValidationError:
-        raise EnvelopeMalformed from None
+    form = parse_form(envelope_json, max_bytes=max_bytes)
     return open_envelope(form, payload_type, signers=signers)
+
+
+def parse_form(envelope_json: bytes, *, max_bytes: int) -> EnvelopeForm:
+    """Read the members of an envelope; EnvelopeMalformed for other ones, or too many bytes."""
+    if len(envelope_json) > max_bytes:
+        raise EnvelopeMalformed("size")
+    try:
+        return EnvelopeForm.model_validate(parse_json(envelope_json))
+    except ValidationError as error:
+        raise EnvelopeMalformed("envelope_fields", field_of(error)) from None
+
+
+def field_of(error: ValidationError) -> str:
+    """Return the first field that is missing or ill-typed; "" when a field is unknown.
+
+    The name of an unknown field, or of one within a map, is the caller's own word: it is not
+    repeated.
+    """
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = first["loc"]
+    unknown = first["type"] == "extra_forbidden" and len(place) == 1
+    return "" if unknown or not place else str(place[0])
 
 
 def open_envelope(form: EnvelopeForm, payload_type: str, *, signers: int) -> Envelope:
     """Decode an envelope of `payload_type` with `signers` signatures of different keys."""
-    if form.payloadType != payload_type or len(form.signatures) != signers:
-        raise EnvelopeMalformed
+    if form.payloadType != payload_type:
+        raise EnvelopeMalformed("payload_type")
+    if len(form.signatures) != signers:
+        raise EnvelopeMalformed("signature_count")
     signatures = tuple((item.keyid, _from_base64(item.sig)) for item in form.signatures)
     if len(dict(signatures)) != signers:
-        raise EnvelopeMalformed
+        raise EnvelopeMalformed("signature_count")
     return Envelope(payload_type, _from_base64(form.payload), signatures)
 
 
 def parse_payload(envelope: Envelope) -> object:
-    """Read the payload's JSON; EnvelopeMalformed unless the bytes are its RFC 8785 form."""
+    """Read the statement; EnvelopeMalformed unless the payload's bytes are its RFC 8785 form."""
     value = parse_json(envelope.payload)
     try:
         canonical = rfc8785.dumps(value)  # type: ignore[arg-type] # parsed JSON is what it takes
     except (ValueError, RecursionError):
-        raise EnvelopeMalformed from None
+        raise EnvelopeMalformed("canonical") from None
     if canonical != envelope.payload:
-        raise EnvelopeMalformed
+        raise EnvelopeMalformed("canonical")
     return value
 
 
-def parse_json(raw: bytes) -> object:
+def parse_json(text: bytes) -> object:
     """Read UTF-8 JSON; EnvelopeMalformed for duplicate keys, NaN, infinities and depth."""
     try:
         return json.loads(
-            raw.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_constant
+            text.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_constant
         )
     except (ValueError, RecursionError):
-        raise EnvelopeMalformed from None
+        raise EnvelopeMalformed("json") from None
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     items = dict(pairs)
     if len(items) != len(pairs):
-        raise EnvelopeMalformed
+        raise EnvelopeMalformed("json")
     return items
 
 
 def _no_constant(_: str) -> object:
-    raise EnvelopeMalformed
+    raise EnvelopeMalformed("json")
 
 
 def _from_base64(text: str) -> bytes:
@@ -124,9 +163,9 @@ def _from_base64(text: str) -> bytes:
     try:
         decoded = b64decode(text, validate=True)
     except (Base64Error, ValueError):
-        raise EnvelopeMalformed from None
+        raise EnvelopeMalformed("base64") from None
     if b64encode(decoded).decode() != text:
-        raise EnvelopeMalformed
+        raise EnvelopeMalformed("base64")
     return decoded
 
 
@@ -136,6 +175,6 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 def from_base64url(text: str) -> bytes:
     """Decode base64url without padding, only in the one spelling of its bytes."""
     if not _BASE64URL.fullmatch(text):
-        raise EnvelopeMalformed
+        raise EnvelopeMalformed("base64")
     padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
     return _from_base64(padded)

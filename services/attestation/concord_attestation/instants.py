@@ -1,4 +1,4 @@
-"""Times as signed papers write them: RFC 3339 in UTC with six decimals."""
+"""Times as signed statements write them: RFC 3339 in UTC with six decimals."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -17,3 +17,12 @@ def parse_time(text: str) -> int:
 def format_time(time: int) -> str:
     """Write microseconds since 1970."""
     return (_EPOCH + timedelta(microseconds=time)).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+def expiry_problem(expire_time: str, now_us: int) -> str:
+    """Return why a statement's time refuses it: "format" for what is no time, "passed" from the
+    very instant on; "" before it."""
+    try:
+        return "passed" if parse_time(expire_time) <= now_us else ""
+    except ValueError:
+        return "format"

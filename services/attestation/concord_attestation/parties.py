@@ -17,7 +17,7 @@ from concord_attestation.consent import (
     KeyInvalid,
     SlotKey,
 )
-from concord_attestation.envelope import from_base64url, parse_envelope
+from concord_attestation.envelope import EnvelopeMalformed, from_base64url, parse_envelope
 from concord_attestation.instants import parse_time
 from concord_attestation.keys import is_sound
 from concord_attestation.payloads import GenesisPayload, KeyPayload, SlotPayload, read_payload
@@ -51,8 +51,10 @@ def verify_genesis(envelope_json: bytes, space: str) -> GenesisRecord:
             governance_key=from_base64url(payload.governance_key),
             digest=sha256(envelope.payload).hexdigest(),
         )
+    except EnvelopeMalformed as error:
+        raise GenesisInvalid("envelope", error.detail, error.field) from None
     except ValueError:
-        raise GenesisInvalid("envelope") from None
+        raise GenesisInvalid("envelope", "fields", "create_time") from None
     _check_genesis(record, space)
     for name in REQUIRED_SLOTS:
         if not envelope.signed_by(record.slot(name).public_key):
@@ -79,17 +81,17 @@ def _check_genesis(record: GenesisRecord, space: str) -> None:
         raise GenesisInvalid("distinct")
 
 
-def verify_new_key(proof_json: bytes, genesis: GenesisRecord) -> tuple[str, SlotKey]:
+def verify_new_key(envelope_json: bytes, genesis: GenesisRecord) -> tuple[str, SlotKey]:
     """Return the slot and the key that its principal is to have, else raise KeyInvalid.
 
     `genesis` holds the keys as they stand now: the new one must differ from all of them.
     """
     try:
-        envelope = parse_envelope(proof_json, KEY_TYPE, signers=1, max_bytes=MAX_GENESIS_BYTES)
+        envelope = parse_envelope(envelope_json, KEY_TYPE, signers=1, max_bytes=MAX_GENESIS_BYTES)
         payload = read_payload(envelope, KeyPayload)
         public_key = from_base64url(payload.public_key)
-    except ValueError:
-        raise KeyInvalid("envelope") from None
+    except EnvelopeMalformed as error:
+        raise KeyInvalid("envelope", error.detail, error.field) from None
     if payload.space != genesis.space:
         raise KeyInvalid("space")
     if payload.slot not in REQUIRED_SLOTS:

@@ -1,6 +1,6 @@
-"""The shapes of the signed payloads. What they say is judged in `verify`."""
+"""The shapes of the signed statements. What they say is judged in `verify`."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field, StringConstraints, ValidationError
 
@@ -10,8 +10,10 @@ from concord_attestation.envelope import (
     EnvelopeForm,
     EnvelopeMalformed,
     StrictModel,
+    field_of,
     parse_payload,
 )
+from concord_attestation.spelling import respelled
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 _Text = Annotated[str, StringConstraints(max_length=128)]
@@ -21,10 +23,18 @@ _Reason = Annotated[str, StringConstraints(max_length=1000)]
 _Version = Annotated[int, Field(ge=1, le=1)]
 _DecidedVersion = Annotated[int, Field(ge=3, le=3)]
 """Version 1 left the words out of what is signed (decision 0016); version 2 named every etag in
-each consent, so that large changes fitted no grant (0022). No paper of either counts."""
-_RestoreVersion = Annotated[int, Field(ge=2, le=2)]
-"""Version 1 named neither what comes over nor whose keys count after it (decision 0023)."""
+each consent, so that large changes fitted no grant (0022). No statement of either counts."""
+_RestoreVersion = Annotated[int, Field(ge=2, le=3)]
+"""Version 1 named neither what comes over nor whose keys count after it (decision 0023): none of
+it counts. Version 2 says the same as version 3 in other names (`spelling`)."""
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class Statement(StrictModel):
+    """What is signed."""
+
+    kind: ClassVar[str] = ""
+    """What it is called in the table of former names; empty: it never had others."""
 
 
 class SlotPayload(StrictModel):
@@ -41,7 +51,7 @@ class SlotsPayload(StrictModel):
     HUMAN: SlotPayload
 
 
-class GenesisPayload(StrictModel):
+class GenesisPayload(Statement):
     """What both slots sign once per space."""
 
     version: _Version
@@ -51,8 +61,8 @@ class GenesisPayload(StrictModel):
     create_time: _Text
 
 
-class KeyPayload(StrictModel):
-    """What a new key signs to show that its owner holds it."""
+class KeyPayload(Statement):
+    """What a new key signs to prove that its owner holds it."""
 
     version: _Version
     space: _Name
@@ -68,24 +78,26 @@ class KeysPayload(StrictModel):
     HUMAN: _Text
 
 
-class RestorePayload(StrictModel):
+class RestorePayload(Statement):
     """What both slots sign to have an export of their space imported.
 
     `keys` are as they stand in it, `governance_key` is that of the place where it goes.
     """
 
+    kind: ClassVar[str] = "restore"
+
     version: _RestoreVersion
     space: _Name
     genesis_digest: _Text
     export_digest: _Text
-    agreed_digest: _Text
+    constitutive_digest: _Text
     keys: KeysPayload
     governance_key: _Text
     nonce: _Text
     expire_time: _Text
 
 
-class Decided(StrictModel):
+class Decided(Statement):
     """What a grant and its consents must say alike."""
 
     version: _DecidedVersion
@@ -107,7 +119,7 @@ class ConsentPayload(Decided):
     etags_digest: _Text
 
 
-class AnswerPayload(StrictModel):
+class AnswerPayload(Statement):
     """What a principal signs to reject a revision, or to take its consent back."""
 
     version: _Version
@@ -128,17 +140,21 @@ class GrantPayload(Decided):
     consents: dict[str, EnvelopeForm]
 
 
-_Payload = TypeVar("_Payload", bound=StrictModel)
+_Payload = TypeVar("_Payload", bound="Statement")
 
 
 def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
-    """Read a payload of this shape; EnvelopeMalformed for anything else."""
+    """Read a statement of this shape; EnvelopeMalformed for anything else."""
     return shaped(parse_payload(envelope), shape)
 
 
 def shaped(value: object, shape: type[_Payload]) -> _Payload:
-    """Return a payload that was read before as this shape; EnvelopeMalformed for anything else."""
+    """Return a statement that was parsed before as this shape; EnvelopeMalformed for anything
+    else."""
     try:
-        return shape.model_validate(value)
-    except ValidationError:
-        raise EnvelopeMalformed from None
+        return shape.model_validate(respelled(shape.kind, value))
+    except ValidationError as error:
+        field = field_of(error)
+        raise EnvelopeMalformed("version" if field == "version" else "fields", field) from None
+    except ValueError:
+        raise EnvelopeMalformed("fields") from None

@@ -12,20 +12,20 @@ from concord_attestation.consent import (
 )
 from concord_attestation.envelope import (
     Envelope,
-    EnvelopeForm,
+    EnvelopeMalformed,
     from_base64url,
     open_envelope,
-    parse_json,
+    parse_form,
 )
-from concord_attestation.instants import parse_time
+from concord_attestation.instants import expiry_problem
 from concord_attestation.keys import is_sound
-from concord_attestation.payloads import RestorePayload, read_payload, shaped
+from concord_attestation.payloads import RestorePayload, read_payload
 
 MAX_RESTORE_BYTES = 16_384
 
 
 def verify_restore(
-    grant_json: bytes, *, genesis: GenesisRecord, space: str, export_digest: str, now_us: int
+    envelope_json: bytes, *, genesis: GenesisRecord, space: str, export_digest: str, now_us: int
 ) -> RestoreGrant:
     """Return the grant for importing this export into this space, else raise RestoreInvalid.
 
@@ -34,7 +34,7 @@ def verify_restore(
     genesis alone, and who was given an old key must not move a space by it. `now_us` is the
     store's time in microseconds since 1970.
     """
-    envelope, payload = _opened(grant_json)
+    envelope, payload = _opened(envelope_json)
     standing = _standing(payload, genesis)
     _demand_signed(envelope, genesis, standing)
     if payload.space != space or genesis.space != space:
@@ -43,31 +43,29 @@ def verify_restore(
         raise RestoreInvalid("genesis")
     if payload.export_digest != export_digest:
         raise RestoreInvalid("export")
-    if _is_over(payload.expire_time, now_us):
-        raise RestoreInvalid("expiry")
+    if problem := expiry_problem(payload.expire_time, now_us):
+        raise RestoreInvalid("expiry", problem)
     if not _is_nonce(payload.nonce):
         raise RestoreInvalid("nonce")
-    return RestoreGrant(space, export_digest, payload.nonce, standing, payload.agreed_digest)
+    return RestoreGrant(space, export_digest, payload.nonce, standing, payload.constitutive_digest)
 
 
-def restored_governance_key(grant_json: bytes) -> bytes:
+def restored_governance_key(envelope_json: bytes) -> bytes:
     """Return the governance key that a grant names which was verified before.
 
     Raises:
         RestoreInvalid: it is no grant.
     """
-    return _key(_opened(grant_json)[1].governance_key)
+    return _key(_opened(envelope_json)[1].governance_key)
 
 
-def _opened(grant_json: bytes) -> tuple[Envelope, RestorePayload]:
+def _opened(envelope_json: bytes) -> tuple[Envelope, RestorePayload]:
     try:
-        if len(grant_json) > MAX_RESTORE_BYTES:
-            raise RestoreInvalid("envelope")
-        form = shaped(parse_json(grant_json), EnvelopeForm)
+        form = parse_form(envelope_json, max_bytes=MAX_RESTORE_BYTES)
         envelope = open_envelope(form, RESTORE_TYPE, signers=len(form.signatures))
         return envelope, read_payload(envelope, RestorePayload)
-    except ValueError:
-        raise RestoreInvalid("envelope") from None
+    except EnvelopeMalformed as error:
+        raise RestoreInvalid("envelope", error.detail, error.field) from None
 
 
 def _standing(payload: RestorePayload, genesis: GenesisRecord) -> GenesisRecord:
@@ -107,14 +105,6 @@ def _key(text: str) -> bytes:
     if not is_sound(key):
         raise RestoreInvalid("key")
     return key
-
-
-def _is_over(expire_time: str, now_us: int) -> bool:
-    """Tell whether the time is over, or no time: what cannot be read refuses."""
-    try:
-        return parse_time(expire_time) <= now_us
-    except ValueError:
-        return True
 
 
 def _is_nonce(text: str) -> bool:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
-from concord_attestation.bounds import FEWEST_NONCE_BYTES, MAX_GRANT_BYTES, MAX_PAPER_BYTES
+from concord_attestation.bounds import FEWEST_NONCE_BYTES, MAX_ENVELOPE_BYTES, MAX_GRANT_BYTES
 from concord_attestation.consent import (
     CONSENT_TYPE,
     GRANT_TYPE,
@@ -30,29 +30,28 @@ from concord_attestation.envelope import (
     Envelope,
     EnvelopeForm,
     EnvelopeMalformed,
-    StrictModel,
     from_base64url,
     open_envelope,
     parse_envelope,
-    parse_json,
+    parse_form,
     parse_payload,
 )
-from concord_attestation.instants import parse_time
+from concord_attestation.instants import expiry_problem, parse_time
 from concord_attestation.payloads import (
     AnswerPayload,
     ConsentPayload,
-    Decided,
     GrantPayload,
+    Statement,
     read_payload,
     shaped,
 )
 
-_Payload = TypeVar("_Payload", bound=StrictModel)
+_Payload = TypeVar("_Payload", bound=Statement)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def verify_grant(
-    grant_json: bytes, *, genesis: GenesisRecord, space: str, action_digest: str, now_us: int
+    envelope_json: bytes, *, genesis: GenesisRecord, space: str, action_digest: str, now_us: int
 ) -> Grant:
     """Return the grant for the action of this digest, else raise GrantInvalid or ConsentInvalid.
 
@@ -60,13 +59,13 @@ def verify_grant(
     1970. Governance's signature is checked first, then, for each required slot, one consent by
     that slot's own key over the same proposal revision, action, etags, policy and space.
     """
-    payload = _read_grant(grant_json, genesis)
+    payload = _read_grant(envelope_json, genesis)
     if payload.space != space or genesis.space != space:
         raise GrantInvalid("space")
     if payload.action_digest != action_digest or not _SHA256.fullmatch(action_digest):
         raise GrantInvalid("action_digest")
-    if _expired(payload, now_us):
-        raise GrantInvalid("expiry")
+    if problem := expiry_problem(payload.expire_time, now_us):
+        raise GrantInvalid("expiry", problem)
     if not _is_nonce(payload.nonce):
         raise GrantInvalid("nonce")
     consents = _verify_consents(payload, genesis, now_us)
@@ -88,25 +87,25 @@ def verify_grant(
 
 
 def verify_consent(
-    consent_json: bytes, *, genesis: GenesisRecord, terms: Terms, now_us: int
+    envelope_json: bytes, *, genesis: GenesisRecord, terms: Terms, now_us: int
 ) -> Consent:
     """Return one slot's consent to exactly these terms, else raise ConsentInvalid.
 
     `genesis` holds the keys as they stand now, `now_us` is microseconds since 1970.
     """
-    claim = _claimed(consent_json)
-    slot, holder = claim.slot, genesis.slot(claim.slot)
-    payload = _believed_consent(claim, holder)
+    unverified = _opened(envelope_json)
+    slot, holder = unverified.slot, genesis.slot(unverified.slot)
+    payload = _verified_consent(unverified, holder)
     _check_same_decision(payload, terms, slot)
-    if _expired(payload, now_us):
-        raise ConsentInvalid(slot, "expiry")
+    if problem := expiry_problem(payload.expire_time, now_us):
+        raise ConsentInvalid(slot, "expiry", problem)
     if not _is_nonce(payload.nonce):
         raise ConsentInvalid(slot, "nonce")
     return Consent(slot, holder.principal, payload.nonce, parse_time(payload.expire_time))
 
 
 def verify_answer(
-    answer_json: bytes,
+    envelope_json: bytes,
     payload_type: str,
     *,
     genesis: GenesisRecord,
@@ -115,9 +114,9 @@ def verify_answer(
     revision: int,
 ) -> Answer:
     """Return a slot's rejection or revocation (by `payload_type`), else raise ConsentInvalid."""
-    claim = _claimed(answer_json)
-    slot = claim.slot
-    payload = _read_answer(claim, payload_type, genesis)
+    unverified = _opened(envelope_json)
+    slot = unverified.slot
+    payload = _read_answer(unverified, payload_type, genesis)
     if payload.space != space:
         raise ConsentInvalid(slot, "space")
     if (payload.proposal_id, payload.revision) != (proposal_id, revision):
@@ -125,22 +124,22 @@ def verify_answer(
     return _answer(payload)
 
 
-def verify_revocation(revocation_json: bytes, genesis: GenesisRecord) -> Answer:
+def verify_revocation(envelope_json: bytes, genesis: GenesisRecord) -> Answer:
     """Return a slot's revocation of its consent, of whichever proposal it names.
 
     Raises:
         ConsentInvalid: it is not one of the space's slots', or not signed by its key.
     """
-    return _answer(_read_answer(_claimed(revocation_json), REVOCATION_TYPE, genesis))
+    return _answer(_read_answer(_opened(envelope_json), REVOCATION_TYPE, genesis))
 
 
-def told_revocation(revocation_json: bytes) -> Answer:
-    """Return what a revocation says, unverified: for whoever is told of it by who verified it.
+def read_revocation(envelope_json: bytes) -> Answer:
+    """Return what a revocation states, unverified: for a caller who has it from its verifier.
 
     Raises:
         ConsentInvalid: it is no revocation.
     """
-    return _answer(_claimed(revocation_json).read(REVOCATION_TYPE, AnswerPayload))
+    return _answer(_opened(envelope_json).read(REVOCATION_TYPE, AnswerPayload))
 
 
 def _answer(payload: AnswerPayload) -> Answer:
@@ -154,10 +153,12 @@ def _answer(payload: AnswerPayload) -> Answer:
     )
 
 
-def _read_answer(claim: _Claim, payload_type: str, genesis: GenesisRecord) -> AnswerPayload:
-    slot, holder = claim.slot, genesis.slot(claim.slot)
-    payload = claim.read(payload_type, AnswerPayload)
-    if not claim.envelope.signed_by(holder.public_key):
+def _read_answer(
+    unverified: _Unverified, payload_type: str, genesis: GenesisRecord
+) -> AnswerPayload:
+    slot, holder = unverified.slot, genesis.slot(unverified.slot)
+    payload = unverified.read(payload_type, AnswerPayload)
+    if not unverified.envelope.signed_by(holder.public_key):
         raise ConsentInvalid(slot, "signature")
     if payload.slot != slot or payload.principal != holder.principal:
         raise ConsentInvalid(slot, "principal")
@@ -169,49 +170,48 @@ def _read_answer(claim: _Claim, payload_type: str, genesis: GenesisRecord) -> An
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
-    """A paper, what it says, and the slot that it says it is of; nothing of it is believed yet."""
+class _Unverified:
+    """An envelope, its statement, and the slot that the statement names; none of it is verified."""
 
     envelope: Envelope
-    said: object
+    statement: object
     slot: str
 
     def read(self, payload_type: str, shape: type[_Payload]) -> _Payload:
-        """Return what it says in this shape; ConsentInvalid when it is another paper."""
+        """Return the statement in this shape; ConsentInvalid when it is of another type."""
         if self.envelope.payload_type != payload_type:
-            raise ConsentInvalid(self.slot, "envelope")
+            raise ConsentInvalid(self.slot, "envelope", "payload_type")
         try:
-            return shaped(self.said, shape)
-        except EnvelopeMalformed:
-            raise ConsentInvalid(self.slot, "envelope") from None
+            return shaped(self.statement, shape)
+        except EnvelopeMalformed as error:
+            raise ConsentInvalid(self.slot, "envelope", error.detail, error.field) from None
 
 
-def _claimed(paper_json: bytes) -> _Claim:
-    """Open a paper once: its bytes are their own RFC 8785 form, and it names a slot."""
-    if len(paper_json) > MAX_PAPER_BYTES:
-        raise ConsentInvalid("", "envelope")
+def _opened(envelope_json: bytes) -> _Unverified:
+    """Open an envelope once: its payload is its own RFC 8785 form, and it names a slot."""
     try:
-        form = EnvelopeForm.model_validate(parse_json(paper_json))
+        form = parse_form(envelope_json, max_bytes=MAX_ENVELOPE_BYTES)
         envelope = open_envelope(form, form.payloadType, signers=1)
-        said = parse_payload(envelope)
-    except ValueError:
-        raise ConsentInvalid("", "envelope") from None
-    slot = said.get("slot") if isinstance(said, dict) else None
+        statement = parse_payload(envelope)
+    except EnvelopeMalformed as error:
+        raise ConsentInvalid("", "envelope", error.detail, error.field) from None
+    slot = statement.get("slot") if isinstance(statement, dict) else None
     if slot not in REQUIRED_SLOTS:
         raise ConsentInvalid("", "principal")
-    return _Claim(envelope, said, slot)
+    return _Unverified(envelope, statement, slot)
 
 
-def _read_grant(grant_json: bytes, genesis: GenesisRecord) -> GrantPayload:
+def _read_grant(envelope_json: bytes, genesis: GenesisRecord) -> GrantPayload:
     try:
-        envelope = parse_envelope(grant_json, GRANT_TYPE, signers=1, max_bytes=MAX_GRANT_BYTES)
+        envelope = parse_envelope(envelope_json, GRANT_TYPE, signers=1, max_bytes=MAX_GRANT_BYTES)
         payload = read_payload(envelope, GrantPayload)
-    except EnvelopeMalformed:
-        raise GrantInvalid("envelope") from None
+    except EnvelopeMalformed as error:
+        raise GrantInvalid("envelope", error.detail, error.field) from None
     if not set(payload.consents) <= set(REQUIRED_SLOTS):
-        raise GrantInvalid("envelope")
-    if not all(map(_SHA256.fullmatch, (payload.policy_digest, payload.proposal_digest))):
-        raise GrantInvalid("envelope")
+        raise GrantInvalid("envelope", "fields", "consents")
+    for field in ("policy_digest", "proposal_digest"):
+        if not _SHA256.fullmatch(getattr(payload, field)):
+            raise GrantInvalid("envelope", "fields", field)
     if not envelope.signed_by(genesis.governance_key):
         raise GrantInvalid("governance_signature")
     return payload
@@ -230,8 +230,8 @@ def _verify_consents(
         holder = genesis.slot(slot)
         payload = _read_consent(form, slot, holder)
         _check_same_decision(payload, grant, slot)
-        if _expired(payload, now_us):
-            raise ConsentInvalid(slot, "expiry")
+        if problem := expiry_problem(payload.expire_time, now_us):
+            raise ConsentInvalid(slot, "expiry", problem)
         if not _is_nonce(payload.nonce):
             raise ConsentInvalid(slot, "nonce")
         principals = {consent.principal.casefold() for consent in consents}
@@ -248,16 +248,16 @@ def _verify_consents(
 def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayload:
     try:
         envelope = open_envelope(form, CONSENT_TYPE, signers=1)
-        claim = _Claim(envelope, parse_payload(envelope), slot)
-    except EnvelopeMalformed:
-        raise ConsentInvalid(slot, "envelope") from None
-    return _believed_consent(claim, holder)
+        unverified = _Unverified(envelope, parse_payload(envelope), slot)
+    except EnvelopeMalformed as error:
+        raise ConsentInvalid(slot, "envelope", error.detail, error.field) from None
+    return _verified_consent(unverified, holder)
 
 
-def _believed_consent(claim: _Claim, holder: SlotKey) -> ConsentPayload:
-    slot = claim.slot
-    payload = claim.read(CONSENT_TYPE, ConsentPayload)
-    if not claim.envelope.signed_by(holder.public_key):
+def _verified_consent(unverified: _Unverified, holder: SlotKey) -> ConsentPayload:
+    slot = unverified.slot
+    payload = unverified.read(CONSENT_TYPE, ConsentPayload)
+    if not unverified.envelope.signed_by(holder.public_key):
         raise ConsentInvalid(slot, "signature")
     if payload.slot != slot or payload.principal != holder.principal:
         raise ConsentInvalid(slot, "principal")
@@ -278,14 +278,6 @@ def _check_same_decision(consent: ConsentPayload, grant: GrantPayload | Terms, s
         raise ConsentInvalid(slot, "etags")
     if consent.policy_digest != grant.policy_digest:
         raise ConsentInvalid(slot, "policy_digest")
-
-
-def _expired(payload: Decided, now_us: int) -> bool:
-    """Tell whether the time is over, or no time: what cannot be read refuses."""
-    try:
-        return parse_time(payload.expire_time) <= now_us
-    except ValueError:
-        return True
 
 
 def _is_nonce(text: str) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from concord_attestation.bounds import (
     MAX_ENTRY_BYTES,
+    MAX_ENVELOPE_BYTES,
     MAX_ETAGS_BYTES,
     MAX_ITEMS,
-    MAX_PAPER_BYTES,
 )
 from concord_attestation.instants import format_time
 from concord_governance.domain.entries import Action, Actor, Entry
@@ -58,9 +58,9 @@ EFFECTS = [
 ENTRIES = {
     "a write that graph noted": entry_of(noted(2)),
     "a refusal that graph noted": entry_of(noted(REFUSED)),
-    "a proposal at the bound": told(Action.SMF_PROPOSE, etags=ETAGS, taken_along=MOST),
+    "a proposal at the bound": told(Action.SMF_PROPOSE, etags=ETAGS, cascaded_count=MOST),
     "etags at the bound": told(Action.SMF_REVISE, etags={"x" * (MAX_ETAGS_BYTES - 7): ""}),
-    "an answer": told(Action.SMF_APPROVE, consent={"payload": "x" * MAX_PAPER_BYTES}),
+    "an answer": told(Action.SMF_APPROVE, consent={"payload": "x" * MAX_ENVELOPE_BYTES}),
     "effects at the bound": told(Action.SMF_EXECUTE, effects=EFFECTS),
     "a key's change": told(Action.SMF_EXECUTE, key_action={"proof": "x" * 22_000}),
     "an undo that orphans": told(Action.SMF_UNDO, orphaned=[LONGEST_ID] * 1_000),

@@ -109,9 +109,9 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
     signed = {"AGENT": parties.agent.public_key, "HUMAN": parties.human.public_key}
     three = [parties.agent.key, parties.human.key, other.key]
     bent: list[tuple[str, dict[str, Any]]] = [
-        ("envelope", {"kind": signing.GENESIS_TYPE}),
+        ("envelope payload_type", {"kind": signing.GENESIS_TYPE}),
         ("signature", {"keys": [parties.agent.key]}),
-        ("envelope", {"keys": [parties.agent.key, parties.agent.key]}),
+        ("envelope signature_count", {"keys": [parties.agent.key, parties.agent.key]}),
         ("signature", {"keys": [parties.agent.key, signing.generate_key()]}),
         ("signature", {"keys": [parties.agent.key, parties.governance]}),
         ("key", {"governance_key": b"short"}),
@@ -119,11 +119,11 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
         ("distinct", {"standing": dict.fromkeys(signed, parties.agent.public_key)}),
         ("signature", {"standing": signed | {"HUMAN": other.public_key}}),
         ("keys", {"standing": signed | {"HUMAN": other.public_key}, "keys": three}),
-        ("agreed", {"agreed_digest": "0" * 64}),
+        ("constitutive_digest", {"constitutive_digest": "0" * 64}),
         ("space", {"space": "other"}),
         ("genesis", {"genesis_digest": "0" * 64}),
         ("export", {"export_digest": "0" * 64}),
-        ("expiry", {"expire_time": datetime(2027, 1, 15, 8, tzinfo=UTC)}),
+        ("expiry passed", {"expire_time": datetime(2027, 1, 15, 8, tzinfo=UTC)}),
         ("nonce", {"nonce": b"short"}),
     ]
     async with world(tmp_path / "b.db", clock=clock) as there:
@@ -132,9 +132,11 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
             grant = restore_grant(parties, lines, **changed)
             failure = await refused(import_into(away, lines, grant=grant, secret=SECRET))
             assert failure.reason == "ERROR_REASON_RESTORE_INVALID"
-            assert failure.metadata == {"check": check}
+            told = failure.metadata
+            assert f"{told['check']} {told.get('detail', '')}".strip() == check
         junk = import_into(away, lines, grant=b"{}", secret=SECRET)
-        assert (await refused(junk)).metadata == {"check": "envelope"}
+        told = {"check": "envelope", "detail": "envelope_fields", "field": "payload"}
+        assert (await refused(junk)).metadata == told
         secret = import_into(away, lines, grant=restore_grant(parties, lines), secret="x")
         assert await reason(secret) == "ERROR_REASON_ENROLMENT_SECRET_INVALID"
         await restored(away, lines, parties)

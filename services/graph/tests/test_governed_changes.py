@@ -124,7 +124,7 @@ FORGERIES: dict[str, tuple[Bend, str, dict[str, str]]] = {
     "truncated": (
         lambda door, action: door.parties.grant(action, {})[:-9],
         "GRANT_INVALID",
-        {"check": "envelope"},
+        {"check": "envelope", "detail": "json"},
     ),
     "governance is somebody else": (
         lambda door, action: door.parties.grant(action, {}, governance=signing.generate_key()),
@@ -149,7 +149,7 @@ FORGERIES: dict[str, tuple[Bend, str, dict[str, str]]] = {
     "expired by graph's clock": (
         lambda door, action: door.parties.grant(action, {}, expire_time=door.parties.expiry(0)),
         "GRANT_INVALID",
-        {"check": "expiry"},
+        {"check": "expiry", "detail": "passed"},
     ),
     "an etag that is not there": (
         lambda door, action: door.parties.grant(action, {"nowhere": "e"}),
@@ -176,7 +176,7 @@ FORGERIES: dict[str, tuple[Bend, str, dict[str, str]]] = {
             action, {}, consent_expire_time=door.parties.expiry(-1)
         ),
         "CONSENT_INVALID",
-        {"slot": "AGENT", "check": "expiry"},
+        {"slot": "AGENT", "check": "expiry", "detail": "passed"},
     ),
     "strangers' consents": (
         _by_strangers,
@@ -302,11 +302,11 @@ async def test_what_needs_no_consent_goes_along_counted(door: Door) -> None:
     request = governed_pb2.ApplyGovernedChangeRequest(request_id="1", action=delete, grant=grant)
     done = await door.calls.governed.ApplyGovernedChange(request)
 
-    along = [effect for effect in done.effects if effect.taken_along]
+    along = [effect for effect in done.effects if effect.cascaded]
     said = "".join(f"{e.id} {e.before_revision} {e.after_revision}\n" for e in along)
-    assert (len(seen.items), seen.taken_along, len(done.effects)) == (2, 3, 5)
+    assert (len(seen.items), seen.cascaded_count, len(done.effects)) == (2, 3, 5)
     assert [effect.id for effect in along] == sorted(edge.id for edge in plain)
-    assert (done.taken_along, done.taken_along_digest) == (3, sha256(said.encode()).hexdigest())
+    assert (done.cascaded_count, done.cascaded_digest) == (3, sha256(said.encode()).hexdigest())
     assert await door.calls.governed.ApplyGovernedChange(request) == done
 
 
@@ -336,7 +336,7 @@ async def test_what_a_decision_did_is_told_to_who_has_no_words_of_it(door: Door)
     asked = governed_pb2.ApplyGovernedChangeRequest(
         request_id="1", action=action, grant=door.parties.grant(action, {})
     )
-    wordless = governed_pb2.ApplyGovernedChangeRequest(request_id="1", forgotten=True)
+    wordless = governed_pb2.ApplyGovernedChangeRequest(request_id="1", action_erased=True)
     early = await reason(door.calls.governed.ApplyGovernedChange(wordless))
     before = len(await door.calls.changes())
     done = await door.calls.governed.ApplyGovernedChange(asked)

@@ -60,7 +60,7 @@ def restore_grant(
         "space": space or parties.space,
         "genesis_digest": signing.genesis_digest(genesis.encode()),
         "export_digest": hashlib.sha256(file_of(lines)).hexdigest(),
-        "agreed_digest": agreed,
+        "constitutive_digest": agreed,
         "keys": other.pop("standing", standing),
         "governance_key": signing.public_bytes(parties.governance),
         "expire_time": parties.expiry(),

@@ -238,7 +238,7 @@ async def exported(live: Live, home: Home) -> Home:
     agreed, standing = agreed_in(export.splitlines(keepends=True))
     payload = signing.restore_payload(
         space=home.fresh_space,
-        agreed_digest=agreed,
+        constitutive_digest=agreed,
         keys=standing,
         governance_key=signing.public_bytes(home.parties.governance),
         genesis_digest=signing.genesis_digest(home.genesis),

@@ -241,7 +241,7 @@ def restoring(
     """Take a restore grant at its word."""
     form = parse_envelope(grant_json, RESTORE_TYPE, signers=2, max_bytes=MAX_RESTORE_BYTES)
     said = read_payload(form, RestorePayload)
-    return RestoreGrant(space, export_digest, "nonce", genesis, said.agreed_digest)
+    return RestoreGrant(space, export_digest, "nonce", genesis, said.constitutive_digest)
 
 
 class _EveryItem:

@@ -36,7 +36,7 @@ async def strangers_sign_for_a_restore(live: Live, template: Template) -> str:
 def _forged(home: Home) -> bytes:
     agreed, standing = agreed_in(home.export.splitlines(keepends=True))
     payload = signing.restore_payload(
-        agreed_digest=agreed,
+        constitutive_digest=agreed,
         keys=standing,
         governance_key=signing.public_bytes(signing.generate_key()),
         space=home.fresh_space,

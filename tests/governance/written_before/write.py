@@ -1,6 +1,6 @@
 """Wrote what `test_written_before.py` reads: run once, with the program of the time, never again.
 
-With that program's packages and the folder above on PYTHONPATH: `python write.py FOLDER`, at e65dbee.
+With e65dbee checked out, and the folder above on PYTHONPATH: `python write.py FOLDER`.
 """
 
 from __future__ import annotations

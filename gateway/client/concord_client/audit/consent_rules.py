@@ -125,7 +125,7 @@ class ConsentRules:
 
     def _answer(self, leaf: dict[str, Any], payload_type: str) -> Answer:
         answer = verify_answer(
-            json.dumps(leaf["properties"]["paper"]).encode(),
+            json.dumps(leaf["properties"]["envelope"]).encode(),
             payload_type,
             genesis=self._course.keys(),
             space=self._course.log.space,

@@ -53,7 +53,7 @@ class DecisionRules:
         course, properties = self._course, leaf["properties"]
         told = course.known(leaf, DECIDED)
         course.demand("execute_decision", properties["decision_id"] == told.decision_id)
-        self._effects.on_execute(told, properties["effects"], properties["taken_along"])
+        self._effects.on_execute(told, properties["effects"], properties["cascaded"])
         told.state = EXECUTED
         told.undo_until = parse_time(properties["undo_until"])
         window = parse_time(leaf["time"]) + told.retention

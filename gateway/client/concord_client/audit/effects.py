@@ -23,9 +23,9 @@ def within_signed(decision: Told, items: Items, touched: Iterable[str]) -> bool:
     return len(new) <= room and not known
 
 
-def _is_counted(taken_along: dict[str, Any]) -> bool:
+def _is_counted(cascaded: dict[str, Any]) -> bool:
     """Return whether a count comes with the digest of what is counted, and nothing with neither."""
-    count, digest = of_type(taken_along["count"], int), taken_along["digest"]
+    count, digest = of_type(cascaded["count"], int), cascaded["digest"]
     return count >= 0 and bool(re.fullmatch("[0-9a-f]{64}" if count else "", digest))
 
 
@@ -36,14 +36,14 @@ class EffectRules:
         self._course = course
 
     def on_execute(
-        self, told: Told, effects: list[dict[str, Any]], taken_along: dict[str, Any]
+        self, told: Told, effects: list[dict[str, Any]], cascaded: dict[str, Any]
     ) -> None:
         """Demand that exactly what was signed for was done, as graph told before.
 
         What went along is only counted: no consent is needed for it, and no write of what needs
         one is missing among the effects.
         """
-        self._course.demand("taken_along", _is_counted(taken_along))
+        self._course.demand("cascaded", _is_counted(cascaded))
         self._demand_signed(told, effects)
         self._demand_told(told, effects)
         told.effects = {each["id"]: (each["before"], each["after"]) for each in effects}

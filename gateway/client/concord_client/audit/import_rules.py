@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from concord_attestation.agreed import agreed_digest
+from concord_attestation.agreed import constitutive_digest
 from concord_attestation.restore import verify_restore
 
 from concord_client.audit.course import Course
@@ -54,12 +54,12 @@ class ImportRules:
         )
         self._writes.begin(leaf)
         course.genesis = grant.genesis
-        self._signed, self._items = grant.agreed_digest, []
+        self._signed, self._items = grant.constitutive_digest, []
 
     def _finish(self) -> None:
         """Take the list that was signed for."""
         course = self._course
-        course.demand("import_agreed", agreed_digest(self._items) == self._signed)
+        course.demand("import_agreed", constitutive_digest(self._items) == self._signed)
         for item in self._items:
             course.items.write(item["id"], item, course.index, removed=False)
             if item["principal"]:

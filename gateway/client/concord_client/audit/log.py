@@ -16,8 +16,11 @@ from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.checkpoint import Checkpoint, read_checkpoint
 from concord_attestation.instants import parse_time
 from concord_attestation.note import NoteInvalid, from_base64
+from concord_attestation.spelling import entry_respelled
 from concord_attestation.tree import Frontier, leaf_hash
 
+ENTRY_VERSIONS = (1, 2)
+"""Version 1 says the same as version 2 in other names (`concord_attestation.spelling`)."""
 _HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
 
 
@@ -130,8 +133,12 @@ def _leaf(data: bytes, index: int) -> dict[str, Any]:
     leaf = _canonical(data, index)
     parts = ((leaf.get(name), types) for name, types in _PARTS.items())
     shaped = _is_of(leaf, _LEAF_TYPES) and all(_is_of(part, types) for part, types in parts)
-    if not shaped or leaf["version"] != 1:
+    if not shaped or leaf["version"] not in ENTRY_VERSIONS:
         raise LogInvalid("form", index)
+    try:
+        leaf = entry_respelled(leaf)
+    except ValueError:
+        raise LogInvalid("form", index) from None
     try:
         parse_time(leaf["time"])
     except (ValueError, TypeError):

@@ -75,8 +75,8 @@ def reviewed(
         ("undoes", said["undo_of"]),
         ("detected", framing["detected"]),
         ("affected", framing["affected"]),
-        ("taken along", _taken_along(said["taken_along"])),
-        ("undo", "not possible, whatever the words say" if said.get("final") else ""),
+        ("cascades to", _cascaded(said["cascaded_count"])),
+        ("undo", "not possible, whatever the words say" if said.get("irreversible") else ""),
         ("if approved", framing["if_approved"]),
         ("if rejected", framing["if_rejected"]),
         ("words checked by", _CHECKERS[said["framing_check"]]),
@@ -110,7 +110,7 @@ def reviewed(
     ]
 
 
-def _taken_along(count: int) -> str:
+def _cascaded(count: int) -> str:
     """What goes along unnamed, as it was when the revision was made; empty for nothing."""
     return f"{count} more, not listed, that need no consent, when it was proposed" if count else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from concord_attestation.instants import format_time, parse_time
+from concord_attestation.spelling import respelled
 
 from concord_governance.domain.proposals import (
     Affected,
@@ -23,7 +24,7 @@ def as_json(revision: Revision) -> dict[str, Json]:
     """Return everything that a revision says."""
     words, words_checked = revision.framing, revision.framing_check
     said: dict[str, Json] = {
-        "version": 1,
+        "version": 2,
         "space": revision.space,
         "proposal_id": revision.proposal_id,
         "number": revision.number,
@@ -47,15 +48,17 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "create_time": format_time(revision.create_time),
         "expire_time": format_time(revision.expire_time),
         "undo_of": revision.undo_of,
-        "taken_along": revision.taken_along,
+        "cascaded_count": revision.taken_along,
     }
     if revision.final:
-        said["final"] = True
+        said["irreversible"] = True
     return said
 
 
 def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
-    """Return the revision that a document says; what was erased of it is empty."""
+    """Return the revision that a document states, in whichever version; what was erased of it is
+    empty."""
+    document = respelled("revision", document)
     return Revision(
         space=document["space"],
         proposal_id=document["proposal_id"],
@@ -74,7 +77,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
                 item["etag"],
                 item["needs_consent"],
                 item.get("statement", ""),
-                item.get("rests_on", False),
+                item.get("pinned", False),
                 item.get("statement_after", ""),
             )
             for item in document["affected"]
@@ -85,8 +88,8 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         create_time=parse_time(document["create_time"]),
         expire_time=parse_time(document["expire_time"]),
         undo_of=document["undo_of"],
-        taken_along=document["taken_along"],
-        final=document.get("final", False),
+        taken_along=document["cascaded_count"],
+        final=document.get("irreversible", False),
         canonical=canonical,
         digest=digest,
     )
@@ -112,7 +115,7 @@ def _item(item: Affected) -> dict[str, Json]:
     if item.statement:
         said["statement"] = item.statement
     if item.rests_on:
-        said["rests_on"] = True
+        said["pinned"] = True
     if item.statement_after:
         said["statement_after"] = item.statement_after
     return said

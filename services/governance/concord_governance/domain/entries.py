@@ -78,7 +78,7 @@ class Entry:
     def leaf(self, space: str, index: int, time: str) -> dict[str, Json]:
         """Return the leaf's JSON. `time`: RFC 3339 UTC with microseconds."""
         return {
-            "version": 1,
+            "version": 2,
             "space": space,
             "index": index,
             "time": time,

@@ -45,7 +45,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
                 etag=item.etag,
                 needs_consent=item.needs_consent,
                 statement=item.statement,
-                rests_on=item.rests_on,
+                pinned=item.rests_on,
                 statement_after=item.statement_after,
             )
             for item in newest.affected
@@ -63,8 +63,8 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         undo_of=newest.undo_of,
         undone_by=found.undone_by,
         orphaned_ids=found.orphaned,
-        taken_along=newest.taken_along,
-        final=newest.final,
+        cascaded_count=newest.taken_along,
+        irreversible=newest.final,
     )
     if newest.canonical:
         _fill_words(reply, found)

@@ -97,6 +97,6 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_CONSENT_INVALID",
         str(error),
-        metadata={"slot": error.slot, "check": error.check},
+        metadata=error.metadata,
     ),
 }

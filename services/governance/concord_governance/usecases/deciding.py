@@ -462,6 +462,6 @@ def _rejection(proposal: Proposal, answer: Answer, envelope: bytes) -> Entry:
         Actor[answer.slot],
         answer.principal,
         slot=answer.slot,
-        paper=json.loads(envelope),
+        envelope=json.loads(envelope),
     )
     return replace(entry, reason=answer.reason)

@@ -273,7 +273,7 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
         Actor.SYSTEM,
         decision_id=proposal.decision.id,
         effects=effects,
-        taken_along={"count": done.taken_along, "digest": done.taken_along_digest},
+        cascaded={"count": done.taken_along, "digest": done.taken_along_digest},
         undo_until=format_time(proposal.undo_until),
     )
     if proposal.newest.kind != Kind.CHANGE_KEY:

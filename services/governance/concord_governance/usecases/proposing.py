@@ -203,7 +203,7 @@ class Proposing:
                 "id": effect.item_id,
                 "revision": str(effect.before),
                 "expected_revision": str(effect.after),
-                "taken_along": effect.taken_along,
+                "cascaded": effect.taken_along,
             }
             for effect in original.decision.effects
         ]
@@ -358,7 +358,7 @@ def _made(proposal: Proposal, action: Action, asker: Asker, policy: Mapping[str,
         framing_check=newest.framing_check.name,
         action_digest=newest.action_digest,
         etags=newest.etags,
-        taken_along=newest.taken_along,
+        cascaded_count=newest.taken_along,
         policy=dict(policy),
         policy_digest=newest.policy_digest,
         expire_time=format_time(newest.expire_time),

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from concord_attestation.consent import Answer, of_slot
 from concord_attestation.instants import format_time
-from concord_attestation.verify import told_revocation
+from concord_attestation.verify import read_revocation
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json, Level, Proposal, Status
@@ -25,7 +25,7 @@ async def take_back(tx: LedgerWrites, noted: Noted) -> Entry:
     Graph verified the paper when it burnt the nonce. What it names may be no consent that the
     ledger knows: then none with this nonce will count.
     """
-    answer = told_revocation(noted.revocation)
+    answer = read_revocation(noted.revocation)
     await tx.keep_nonce(of_slot(answer.slot, answer.nonce))
     proposal = await tx.proposal(answer.proposal_id)
     if proposal is not None:
@@ -63,7 +63,7 @@ def _entry(noted: Noted, answer: Answer, proposal: Proposal | None) -> Entry:
         told = entry_on(proposal, Action.SMF_REVOKE, Actor[answer.slot])
     evidence: dict[str, Json] = {
         "slot": answer.slot,
-        "paper": json.loads(noted.revocation),
+        "envelope": json.loads(noted.revocation),
         "graph_seq": noted.seq,
         "record_time": format_time(noted.record_time),
         "request_id": noted.request_id,

@@ -113,5 +113,5 @@ def scope_of(action: governed_pb2.GovernedAction) -> Scope:
     wanted = action.WhichOneof("action")
     if wanted == "revert_items":
         items = action.revert_items.items
-        return Scope(frozenset(item.id for item in items if not item.taken_along))
+        return Scope(frozenset(item.id for item in items if not item.cascaded))
     return Scope(erases=wanted == "erase_memory")

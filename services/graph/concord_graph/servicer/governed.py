@@ -84,8 +84,8 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             scope_of(request.action),
         )
         return governed_pb2.PreviewChangeResponse(
-            taken_along=found.taken_along,
-            final=found.final,
+            cascaded_count=found.taken_along,
+            irreversible=found.final,
             items=[
                 governed_pb2.PreviewedItem(
                     id=item.id,
@@ -93,7 +93,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     etag=item.etag,
                     needs_consent=item.needs_consent,
                     statement=item.statement,
-                    rests_on=item.rests_on,
+                    pinned=item.rests_on,
                     statement_after=item.after,
                 )
                 for item in found.items
@@ -165,7 +165,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
         """Apply a change that both parties consented to."""
-        if request.forgotten:
+        if request.action_erased:
             return _applied(await self._recalled(request))
         if not request.HasField("action"):
             raise FieldInvalid("action", "is missing")
@@ -174,10 +174,11 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
         work = self._actions.governed(request.action, self._governed)
-        scope = replace(scope_of(request.action), final=request.final)
+        scope = replace(scope_of(request.action), final=request.irreversible)
+        expected = request.expected_state
 
         async def applied(writer: Writer) -> tuple[Ref, ...]:
-            await demand_known(writer.tx, request.known.seq, request.known.mark)
+            await demand_known(writer.tx, expected.seq, expected.change_digest)
             if request.grant:
                 return await self._governed.apply(writer, digest, request.grant, work, scope)
             etags = {each.id: each.etag for each in request.etags}
@@ -193,8 +194,10 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def _recalled(self, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
         """Return what a request did before, whatever it said; do nothing that was not done."""
 
+        expected = request.expected_state
+
         async def never_done(writer: Writer) -> tuple[Ref, ...]:
-            await demand_known(writer.tx, request.known.seq, request.known.mark)
+            await demand_known(writer.tx, expected.seq, expected.change_digest)
             raise ItemErased("")
 
         whatever = b""
@@ -212,7 +215,7 @@ def _applied(done: Done) -> governed_pb2.ApplyGovernedChangeResponse:
     )
     for ref in done.refs:
         if ref.outcome == COUNTED:
-            reply.taken_along, reply.taken_along_digest = ref.revision, ref.id
+            reply.cascaded_count, reply.cascaded_digest = ref.revision, ref.id
     if outgoing.is_kind(done, ItemKind.NODE):
         reply.node.CopyFrom(outgoing.done_node(done))
     elif outgoing.is_kind(done, ItemKind.EDGE):
@@ -226,7 +229,7 @@ def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:
     """Return what makes it the same request again: the caller may know more of the feed by then."""
     same = governed_pb2.ApplyGovernedChangeRequest()
     same.CopyFrom(request)
-    same.ClearField("known")
+    same.ClearField("expected_state")
     return same.SerializeToString(deterministic=True)
 
 
@@ -239,5 +242,5 @@ def _effect(ref: Ref) -> governed_pb2.Effect:
         before_revision=before,
         after_revision=ref.revision,
         governed_revisions=governed,
-        taken_along=along,
+        cascaded=along,
     )

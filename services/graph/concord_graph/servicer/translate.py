@@ -124,13 +124,13 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_RESTORE_INVALID",
         str(error),
-        metadata={"check": error.check},
+        metadata=error.metadata,
     ),
     consent.GenesisInvalid: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_GENESIS_INVALID",
         str(error),
-        metadata={"check": error.check},
+        metadata=error.metadata,
     ),
     exceptions.UndoConflict: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
@@ -142,19 +142,19 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_KEY_INVALID",
         str(error),
-        metadata={"check": error.check},
+        metadata=error.metadata,
     ),
     consent.GrantInvalid: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_GRANT_INVALID",
         str(error),
-        metadata={"check": error.check},
+        metadata=error.metadata,
     ),
     consent.ConsentInvalid: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_CONSENT_INVALID",
         str(error),
-        metadata={"slot": error.slot, "check": error.check},
+        metadata=error.metadata,
     ),
     exceptions.Overloaded: lambda _: Failure(
         _Code.RESOURCE_EXHAUSTED,

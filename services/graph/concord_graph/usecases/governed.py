@@ -8,7 +8,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from concord_attestation.agreed import Agreed, agreed_digest
+from concord_attestation.agreed import Agreed, constitutive_digest
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
     ConsentInvalid,
@@ -242,13 +242,13 @@ async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> No
     if (standing.agent, standing.human) != (said.agent, said.human):
         raise RestoreInvalid("keys")
     items = agreed.items()
-    if agreed_digest(items) != grant.agreed_digest:
-        raise RestoreInvalid("agreed")
+    if constitutive_digest(items) != grant.constitutive_digest:
+        raise RestoreInvalid("constitutive_digest")
     for told in items:
         item = await tx.edge(told["id"]) or await tx.memory(told["id"])
         ends = await digests_of_ends(tx, item) if item is not None else None
         if item is None or ends != told["ends"] or digest(item) != told["digest"]:
-            raise RestoreInvalid("agreed")
+            raise RestoreInvalid("constitutive_digest")
 
 
 async def _principal_edges(tx: Reads) -> Sequence[Edge]:

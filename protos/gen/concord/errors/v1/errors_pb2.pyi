@@ -148,16 +148,20 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_GENESIS_INVALID: _ErrorReason.ValueType  # 54
     """The genesis record is malformed, or not signed by both slots with different keys and
     principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
-    "key", "distinct", "signature".
+    "key", "distinct", "signature". "envelope" comes with "detail", one of "size", "json",
+    "envelope_fields", "payload_type", "signature_count", "base64", "canonical", "version", "fields", and with
+    "field" when one field of the statement is what is wrong.
     """
     ERROR_REASON_GRANT_INVALID: _ErrorReason.ValueType  # 55
     """The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "governance_signature", "space", "action_digest", "etags", "expiry", "nonce".
+    "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"; "detail" and "field" as of
+    GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
     """
     ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 56
     """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
+    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"; "detail" and
+    "field" as of GRANT_INVALID.
     """
     ERROR_REASON_GENESIS_DAMAGED: _ErrorReason.ValueType  # 93
     """What stands for the space's principals is not whole, so that nobody's consent can be checked: the
@@ -174,7 +178,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_RESTORE_INVALID: _ErrorReason.ValueType  # 92
     """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "signature", "space", "genesis", "export", "expiry", "nonce".
+    "key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce", "keys",
+    "constitutive_digest"; "detail" and "field" as of GRANT_INVALID.
     """
     ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 96
     """The space was deleted: nothing is written there any more, and its name is not used again.
@@ -187,7 +192,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 68
     """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "space", "principal", "key", "distinct", "signature".
+    "space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
     """
     ERROR_REASON_UNDO_CONFLICT: _ErrorReason.ValueType  # 57
     """Items were changed since the modification that was to be undone, or stand in the way of its undo;
@@ -385,16 +390,20 @@ ERROR_REASON_ENROLMENT_SECRET_INVALID: ErrorReason.ValueType  # 53
 ERROR_REASON_GENESIS_INVALID: ErrorReason.ValueType  # 54
 """The genesis record is malformed, or not signed by both slots with different keys and
 principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
-"key", "distinct", "signature".
+"key", "distinct", "signature". "envelope" comes with "detail", one of "size", "json",
+"envelope_fields", "payload_type", "signature_count", "base64", "canonical", "version", "fields", and with
+"field" when one field of the statement is what is wrong.
 """
 ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 55
 """The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"governance_signature", "space", "action_digest", "etags", "expiry", "nonce".
+"governance_signature", "space", "action_digest", "etags", "expiry", "nonce"; "detail" and "field" as of
+GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
 """
 ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
 """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct".
+"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"; "detail" and
+"field" as of GRANT_INVALID.
 """
 ERROR_REASON_GENESIS_DAMAGED: ErrorReason.ValueType  # 93
 """What stands for the space's principals is not whole, so that nobody's consent can be checked: the
@@ -411,7 +420,8 @@ Example: a file whose last line is missing.
 """
 ERROR_REASON_RESTORE_INVALID: ErrorReason.ValueType  # 92
 """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"signature", "space", "genesis", "export", "expiry", "nonce".
+"key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce", "keys",
+"constitutive_digest"; "detail" and "field" as of GRANT_INVALID.
 """
 ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 96
 """The space was deleted: nothing is written there any more, and its name is not used again.
@@ -424,7 +434,7 @@ verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "s
 """
 ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 68
 """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"space", "principal", "key", "distinct", "signature".
+"space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
 """
 ERROR_REASON_UNDO_CONFLICT: ErrorReason.ValueType  # 57
 """Items were changed since the modification that was to be undone, or stand in the way of its undo;

@@ -270,8 +270,8 @@ Global___Framing: _TypeAlias = Framing  # noqa: Y015
 
 @_typing.final
 class AffectedItem(_message.Message):
-    """An item that an action touches or whose words it takes into what both parties agree to (the ends of
-    an edge that becomes constitutive), as it is when the revision is made.
+    """An item that an action touches, or that a consent to it pins (the ends of an edge that becomes
+    constitutive), as it is when the revision is made.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -281,7 +281,7 @@ class AffectedItem(_message.Message):
     ETAG_FIELD_NUMBER: _builtins.int
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
-    RESTS_ON_FIELD_NUMBER: _builtins.int
+    PINNED_FIELD_NUMBER: _builtins.int
     STATEMENT_AFTER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
@@ -295,8 +295,8 @@ class AffectedItem(_message.Message):
     """What it says, when it needs consent; for one that the action makes, what it will say. A memory's
     content; a node's name, label and properties; an edge's ends, relation, weight and properties.
     """
-    rests_on: _builtins.bool
-    """True when the action does not write it, but takes its words."""
+    pinned: _builtins.bool
+    """True when the action does not write the item, but the consent pins what it says."""
     statement_after: _builtins.str
     """What it will say after the action, when it needs consent, is written and there, and this is not what
     `statement` says, or it is not there now: an undo and a restore bring it back. Else empty.
@@ -309,12 +309,12 @@ class AffectedItem(_message.Message):
         etag: _builtins.str = ...,
         needs_consent: _builtins.bool = ...,
         statement: _builtins.str = ...,
-        rests_on: _builtins.bool = ...,
+        pinned: _builtins.bool = ...,
         statement_after: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement", "statement_after", b"statement_after"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "pinned", b"pinned", "statement", b"statement", "statement_after", b"statement_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -394,9 +394,9 @@ class Proposal(_message.Message):
     UNDO_UNTIL_FIELD_NUMBER: _builtins.int
     FRAMING_CHECK_FIELD_NUMBER: _builtins.int
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
-    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    CASCADED_COUNT_FIELD_NUMBER: _builtins.int
     FAILED_CHECK_FIELD_NUMBER: _builtins.int
-    FINAL_FIELD_NUMBER: _builtins.int
+    IRREVERSIBLE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -433,17 +433,17 @@ class Proposal(_message.Message):
     """The proposal that undid this one; empty otherwise."""
     framing_check: Global___FramingCheck.ValueType
     """Who found the words neutral."""
-    taken_along: _builtins.int
-    """How many other items the action takes along, as it was when the revision was made: they need no
+    cascaded_count: _builtins.int
+    """To how many other items the action cascades, as it was when the revision was made: they need no
     consent and the action does not name them, such as the descriptive edges of a node that is deleted.
     """
     failed_check: _builtins.str
-    """Of a failure: the check that failed, after the slot whose paper it was of if it was of one; empty
+    """Of a failure: the check that failed, after the slot whose envelope it was of if it was of one; empty
     when `resolution` says all. Example: "etags", "HUMAN signature".
     """
-    final: _builtins.bool
-    """True when it cannot be undone once it has taken effect: it erases, changes a key, or takes more
-    along than an undo can bring back (4,000). Stands in the signed bytes and in the template's words.
+    irreversible: _builtins.bool
+    """True when it cannot be undone once it has taken effect: it erases, changes a key, or cascades to more
+    items than an undo can bring back (4,000). Stands in the signed bytes and in the template's words.
     """
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
@@ -455,7 +455,7 @@ class Proposal(_message.Message):
 
     @_builtins.property
     def affected(self) -> _containers.RepeatedCompositeFieldContainer[Global___AffectedItem]:
-        """What the action touches and papers name, by id."""
+        """The items that the action touches and consents name, by id."""
 
     @_builtins.property
     def consents(self) -> _containers.RepeatedCompositeFieldContainer[Global___Answer]:
@@ -510,13 +510,13 @@ class Proposal(_message.Message):
         undo_until: _timestamp_pb2.Timestamp | None = ...,
         framing_check: Global___FramingCheck.ValueType = ...,
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
-        taken_along: _builtins.int = ...,
+        cascaded_count: _builtins.int = ...,
         failed_check: _builtins.str = ...,
-        final: _builtins.bool = ...,
+        irreversible: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "final", b"final", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "taken_along", b"taken_along", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

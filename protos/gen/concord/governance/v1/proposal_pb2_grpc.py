@@ -33,8 +33,9 @@ class ProposalServiceStub:
     alone. Which of the two it is follows from what graph says that the action would touch, never from
     the caller. Nothing executes by itself, and silence is rejection.
 
-    Signed papers are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519. The keys that count are those
-    of the space's genesis, as rotated since.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
+    since.
     """
 
     def __init__(self, channel):
@@ -108,8 +109,9 @@ class ProposalServiceServicer:
     alone. Which of the two it is follows from what graph says that the action would touch, never from
     the caller. Nothing executes by itself, and silence is rejection.
 
-    Signed papers are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519. The keys that count are those
-    of the space's genesis, as rotated since.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
+    since.
     """
 
     def CreateProposal(self, request, context):
@@ -270,8 +272,9 @@ class ProposalService:
     alone. Which of the two it is follows from what graph says that the action would touch, never from
     the caller. Nothing executes by itself, and silence is rejection.
 
-    Signed papers are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519. The keys that count are those
-    of the space's genesis, as rotated since.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
+    since.
     """
 
     @staticmethod

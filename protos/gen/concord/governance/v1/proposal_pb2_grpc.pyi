@@ -34,8 +34,9 @@ class ProposalServiceStub:
     alone. Which of the two it is follows from what graph says that the action would touch, never from
     the caller. Nothing executes by itself, and silence is rejection.
 
-    Signed papers are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519. The keys that count are those
-    of the space's genesis, as rotated since.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
+    since.
     """
 
     @_typing.overload
@@ -87,8 +88,9 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     alone. Which of the two it is follows from what graph says that the action would touch, never from
     the caller. Nothing executes by itself, and silence is rejection.
 
-    Signed papers are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519. The keys that count are those
-    of the space's genesis, as rotated since.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
+    since.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -136,8 +138,9 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
     alone. Which of the two it is follows from what graph says that the action would touch, never from
     the caller. Nothing executes by itself, and silence is rejection.
 
-    Signed papers are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519. The keys that count are those
-    of the space's genesis, as rotated since.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
+    since.
     """
 
     @_abc_1.abstractmethod

@@ -195,27 +195,28 @@ class ApplyGovernedChangeRequest(_message.Message):
     ACTION_FIELD_NUMBER: _builtins.int
     GRANT_FIELD_NUMBER: _builtins.int
     ETAGS_FIELD_NUMBER: _builtins.int
-    KNOWN_FIELD_NUMBER: _builtins.int
-    FINAL_FIELD_NUMBER: _builtins.int
-    FORGOTTEN_FIELD_NUMBER: _builtins.int
+    EXPECTED_STATE_FIELD_NUMBER: _builtins.int
+    IRREVERSIBLE_FIELD_NUMBER: _builtins.int
+    ACTION_ERASED_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     grant: _builtins.bytes
     """The grant: a DSSE envelope of type application/vnd.concord.grant.v1+json by governance's key, whose
     payload carries a consent envelope for each required slot.
     """
-    final: _builtins.bool
-    """True when what was agreed to says that it cannot be undone. Without it, what takes more along than
-    an undo can bring back is ERROR_REASON_UNDO_IMPOSSIBLE, and nothing is done.
+    irreversible: _builtins.bool
+    """True when the signed revision says that the change cannot be undone. Without it, a change that
+    cascades to more items than an undo can bring back is ERROR_REASON_UNDO_IMPOSSIBLE, and nothing is done.
     """
-    forgotten: _builtins.bool
-    """True when the caller no longer has what was to be done, as an item of it was erased: asks only what
-    this request did. When the store knows nothing of it: ERROR_REASON_ITEM_ERASED, and nothing is done.
+    action_erased: _builtins.bool
+    """True when the caller no longer has the action, as an item of it was erased: only the result of the
+    earlier call with this request id is wanted. When the store has none: ERROR_REASON_ITEM_ERASED, and
+    nothing is done.
     """
     @_builtins.property
     def action(self) -> Global___GovernedAction:
         """What to do. Its digest is the hex SHA-256 of the RFC 8785 form of its protobuf JSON with the
-        field names of this file. Required, unless it is forgotten.
+        field names of this file. Required, unless `action_erased`.
         """
 
     @_builtins.property
@@ -223,7 +224,7 @@ class ApplyGovernedChangeRequest(_message.Message):
         """Without a grant: how the items must be."""
 
     @_builtins.property
-    def known(self) -> Global___KnownChange:
+    def expected_state(self) -> Global___ExpectedState:
         """The newest change of the space that the caller has from the feed; absent = none. A store that does
         not hold it was put back from an older copy: ERROR_REASON_GRAPH_ROLLED_BACK, and nothing is done.
         No part of what makes a request the same one again.
@@ -236,43 +237,43 @@ class ApplyGovernedChangeRequest(_message.Message):
         action: Global___GovernedAction | None = ...,
         grant: _builtins.bytes = ...,
         etags: _abc.Iterable[Global___ItemEtag] | None = ...,
-        known: Global___KnownChange | None = ...,
-        final: _builtins.bool = ...,
-        forgotten: _builtins.bool = ...,
+        expected_state: Global___ExpectedState | None = ...,
+        irreversible: _builtins.bool = ...,
+        action_erased: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "known", b"known"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "expected_state", b"expected_state"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "etags", b"etags", "final", b"final", "forgotten", b"forgotten", "grant", b"grant", "known", b"known", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_erased", b"action_erased", "etags", b"etags", "expected_state", b"expected_state", "grant", b"grant", "irreversible", b"irreversible", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApplyGovernedChangeRequest: _TypeAlias = ApplyGovernedChangeRequest  # noqa: Y015
 
 @_typing.final
-class KnownChange(_message.Message):
-    """A change as the feed told of it."""
+class ExpectedState(_message.Message):
+    """The state that a caller expects the store to hold: the last change that the feed sent it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SEQ_FIELD_NUMBER: _builtins.int
-    MARK_FIELD_NUMBER: _builtins.int
+    CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
-    """Its place in the space, from 1; 0 = none."""
-    mark: _builtins.str
-    """Its mark; empty = the number alone is compared."""
+    """The change's place in the space, from 1; 0 = none."""
+    change_digest: _builtins.str
+    """The change's digest, as the feed sent it (`mark`); empty = the number alone is compared."""
     def __init__(
         self,
         *,
         seq: _builtins.int = ...,
-        mark: _builtins.str = ...,
+        change_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["mark", b"mark", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___KnownChange: _TypeAlias = KnownChange  # noqa: Y015
+Global___ExpectedState: _TypeAlias = ExpectedState  # noqa: Y015
 
 @_typing.final
 class ItemEtag(_message.Message):
@@ -337,7 +338,7 @@ class RevertedItem(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
-    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    CASCADED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id."""
     revision: _builtins.int
@@ -347,8 +348,8 @@ class RevertedItem(_message.Message):
     stands in the way: edges at a node that would go, ends that are gone or say something else, a name,
     key or place that is taken.
     """
-    taken_along: _builtins.bool
-    """True for what went along with the change that is undone: `expected_revision` holds it, and no paper
+    cascaded: _builtins.bool
+    """True when the change that is undone cascaded to the item: `expected_revision` holds it, and no consent
     names it, unless bringing it back needs consent.
     """
     def __init__(
@@ -357,11 +358,11 @@ class RevertedItem(_message.Message):
         id: _builtins.str = ...,
         revision: _builtins.int = ...,
         expected_revision: _builtins.int = ...,
-        taken_along: _builtins.bool = ...,
+        cascaded: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected_revision", b"expected_revision", "id", b"id", "revision", b"revision", "taken_along", b"taken_along"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded", b"cascaded", "expected_revision", b"expected_revision", "id", b"id", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -432,31 +433,31 @@ class PreviewChangeResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ITEMS_FIELD_NUMBER: _builtins.int
-    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
-    FINAL_FIELD_NUMBER: _builtins.int
-    taken_along: _builtins.int
-    """How many others it would take along: items that were there, need no consent and are not named by
+    CASCADED_COUNT_FIELD_NUMBER: _builtins.int
+    IRREVERSIBLE_FIELD_NUMBER: _builtins.int
+    cascaded_count: _builtins.int
+    """To how many other items it would cascade: items that were there, need no consent and are not named by
     the action, such as the descriptive edges of a node that is deleted. Of an erasure, what is made for
     others who still say what was erased, too.
     """
-    final: _builtins.bool
+    irreversible: _builtins.bool
     """True when these are more than an undo can bring back (4,000), and the action is none that ends undo
     anyway.
     """
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___PreviewedItem]:
-        """What papers name, by id; items that it would make have no etag."""
+        """The items that consents name, by id; items that the action would make have no etag."""
 
     def __init__(
         self,
         *,
         items: _abc.Iterable[Global___PreviewedItem] | None = ...,
-        taken_along: _builtins.int = ...,
-        final: _builtins.bool = ...,
+        cascaded_count: _builtins.int = ...,
+        irreversible: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["final", b"final", "items", b"items", "taken_along", b"taken_along"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded_count", b"cascaded_count", "irreversible", b"irreversible", "items", b"items"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -476,7 +477,7 @@ class PreviewedItem(_message.Message):
     ETAG_FIELD_NUMBER: _builtins.int
     NEEDS_CONSENT_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
-    RESTS_ON_FIELD_NUMBER: _builtins.int
+    PINNED_FIELD_NUMBER: _builtins.int
     STATEMENT_AFTER_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id; for an item that would be made, one that stands for it in this reply alone."""
@@ -490,8 +491,8 @@ class PreviewedItem(_message.Message):
     """What it says now, when it needs consent; what it would say, when it would be made. A memory's
     content; a node's name, label and properties; an edge's ends, relation, weight and properties.
     """
-    rests_on: _builtins.bool
-    """True when the action does not write it, but takes its words."""
+    pinned: _builtins.bool
+    """True when the action does not write the item, but the consent pins what it says."""
     statement_after: _builtins.str
     """What it will say after the action, when it needs consent, is written and there, and this is not what
     `statement` says, or it is not there now: an undo and a restore bring it back. Else empty.
@@ -504,12 +505,12 @@ class PreviewedItem(_message.Message):
         etag: _builtins.str = ...,
         needs_consent: _builtins.bool = ...,
         statement: _builtins.str = ...,
-        rests_on: _builtins.bool = ...,
+        pinned: _builtins.bool = ...,
         statement_after: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "rests_on", b"rests_on", "statement", b"statement", "statement_after", b"statement_after"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "kind", b"kind", "needs_consent", b"needs_consent", "pinned", b"pinned", "statement", b"statement", "statement_after", b"statement_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -778,13 +779,13 @@ class ApplyGovernedChangeResponse(_message.Message):
     TOKEN_FIELD_NUMBER: _builtins.int
     EFFECTS_FIELD_NUMBER: _builtins.int
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
-    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
-    TAKEN_ALONG_DIGEST_FIELD_NUMBER: _builtins.int
+    CASCADED_COUNT_FIELD_NUMBER: _builtins.int
+    CASCADED_DIGEST_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
-    taken_along: _builtins.int
-    """How many items were taken along."""
-    taken_along_digest: _builtins.str
+    cascaded_count: _builtins.int
+    """To how many items the change cascaded."""
+    cascaded_digest: _builtins.str
     """Hex SHA-256 of a line for each of them, by id: "ID BEFORE AFTER" with both revisions; empty when
     there is none.
     """
@@ -802,8 +803,8 @@ class ApplyGovernedChangeResponse(_message.Message):
 
     @_builtins.property
     def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___Effect]:
-        """Every item that was written, in order of writing; then what was taken along, by id, unless that was
-        erased or is more than an undo can name.
+        """Every item that was written, in order of writing; then the cascaded items, by id, unless they were
+        erased or are more than an undo can name.
         """
 
     @_builtins.property
@@ -819,12 +820,12 @@ class ApplyGovernedChangeResponse(_message.Message):
         token: _builtins.str = ...,
         effects: _abc.Iterable[Global___Effect] | None = ...,
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
-        taken_along: _builtins.int = ...,
-        taken_along_digest: _builtins.str = ...,
+        cascaded_count: _builtins.int = ...,
+        cascaded_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "taken_along", b"taken_along", "taken_along_digest", b"taken_along_digest", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded_count", b"cascaded_count", "cascaded_digest", b"cascaded_digest", "edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["node", "edge", "memory"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
@@ -843,7 +844,7 @@ class Effect(_message.Message):
     BEFORE_REVISION_FIELD_NUMBER: _builtins.int
     AFTER_REVISION_FIELD_NUMBER: _builtins.int
     GOVERNED_REVISIONS_FIELD_NUMBER: _builtins.int
-    TAKEN_ALONG_FIELD_NUMBER: _builtins.int
+    CASCADED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The item."""
     kind: _type_pb2.ItemKind.ValueType
@@ -852,8 +853,8 @@ class Effect(_message.Message):
     """Its revision before; 0 = it was not there."""
     after_revision: _builtins.int
     """Its revision now."""
-    taken_along: _builtins.bool
-    """True for what the action took along."""
+    cascaded: _builtins.bool
+    """True when the change cascaded to the item."""
     @_builtins.property
     def governed_revisions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Those of its revisions made by this that protection let through by consent, rising; each is an
@@ -868,11 +869,11 @@ class Effect(_message.Message):
         before_revision: _builtins.int = ...,
         after_revision: _builtins.int = ...,
         governed_revisions: _abc.Iterable[_builtins.int] | None = ...,
-        taken_along: _builtins.bool = ...,
+        cascaded: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "governed_revisions", b"governed_revisions", "id", b"id", "kind", b"kind", "taken_along", b"taken_along"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "before_revision", b"before_revision", "cascaded", b"cascaded", "governed_revisions", b"governed_revisions", "id", b"id", "kind", b"kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -118,8 +118,10 @@ class ImportHeader(_message.Message):
     """The caller's id of this request, 1 to 128 characters."""
     restore_grant: _builtins.bytes
     """For an export with a genesis: a DSSE envelope of type application/vnd.concord.restore.v1+json with
-    the signatures of both slots of that genesis over {"version": 1, "space", "genesis_digest",
-    "export_digest" (hex SHA-256 of the whole file), "nonce", "expire_time"}.
+    the signatures of both slots of that genesis, and of the keys that stand now where these were changed,
+    over version 3 of the restore grant: {"version": 3, "space", "genesis_digest", "export_digest" (hex
+    SHA-256 of the whole file), "constitutive_digest", "keys", "governance_key", "nonce", "expire_time"}, as
+    governance/v1/SIGNING.md states it. Version 2 is read as well, version 1 is refused.
     """
     enrolment_secret: _builtins.str
     """For an export with a genesis: the one-time secret that `concord up` wrote for this space."""

@@ -91,13 +91,13 @@ class GraphClient:
                     item.etag,
                     item.needs_consent,
                     item.statement,
-                    item.rests_on,
+                    item.pinned,
                     item.statement_after,
                 )
                 for item in found.items
             ),
-            found.taken_along,
-            found.final,
+            found.cascaded_count,
+            found.irreversible,
         )
 
     async def perform(
@@ -115,8 +115,8 @@ class GraphClient:
             request_id=decision_id,
             action=_message(action),
             etags=_etags(etags),
-            known=_known(known),
-            final=final,
+            expected_state=_expected_state(known),
+            irreversible=final,
         )
         return await self._applied(space, request)
 
@@ -135,15 +135,15 @@ class GraphClient:
             request_id=decision_id,
             action=_message(action),
             grant=grant,
-            known=_known(known),
-            final=final,
+            expected_state=_expected_state(known),
+            irreversible=final,
         )
         return await self._applied(space, request)
 
     async def recall(self, space: str, decision_id: str, *, known: Cursor) -> Done:
         """Return what a decision did of which no words are left."""
         request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id, forgotten=True, known=_known(known)
+            request_id=decision_id, action_erased=True, expected_state=_expected_state(known)
         )
         return await self._applied(space, request)
 
@@ -221,8 +221,8 @@ class GraphClient:
             fresh.epoch,
             fresh.seq,
             orphaned,
-            done.taken_along,
-            done.taken_along_digest,
+            done.cascaded_count,
+            done.cascaded_digest,
         )
 
     def _as(self, space: str) -> tuple[tuple[str, str]]:
@@ -252,8 +252,10 @@ def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
     ]
 
 
-def _known(cursor: Cursor) -> governed_pb2.KnownChange | None:
-    return governed_pb2.KnownChange(seq=cursor.seq, mark=cursor.mark) if cursor.seq else None
+def _expected_state(cursor: Cursor) -> governed_pb2.ExpectedState | None:
+    if not cursor.seq:
+        return None
+    return governed_pb2.ExpectedState(seq=cursor.seq, change_digest=cursor.mark)
 
 
 async def _asked(call: Awaitable[T]) -> T:

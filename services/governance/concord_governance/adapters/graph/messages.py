@@ -40,7 +40,7 @@ def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...
             each.before_revision,
             each.after_revision,
             tuple(each.governed_revisions),
-            each.taken_along,
+            each.cascaded,
         )
         for each in done.effects
     )
