@@ -12,6 +12,8 @@ DISTRIBUTIONS := protos services/chassis services/concepts services/attestation 
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -X dev -W error -m pytest
+# Tests write much that is thrown away: into memory, where there is such a folder.
+test test-neo4j soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 PARALLEL := -n auto --dist worksteal
 
 .PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench soak chaos clean baseline locks

@@ -325,7 +325,9 @@ def test_damage_in_documents_and_text_is_told_with_its_place(tmp_path: Path) -> 
     assert [each.line for each in defects(tmp_path / "none.txt")] == [0]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60
+)
 @given(
     content=st.one_of(
         st.text(),

@@ -163,7 +163,7 @@ JSON = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.binary(), st.dictionaries(NAMES, JSON).map(json.dumps)))
 def test_any_line_is_a_draft_or_a_defect(file: Path, line: bytes | str) -> None:
     """M6 Whatever a file holds, reading it raises nothing."""

@@ -211,14 +211,15 @@ async def _disturb(calls: Calls, what: str, memory: type_pb2.Memory) -> None:
         await calls.batch([memory], update_existing=True)
 
 
-def test_any_way_of_arriving_ends_in_the_same_state(tmp_path: Path) -> None:
+@pytest.mark.parametrize("examples", [10, pytest.param(100, marks=pytest.mark.soak)])
+def test_any_way_of_arriving_ends_in_the_same_state(tmp_path: Path, examples: int) -> None:
     """G15 T2 M3 Random lineage in random order, with updates, re-imports and forgetting between."""
     numbers = iter(range(100_000))
     with asyncio.Runner() as runner:
         running = world(tmp_path / "graph.db")
         served = runner.run(running.__aenter__())
 
-        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(histories())
         def ends_the_same(history: History) -> None:
             plain = [Step("arrive", number) for number in range(SIZE)]

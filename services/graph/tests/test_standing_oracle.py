@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
@@ -145,7 +146,8 @@ def _told(memory: type_pb2.Memory) -> Told:
     )
 
 
-def test_standing_equals_the_naive_rule(tmp_path: Path) -> None:
+@pytest.mark.parametrize("examples", [8, pytest.param(80, marks=pytest.mark.soak)])
+def test_standing_equals_the_naive_rule(tmp_path: Path, examples: int) -> None:
     """T2 T4 is_superseded, effective_until, heads and lists, through adds, lineage, times, undo."""
     numbers = iter(range(10_000))
     with asyncio.Runner() as runner:
@@ -153,7 +155,7 @@ def test_standing_equals_the_naive_rule(tmp_path: Path) -> None:
         running = world(tmp_path / "graph.db", clock=clock)
         live: World = runner.run(running.__aenter__())
 
-        @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(st.lists(ops, min_size=4, max_size=18))
         def plays(operations: list[Op]) -> None:
             clock.now = START

@@ -142,15 +142,16 @@ def at_work(tmp_path: Path) -> Iterator[tuple[asyncio.Runner, Lab]]:
             runner.run(index.close())
 
 
+@pytest.mark.parametrize("examples", [5, pytest.param(50, marks=pytest.mark.soak)])
 @pytest.mark.timeout(600)
 def test_the_index_at_any_instant_equals_a_naive_replay(
-    at_work: tuple[asyncio.Runner, Lab],
+    at_work: tuple[asyncio.Runner, Lab], examples: int
 ) -> None:
     """T3 T4 S10 One point per state: what was known then, and of that what held then."""
     runner, lab = at_work
     numbers = iter(range(10_000))
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     @given(
         script=st.lists(steps, min_size=3, max_size=12),
         instants=st.lists(

@@ -166,15 +166,16 @@ operations = st.tuples(
 )
 
 
+@pytest.mark.parametrize("examples", [3, pytest.param(30, marks=pytest.mark.soak)])
 @pytest.mark.timeout(600)
-def test_a_search_at_any_instant_equals_a_naive_replay(tmp_path: Path) -> None:
+def test_a_search_at_any_instant_equals_a_naive_replay(tmp_path: Path, examples: int) -> None:
     """T3 T4 S10 Through graph, its feed, the index and back."""
     numbers = itertools.count()
     with asyncio.Runner() as runner:
         entered = run(tmp_path, WordEmbedder())
         running = runner.run(entered.__aenter__())
 
-        @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(st.lists(operations, min_size=4, max_size=9))
         def plays(script: list[tuple[str, str, str, Micros | None]]) -> None:
             runner.run(play(Told(running, f"space-{next(numbers)}"), script))

@@ -89,7 +89,7 @@ nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=pa
     filters=some.lists(plain_filter | nested_filter, min_size=1, max_size=25),
 )
 @settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
