@@ -51,8 +51,7 @@ async def test_a_key_has_fewer_streams_than_calls_and_fewer_exports_than_streams
     tmp_path: Path,
 ) -> None:
     """W7: an export counts as a stream, and a stream as a call; in every shape of call."""
-    terms = {"calls_per_key": 4, "streams_per_key": 3, "exports_per_key": 1}
-    async with front(tmp_path, **terms) as door:
+    async with front(tmp_path, calls_per_key=4, streams_per_key=3, exports_per_key=1) as door:
         stub, mine = door.stub, {"metadata": door.as_writer}
 
         async def hanging() -> AsyncIterator[Dynamic]:

@@ -362,6 +362,7 @@ async def world(
     spaces: Sequence[str] = ("one", "two"),
     llm: dict[str, Any] | None = None,
     log: Logger | None = None,
+    most_pending: int = 100,
 ) -> AsyncIterator[World]:
     """Run graph and governance over the stores in a folder."""
     known, now = keys or Keys(), clock or Clock()
@@ -394,7 +395,12 @@ async def world(
         await graph_app.start()
         stack.push_async_callback(graph_app.close)
         app = await build_governance(
-            LedgerConfig(graph_address=graph.address, settings_file=settings_file, **(llm or {})),
+            LedgerConfig(
+                graph_address=graph.address,
+                settings_file=settings_file,
+                pending_per_principal=most_pending,
+                **(llm or {}),
+            ),
             ledger_store.of(folder / "ledger.db"),
             known.issuer,
             known.grant,

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+import grpc
 import pytest
-from concord.governance.v1 import audit_pb2
+from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord.graph.v1 import graph_pb2
 from concord_attestation import tally
 from concord_graph.usecases import tallying
@@ -66,3 +67,33 @@ async def test_a_flood_is_bounded_in_the_log_and_told_by_its_number(
             assert count.blocked
             assert count.reason.startswith("3 more refused attempts between ")
         await demand_honest(party)
+
+
+async def test_a_principal_has_so_many_proposals_waiting_and_no_more(tmp_path: Path) -> None:
+    """W7 One more is refused with the number, whatever it proposes, until one is answered; other
+    principals and spaces go on, and what was accepted before is answered as it was."""
+    async with world(tmp_path, most_pending=2) as live:
+        party, other = live.party(), live.party("two")
+        eve = proposal_pb2_grpc.ProposalServiceStub(live.channel("eve", "AGENT"))
+        await party.enrol()
+        await other.enrol()
+        done = await does(party, edge_action(target="kindness"))
+        again = proposal_pb2.CreateProposalRequest(
+            request_id=request_id(), action=edge_action(target="tea")
+        )
+        first = (await party.proposals.CreateProposal(again)).proposal
+        second = await party.propose(edge_action(target="rest"))
+        for wanted in (party.propose(edge_action(target="more")), party.undo(done)):
+            found = await refused(wanted)
+            assert found.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert found.reason == "ERROR_REASON_TOO_MANY_PENDING"
+            assert (found.metadata, found.retry_after) == ({"max": "2"}, 3600.0)
+        assert (await party.proposals.CreateProposal(again)).proposal.id == first.id
+        await other.propose(edge_action(target="more"))
+        await eve.CreateProposal(
+            proposal_pb2.CreateProposalRequest(
+                request_id=request_id(), action=edge_action(target="more")
+            )
+        )
+        await party.decide(second)
+        await party.propose(edge_action(target="more"))

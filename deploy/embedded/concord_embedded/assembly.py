@@ -136,6 +136,7 @@ class Assembly:
             store,
             enrolment=enrolment,
             working_capacity=limits.working_memory_capacity,
+            exporters=limits.exporters,
             confirmers=(SEARCH_ISSUER, GOVERNANCE_ISSUER),
         )
         issuers = {

@@ -38,7 +38,7 @@ from concord_governance.usecases.deciding import Checks, Deciding
 from concord_governance.usecases.desk import Desk
 from concord_governance.usecases.executing import Completing, Executing
 from concord_governance.usecases.following import Following
-from concord_governance.usecases.proposing import Proposing
+from concord_governance.usecases.proposing import PENDING_PER_PRINCIPAL, Proposing
 from concord_governance.usecases.reading import Reading
 
 
@@ -64,12 +64,13 @@ class GovernanceApp:
         checks: Checks,
         log: Logger,
         judge: FramingJudge | None = None,
+        most_pending: int = PENDING_PER_PRINCIPAL,
     ) -> None:
         self._ledger, self._graph, self._log = ledger, graph, log
         self._judge = judge
         self._following = Following(ledger, graph, log)
         desk = self._desk = Desk(ledger, clock, self._following)
-        proposing = Proposing(desk, graph, settings, normal_form, judge)
+        proposing = Proposing(desk, graph, settings, normal_form, judge, most_pending=most_pending)
         self._executing = Executing(
             desk, graph, self._following, settings, proposing.policy_digest, log=log
         )
@@ -185,6 +186,7 @@ async def build(
         checks=checks or Checks(),
         log=told,
         judge=_judge(config, told),
+        most_pending=config.pending_per_principal,
     )
 
 

@@ -12,6 +12,7 @@ from concord_chassis.neo4j_server import Neo4jConfig
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from concord_governance.domain.safeguards import Settings
+from concord_governance.usecases.proposing import PENDING_PER_PRINCIPAL
 
 PREFIX = "GOVERNANCE_"
 
@@ -25,6 +26,8 @@ class LedgerConfig(BaseModel):
     """Where graph listens: unix:/path or host:port."""
     settings_file: Path | None = None
     """JSON file with `undo_retention_days` and `approval_timeout_hours`. Absent: 30 and 48."""
+    pending_per_principal: int = Field(default=PENDING_PER_PRINCIPAL, ge=1, le=10_000)
+    """How many proposals of one principal may wait for an answer in a space."""
     log_name: str = Field(default="concord.local", pattern=r"[^\s+/]{1,64}")
     """Begins the origin of every space's audit log."""
     llm_url: str = ""

@@ -93,8 +93,8 @@ class LedgerReads(Protocol):
         """Return proposals with a number below `before`, newest first; empty parts match all."""
         ...
 
-    async def proposal_count(self, statuses: Sequence[Status]) -> int:
-        """Return how many proposals stand so, reading none of them."""
+    async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
+        """Return how many proposals stand so, reading none of them; of one proposer, if named."""
         ...
 
     async def due(self, now: int) -> Sequence[Proposal]:

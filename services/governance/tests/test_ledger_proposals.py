@@ -127,6 +127,24 @@ async def test_proposals_are_listed_newest_first(ledger: Ledger) -> None:
         assert count == await ledger.read("one", lambda tx, s=statuses: tx.proposal_count(s))  # type: ignore[misc] # the default binds the loop's value
 
 
+async def test_the_proposals_of_one_proposer_are_counted(ledger: Ledger) -> None:
+    """W7 By who made the newest revision; also when its words are gone."""
+    other = proposal("p3", 3)
+    document = json.loads(other.newest.canonical) | {"proposer": "eve"}
+    theirs = replace(other.newest, proposer="eve", canonical=json.dumps(document).encode())
+    await kept(ledger, proposal("p1", 1, items=("i",)), proposal("p2", 2))
+    await kept(ledger, replace(other, newest=theirs))
+    await change(ledger, "p2", status=Status.PENDING_REVIEW)
+    await ledger.write("one", lambda tx: tx.forget_words("i", confirm=False))
+
+    for who, count in (("agent", 2), ("eve", 1), ("nobody", 0)):
+        waiting = [Status.PENDING, Status.PENDING_REVIEW]
+        assert count == await ledger.read(
+            "one",
+            lambda tx, w=who, s=waiting: tx.proposal_count(s, w),  # type: ignore[misc] # the default binds the loop's value
+        )
+
+
 async def test_what_is_due_and_what_is_decided(ledger: Ledger) -> None:
     """V4 V6 Open ones whose time is over, at that instant; decided ones whose end is not known."""
     await kept(ledger, *(proposal(f"p{n}", n) for n in range(1, 5)))

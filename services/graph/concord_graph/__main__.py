@@ -18,6 +18,7 @@ async def _main() -> None:
         read_store(os.environ),
         enrolment=read_enrolment(config.enrolment_file),
         working_capacity=config.working_memory_capacity,
+        exporters=config.exporters,
         confirmers=config.erase_confirmers,
     )
     server = Server(

@@ -34,7 +34,7 @@ from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig
 from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock, GrantVerifier, GraphStore, RestoreVerifier
+from concord_graph.ports import EXPORTERS, Clock, GrantVerifier, GraphStore, RestoreVerifier
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
@@ -209,19 +209,26 @@ async def build_on(
     clock: Clock = system_clock,
     rules: Rules | None = None,
     working_capacity: int = DEFAULT_CAPACITY,
+    exporters: int = EXPORTERS,
     confirmers: Sequence[str] = CONFIRMERS,
 ) -> GraphApp:
     """Assemble graph over the store that the settings choose; otherwise as `build`.
+
+    `exporters` is how many exports run at once.
 
     Raises:
         StoreUnusable: the store cannot serve; the text says what to do.
     """
     store: GraphStore
     if isinstance(settings, Neo4jConfig):
-        store = await open_neo4j(settings, clock)
+        store = await open_neo4j(settings, clock, exporters=exporters)
     else:
         store = await asyncio.to_thread(
-            open_store, settings.store_path, clock, readers=settings.readers
+            open_store,
+            settings.store_path,
+            clock,
+            readers=settings.readers,
+            exporters=exporters,
         )
     return GraphApp(
         store,

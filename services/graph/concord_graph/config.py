@@ -11,14 +11,18 @@ from concord_chassis.config import ConfigError, load
 from concord_chassis.neo4j_server import Neo4jConfig
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord_graph.ports import EXPORTERS
+
 
 class Limits(BaseModel):
-    """How much graph holds for each space, wherever it runs."""
+    """How much graph holds for each space and does at once, wherever it runs."""
 
     model_config = ConfigDict(frozen=True)
 
     working_memory_capacity: int = Field(default=10, ge=1, le=1000)
     """How many entries the working memory of a space holds."""
+    exporters: int = Field(default=EXPORTERS, ge=1, le=32)
+    """How many exports run at once, on readers that no other read waits for."""
 
 
 class GraphConfig(Limits):

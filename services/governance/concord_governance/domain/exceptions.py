@@ -13,6 +13,7 @@ GovernanceError
 ├── UndoImpossible        it was not executed, was undone, or its words were erased
 ├── RetentionExpired      the time to undo it is over
 ├── UndoConflict          items were changed since
+├── TooManyPending        so many of the proposer's wait for an answer already
 ├── ProposalTooLarge      its papers or its entries in the log would be larger than they may be
 ├── KeysChanging          a key is being changed: whose paper counts is not settled
 ├── BulkForbidden         what is constitutive is never approved in bulk
@@ -116,6 +117,16 @@ class ProposalTooLarge(GovernanceError):
             " are possible: propose it in parts"
         )
         self.of, self.found, self.most = of, found, most
+
+
+class TooManyPending(GovernanceError):
+    """As many proposals of this principal's as may wait for an answer do so already."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"{most} proposals of yours wait for an answer: withdraw some, or wait for the answers"
+        )
+        self.most = most
 
 
 class KeysChanging(GovernanceError):

@@ -12,6 +12,7 @@ from concord_governance.domain import exceptions
 
 _Code = grpc.StatusCode
 _RETRY_SECONDS = 1.0
+_ANSWER_SECONDS = 3600.0  # proposals wait for people
 
 
 def translate(error: Exception) -> Failure | None:
@@ -67,6 +68,13 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_PROPOSAL_TOO_LARGE",
         f"{str(error)[:1].upper()}{str(error)[1:]}.",
         metadata={error.of: str(error.found), f"max_{error.of}": str(error.most)},
+    ),
+    exceptions.TooManyPending: lambda error: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_TOO_MANY_PENDING",
+        f"{error}.",
+        metadata={"max": str(error.most)},
+        retry_after=_ANSWER_SECONDS,
     ),
     exceptions.BulkForbidden: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_BULK_FORBIDDEN"),
     exceptions.ProofImpossible: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_PROOF_IMPOSSIBLE"),

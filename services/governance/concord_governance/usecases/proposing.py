@@ -24,6 +24,7 @@ from concord_governance.domain.exceptions import (
     RetentionExpired,
     RevisionStale,
     SafeguardViolation,
+    TooManyPending,
     UndoConflict,
     UndoImpossible,
 )
@@ -53,6 +54,9 @@ from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, ent
 from concord_governance.usecases.importing import was_imported
 
 HOUR = 3_600_000_000
+PENDING_PER_PRINCIPAL = 100
+"""How many proposals of one principal wait in a space, unless it is configured otherwise."""
+_OPEN = sorted(OPEN)
 _NOTHING = Preview(())
 _UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
 _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
@@ -88,8 +92,11 @@ class Proposing:
         settings: Settings,
         normal: NormalForm,
         judge: FramingJudge | None = None,
+        *,
+        most_pending: int = PENDING_PER_PRINCIPAL,
     ) -> None:
         self._judge = judge
+        self._most_pending = most_pending
         self._desk = desk
         self._graph = graph
         self._normal = normal
@@ -98,11 +105,17 @@ class Proposing:
         self.policy_digest = sha256(rfc8785.dumps(self._policy)).hexdigest()
 
     async def create(self, asker: Asker, request: Request, draft: Draft) -> Proposal:
-        """Propose an action."""
+        """Propose an action.
+
+        Raises:
+            TooManyPending: what waits already would be buried.
+        """
 
         prepared = await self._prepared(asker, draft, request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
+            if await tx.proposal_count(_OPEN, asker.principal) >= self._most_pending:
+                raise TooManyPending(self._most_pending)
             number = await tx.next_number()
             revision = self._revision(
                 asker,

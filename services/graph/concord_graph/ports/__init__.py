@@ -11,7 +11,7 @@ from concord_graph.ports.outside import (
     RevocationVerifier,
 )
 from concord_graph.ports.reads import Reads
-from concord_graph.ports.store import GraphStore
+from concord_graph.ports.store import EXPORTERS, GraphStore
 from concord_graph.ports.values import (
     Author,
     Change,
@@ -36,6 +36,7 @@ from concord_graph.ports.values import (
 from concord_graph.ports.writes import Writes
 
 __all__ = [
+    "EXPORTERS",
     "Author",
     "Change",
     "ChangeType",

@@ -16,12 +16,22 @@ from concord_graph.ports.writes import Writes
 
 T = TypeVar("T")
 
+EXPORTERS = 2
+"""How many exports a store runs at once, unless it is configured otherwise."""
+
 
 class GraphStore(Protocol):
     """The store. Work runs in one transaction and may run again from its start (retries)."""
 
     async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         """Run work on a consistent view."""
+        ...
+
+    async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work that reads a whole space: on the few readers that exports have to themselves.
+
+        Exports wait for one another, and no other read waits for them.
+        """
         ...
 
     async def write(

@@ -317,15 +317,15 @@ class Queries:
 
     async def state(self, space: str, as_of: AsOf) -> list[str]:
         """Return the lines of the state export."""
-        return await self.read(space, lambda tx, now: export_state(tx, as_of.at(now)))
+        return await self._export(space, lambda tx, now: export_state(tx, as_of.at(now)))
 
     async def full(self, space: str, file: BinaryIO) -> FullExport:
         """Put the whole history down in a file; the lines stay readable as long as it is open."""
-        return await self.read(space, lambda tx, _: put_down(tx, file))
+        return await self._export(space, lambda tx, _: put_down(tx, file))
 
     async def drawing(self, space: str, as_of: AsOf) -> list[str]:
         """Return the lines of a drawing of all lineage."""
-        return await self.read(space, lambda tx, now: draw_lineage(tx, as_of.at(now)))
+        return await self._export(space, lambda tx, now: draw_lineage(tx, as_of.at(now)))
 
     async def genesis_digest(self, space: str) -> str:
         """Return the digest of the space's genesis; empty without one."""
@@ -382,6 +382,11 @@ class Queries:
                 space, (s[0].view.item.id for s in states if s and not is_erased(s[0].view.item))
             )
         return states
+
+    async def _export(self, space: str, work: Callable[[Reads, int], Awaitable[T]]) -> T:
+        return await self._store.export(
+            space, lambda tx: work(tx, max(self._clock(), tx.last_time))
+        )
 
     def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
         if shown and not peek and not is_erased(shown.view.item):

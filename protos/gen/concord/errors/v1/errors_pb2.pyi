@@ -240,6 +240,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     it in parts. FAILED_PRECONDITION. Metadata: "items" and "max_items", or "bytes" and "max_bytes".
     Example: AddMemory of a text that links a thousand others.
     """
+    ERROR_REASON_TOO_MANY_PENDING: _ErrorReason.ValueType  # 98
+    """As many proposals of the caller's principal as may wait for an answer in the space do so already:
+    more would bury them. RESOURCE_EXHAUSTED with RetryInfo. Metadata: "max".
+    Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
+    """
     ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 70
     """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 71
@@ -481,6 +486,11 @@ ERROR_REASON_PROPOSAL_TOO_LARGE: ErrorReason.ValueType  # 69
 """The papers of a change, or its entries in the audit log, would be larger than they may be: propose
 it in parts. FAILED_PRECONDITION. Metadata: "items" and "max_items", or "bytes" and "max_bytes".
 Example: AddMemory of a text that links a thousand others.
+"""
+ERROR_REASON_TOO_MANY_PENDING: ErrorReason.ValueType  # 98
+"""As many proposals of the caller's principal as may wait for an answer in the space do so already:
+more would bury them. RESOURCE_EXHAUSTED with RetryInfo. Metadata: "max".
+Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
 """
 ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 70
 """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""

@@ -116,7 +116,8 @@ class ProposalServiceServicer:
 
     def CreateProposal(self, request, context):
         """Proposes one action. Graph is asked what it would touch; the affected items' etags, the approval
-        level and the policy become part of what is signed.
+        level and the policy become part of what is signed. At most 100 proposals of a principal wait for an
+        answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

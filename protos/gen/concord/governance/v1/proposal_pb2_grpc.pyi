@@ -45,7 +45,8 @@ class ProposalServiceStub:
     def __new__(cls, channel: _aio.Channel) -> ProposalServiceAsyncStub: ...
     CreateProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.CreateProposalRequest, _proposal_pb2.CreateProposalResponse]
     """Proposes one action. Graph is asked what it would touch; the affected items' etags, the approval
-    level and the policy become part of what is signed.
+    level and the policy become part of what is signed. At most 100 proposals of a principal wait for an
+    answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
     """
     ReviseProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.ReviseProposalRequest, _proposal_pb2.ReviseProposalResponse]
     """Replaces a pending proposal's action or reasoning by its proposer: a new revision. Earlier consents
@@ -96,7 +97,8 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.CreateProposalRequest, _proposal_pb2.CreateProposalResponse]  # type: ignore[assignment]
     """Proposes one action. Graph is asked what it would touch; the affected items' etags, the approval
-    level and the policy become part of what is signed.
+    level and the policy become part of what is signed. At most 100 proposals of a principal wait for an
+    answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
     """
     ReviseProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.ReviseProposalRequest, _proposal_pb2.ReviseProposalResponse]  # type: ignore[assignment]
     """Replaces a pending proposal's action or reasoning by its proposer: a new revision. Earlier consents
@@ -150,7 +152,8 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_pb2.CreateProposalResponse, _abc.Awaitable[_proposal_pb2.CreateProposalResponse]]:
         """Proposes one action. Graph is asked what it would touch; the affected items' etags, the approval
-        level and the policy become part of what is signed.
+        level and the policy become part of what is signed. At most 100 proposals of a principal wait for an
+        answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
         """
 
     @_abc_1.abstractmethod

@@ -60,10 +60,10 @@ class Neo4jLedgerReads:
             limit=limit,
         )
 
-    async def proposal_count(self, statuses: Sequence[Status]) -> int:
+    async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Return how many proposals stand so."""
         stand = [int(status) for status in statuses]
-        ((count,),) = await self._ask(statements.PROPOSAL_COUNT, statuses=stand)
+        ((count,),) = await self._ask(statements.PROPOSAL_COUNT, statuses=stand, proposer=proposer)
         return int(count)
 
     async def due(self, now: int) -> Sequence[Proposal]:

@@ -31,7 +31,8 @@ PROPOSALS_ON: Final = (
 )
 PROPOSAL_COUNT: Final = (
     "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses"
-    " AND p.expire_time IS NOT NULL RETURN count(p)"
+    " AND p.expire_time IS NOT NULL AND ($proposer = '' OR p.proposer = $proposer)"
+    " RETURN count(p)"
 )
 DUE: Final = (
     "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $open AND p.expire_time <= $now"

@@ -151,6 +151,7 @@ def _fields(space: str, before: Proposal | None, after: Proposal) -> Fields:
         "id": after.id,
         "number": newest.number,
         "revision": newest.revision,
+        "proposer": newest.proposer,
         "version": (before.version if before else 0) + 1,
         "status": int(after.status),
         "create_time": after.create_time,

@@ -67,14 +67,21 @@ class SqliteLedgerReads:
         sql = f"SELECT {_PROPOSAL} FROM proposal WHERE {tests} ORDER BY number DESC LIMIT :limit"
         return [self._proposal(row) for row in self._all(sql, values)]
 
-    async def proposal_count(self, statuses: Sequence[Status]) -> int:
+    async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Return how many proposals stand so."""
         sql = (
-            "SELECT count(*) FROM proposal WHERE space = ?"
+            "SELECT count(*) FROM proposal p WHERE space = ?"
             " AND status IN (SELECT value FROM json_each(?))"
         )
-        stand = json.dumps([int(status) for status in statuses])
-        return int(self._all(sql, (self._space, stand))[0][0])
+        given = [self._space, json.dumps([int(status) for status in statuses])]
+        if proposer:
+            sql += (
+                " AND EXISTS (SELECT 1 FROM revision r WHERE r.space = p.space"
+                " AND r.proposal_id = p.id AND r.revision = p.revision"
+                " AND r.document->>'$.proposer' = ?)"
+            )
+            given.append(proposer)
+        return int(self._all(sql, given)[0][0])
 
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over."""

@@ -27,6 +27,7 @@ from concord_graph.domain.erasure import STORE
 from concord_graph.domain.exceptions import StoreUnusable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
+    EXPORTERS,
     Author,
     Change,
     ChangeType,
@@ -72,8 +73,11 @@ class Neo4jStore:
     while it went on, at last under the space's lock.
     """
 
-    def __init__(self, server: Transactions, clock: Clock, epoch: str, tokens: Tokens) -> None:
+    def __init__(
+        self, server: Transactions, clock: Clock, epoch: str, tokens: Tokens, exporters: int
+    ) -> None:
         self._server = server
+        self._exporters = asyncio.Semaphore(exporters)
         self._clock = clock
         self._epoch = epoch
         self._tokens = tokens
@@ -120,6 +124,11 @@ class Neo4jStore:
             if is_whole:
                 return result
         return await self.write(space, work)  # what is locked does not change under it
+
+    async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work that reads a whole space: few at once, or they would take every connection."""
+        async with self._exporters:
+            return await self.read(space, work)
 
     async def write(
         self,
@@ -241,9 +250,14 @@ class Neo4jStore:
 
 
 async def open_store(
-    settings: Neo4jConfig, clock: Clock, *, busy_seconds: float = BUSY_SECONDS
+    settings: Neo4jConfig,
+    clock: Clock,
+    *,
+    exporters: int = EXPORTERS,
+    busy_seconds: float = BUSY_SECONDS,
 ) -> Neo4jStore:
-    """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries.
+    """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
+    `exporters` is how many exports run at once.
 
     Raises:
         StoreUnusable: the server is not there, refuses the password, or holds something else; the
@@ -256,7 +270,7 @@ async def open_store(
             tokens = await _tokens(session)
     except ServerUnusable as error:
         raise StoreUnusable(str(error)) from error
-    return Neo4jStore(Transactions(driver), clock, epoch, tokens)
+    return Neo4jStore(Transactions(driver), clock, epoch, tokens, exporters)
 
 
 async def _tokens(session: AsyncSession) -> Tokens:

@@ -23,6 +23,7 @@ from concord_chassis.sqlite_file import (
     drive,
     open_file,
 )
+from concord_chassis.workers import Workers
 
 from concord_graph.adapters.sqlite import erasing, record
 from concord_graph.adapters.sqlite.migrations import SCHEMA
@@ -38,6 +39,7 @@ from concord_graph.domain.exceptions import (
 )
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
+    EXPORTERS,
     Author,
     Change,
     ChangeType,
@@ -57,9 +59,12 @@ _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, about a millisecond
 class SqliteStore:
     """Graph's store in one file. Build it with `open_store`."""
 
-    def __init__(self, path: Path, file: SqliteFile, clock: Clock, epoch: str) -> None:
+    def __init__(
+        self, path: Path, file: SqliteFile, clock: Clock, epoch: str, exporters: int
+    ) -> None:
         self._path = path
         self._file = file
+        self._exporters = Workers(exporters, "graph-exporter")
         self._clock = clock
         self._epoch = epoch
         self._pending: Callable[[], Sequence[ReadCounts]] = tuple
@@ -86,6 +91,10 @@ class SqliteStore:
     async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         """Run work on a consistent view."""
         return await self._file.reading(self._read, space, work)
+
+    async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        """Run work that reads a whole space, in a thread of the exports'."""
+        return await self._exporters.run(self._read, space, work)
 
     async def write(
         self,
@@ -195,6 +204,7 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Close the store."""
+        self._exporters.close()
         self._file.close()
 
     def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
@@ -282,9 +292,15 @@ class SqliteStore:
 
 
 def open_store(
-    path: Path, clock: Clock, *, readers: int = 2, busy_seconds: float = BUSY_SECONDS
+    path: Path,
+    clock: Clock,
+    *,
+    readers: int = 2,
+    exporters: int = EXPORTERS,
+    busy_seconds: float = BUSY_SECONDS,
 ) -> SqliteStore:
-    """Open or make a store. `busy_seconds` is how long it waits for another process's lock.
+    """Open or make a store. `busy_seconds` is how long it waits for another process's lock,
+    `exporters` how many exports run at once.
 
     Raises:
         StoreUnusable: the file is not a store, is damaged, is of a newer version, or cannot be
@@ -296,7 +312,7 @@ def open_store(
         raise StoreUnusable(str(error)) from error
     with file.transaction() as db:
         (epoch,) = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
-    return SqliteStore(path, file, clock, epoch)
+    return SqliteStore(path, file, clock, epoch, exporters)
 
 
 @contextmanager
