@@ -160,7 +160,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 56
     """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"; "detail" and
+    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason"; "detail" and
     "field" as of GRANT_INVALID.
     """
     ERROR_REASON_GENESIS_DAMAGED: _ErrorReason.ValueType  # 93
@@ -407,7 +407,7 @@ GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
 ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
 """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"; "detail" and
+"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason"; "detail" and
 "field" as of GRANT_INVALID.
 """
 ERROR_REASON_GENESIS_DAMAGED: ErrorReason.ValueType  # 93
