@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import grpc
@@ -26,6 +27,7 @@ from concord_chassis.rules import Rulebook
 from concord_chassis.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
 
 MAX_CONCURRENT_STREAMS = 1000
+_SOCKET = "unix:"
 
 
 class BindError(Exception):
@@ -167,12 +169,15 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
 
 def _bind(server: grpc.aio.Server, address: str) -> int:
     try:
-        return server.add_insecure_port(address)
-    except RuntimeError as error:
+        port = server.add_insecure_port(address)
+        if address.startswith(_SOCKET):
+            Path(address.removeprefix(_SOCKET)).chmod(0o700)
+    except (RuntimeError, OSError) as error:
         raise BindError(
             f"Cannot listen on {address}: another process may be using it. "
             "Stop that process, or choose another address."
         ) from error
+    return port
 
 
 async def serve_until_signal(

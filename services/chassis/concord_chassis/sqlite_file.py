@@ -6,10 +6,11 @@ numbered steps how its schema grew, and turns the three failures into words of i
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -205,9 +206,12 @@ def open_file(
     Raises:
         FileUnusable: it is another program's, damaged, of a newer version, or cannot be opened.
     """
+    with suppress(OSError):  # it is there, or SQLite meets the same and tells it
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
         with closing(_connect(path, busy_seconds)) as connection:
             _prepare(connection, path, schema)
+            _keep_from_others(path)
     except sqlite3.DatabaseError as error:
         raise FileUnusable(_advice(path, error)) from error
     return SqliteFile(path, name=name, readers=readers, busy_seconds=busy_seconds)
@@ -235,6 +239,14 @@ def steps_in(folder: Path) -> tuple[tuple[int, str], ...]:
     if [number for number, _ in found] != list(range(1, len(found) + 1)):
         raise RuntimeError(f"the steps in {folder} are not numbered 1, 2, 3, ...")
     return found
+
+
+def _keep_from_others(path: Path) -> None:
+    """Let the file's owner alone read it and what SQLite puts beside it, which gets its mode: a
+    file of before was everybody's to read. One that is somebody else's stays as it is."""
+    for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError, PermissionError):
+            each.chmod(0o600)
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -3,6 +3,7 @@ import contextlib
 import os
 import signal
 import socket
+import stat
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -241,11 +242,13 @@ async def test_a_port_in_use_is_a_sentence_that_says_what_to_do() -> None:
 
 
 async def test_a_server_listens_on_tcp_and_a_socket_at_once(tmp_path: Path) -> None:
-    """W1 One server, several addresses; `ports` tells the port that was chosen."""
+    """W1 W6 One server, several addresses; `ports` tells the port that was chosen. The socket is
+    its owner's alone."""
     path = f"unix:{tmp_path / 's'}"
     server = _server("127.0.0.1:0", path)
     await server.start()
     try:
+        assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o700
         for address in (f"127.0.0.1:{server.ports['127.0.0.1:0']}", path):
             async with grpc.aio.insecure_channel(address) as channel:
                 stub: Dynamic = health_pb2_grpc.HealthStub(channel)

@@ -1,6 +1,8 @@
 """The embedded ledger's file: triggers, locks and damage. Neo4j has none of ours."""
 
+import os
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -24,6 +26,29 @@ async def test_the_log_is_append_only(statement: str, ledger: Ledger, tmp_path: 
         pytest.raises(sqlite3.IntegrityError),
     ):
         db.execute(statement)
+
+
+def modes_in(folder: Path) -> dict[str, int]:
+    """Return the permission bits of a folder's files, by name."""
+    return {each.name: stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()}
+
+
+async def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    """W6 Mode 0600, whatever the umask, with what SQLite puts beside it; one that an earlier
+    version made is closed to others at its next start."""
+    path = tmp_path / "ledger.db"
+    before = os.umask(0)
+    try:
+        for number in (1, 2):
+            ledger = open_ledger(path, Clock())
+            await put(ledger, f"p{number}", number)
+            assert modes_in(tmp_path) == dict.fromkeys(
+                ["ledger.db", "ledger.db-shm", "ledger.db-wal"], 0o600
+            )
+            await ledger.close()
+            path.chmod(0o644)
+    finally:
+        os.umask(before)
 
 
 async def test_a_locked_file_is_told(tmp_path: Path) -> None:
