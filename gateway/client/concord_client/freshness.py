@@ -25,22 +25,22 @@ class IndexStuckError(Exception):
     """The index does not follow; the text says what to do."""
 
 
-def follow(client: Client, token: str, *, patience: float = PATIENCE) -> Iterator[tuple[int, int]]:
+def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
     """Yields how many changes are indexed, of how many, until search has seen the write `token`.
 
-    Both count from the first look. Raises `IndexStuckError` after `patience` seconds without
+    Both count from the first look. Raises `IndexStuckError` after `PATIENCE` seconds without
     progress.
     """
     first = newest = _status(client).applied_seq
     moved = time.monotonic()
-    while not _has_seen(client, token):
+    while not _has_seen(client, token, LOOK):
         status = _status(client)
         if status.applied_seq != newest:
             newest, moved = status.applied_seq, time.monotonic()
-        elif time.monotonic() - moved > patience:
+        elif time.monotonic() - moved > PATIENCE:
             raise IndexStuckError(
-                f"Everything is remembered, but the index has not moved for {patience:.0f} s. "
-                "`concord status` shows how far it is."
+                f"The index has not moved for {PATIENCE:.0f} s: search does not find all of it yet."
+                " `concord status` shows how far it is."
             )
         yield newest - first, max(status.head_seq, newest) - first
     done = _status(client).applied_seq - first
@@ -60,7 +60,7 @@ def _status(client: Client) -> search_pb2.GetIndexStatusResponse:
     return client.index.GetIndexStatus(search_pb2.GetIndexStatusRequest())
 
 
-def _has_seen(client: Client, token: str, seconds: float = LOOK) -> bool:
+def _has_seen(client: Client, token: str, seconds: float) -> bool:
     """Search itself waits for the token, up to the call's deadline."""
     request = search_pb2.SearchRequest(
         query="index",

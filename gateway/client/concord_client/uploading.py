@@ -66,6 +66,8 @@ class Upload:
         """`stop_on_error`: what stands before the first item that is refused is still written."""
         self.refusals: list[Refusal] = []
         self.token = ""
+        self.finished = False
+        """Whether all was sent that is to be: nothing ended it before."""
         self._update = update_existing
         self._stop = stop_on_error
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
@@ -88,6 +90,7 @@ class Upload:
                 self.refusals += unreadable
             done += len(chunk)
             yield done
+        self.finished = True
 
     @property
     def stopped(self) -> bool:

@@ -1,8 +1,10 @@
 """`concord import` against a running system."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from concord.graph.v1.memory_pb2 import (
@@ -14,7 +16,11 @@ from concord.graph.v1.memory_pb2 import (
     GetMemoryResponse,
 )
 from concord.search.v1.search_pb2 import SearchResponse
+from concord_client import freshness, uploading
 from concord_client.cli.testing import Commands
+from concord_client.importers import formats
+from concord_client.importers.formats import read
+from concord_client.importers.outcome import Defect, Draft
 
 Unique = Callable[[str], str]
 
@@ -89,7 +95,7 @@ def test_bad_items_are_listed_and_stop_nothing_else(
         {"content": " "},
         {"id": "not an id", "content": "x"},
         {"id": unique("self"), "content": f"Supersedes: [[memory:{unique('self')}]]"},
-        {"content": "x", "weight": 3},
+        {"content": "x", "sources": [{"weight": 3}]},
         {"id": good[1], "content": f"Second {good[1]}"},
     )
 
@@ -102,6 +108,46 @@ def test_bad_items_are_listed_and_stop_nothing_else(
     assert all("ERROR_REASON_" in line for line in told)
     for each in good:
         assert concord("get", each).exit_code == 0
+
+
+def test_a_stuck_index_hides_no_outcome(
+    concord: Commands, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M6 W4 The summary and the errors come, also when search lags: nothing else tells them."""
+    monkeypatch.setattr(freshness, "LOOK", 0.0)  # too short to see that it is there
+    monkeypatch.setattr(freshness, "PATIENCE", 0.0)
+    path = jsonl(tmp_path / "n.jsonl", {"content": unique("a")}, "not json")
+
+    result = concord("import", path)
+
+    assert result.exit_code == 1
+    assert result.stdout == "1 memory: 1 created, 0 unchanged, 0 updated; 1 error\n"
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"{path}:2: ERROR_REASON_FIELD_INVALID: ")
+    assert second.startswith("ERROR_REASON_INDEX_STALE: The index has not moved for 0 s: ")
+
+
+def test_an_import_that_is_stopped_says_how_far_it_came(
+    concord: Commands, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M6 W4 After Ctrl-C the summary and the errors come; run again, it goes on."""
+    lines = [{"content": unique(f"a{number}")} for number in range(3)]
+    path = jsonl(tmp_path / "n.jsonl", lines[0], "not json", lines[1], lines[2])
+
+    def interrupted(*arguments: Any) -> Iterator[Draft | Defect]:
+        yield from islice(read(*arguments), 3)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(uploading, "BATCH_SIZE", 3)
+        patched.setattr(formats, "read", interrupted)
+        stopped = concord("import", path)
+
+    assert stopped.exit_code == 130
+    assert stopped.stdout == "2 memories: 2 created, 0 unchanged, 0 updated; 1 error\n"
+    assert stopped.stderr.splitlines()[0].startswith(f"{path}:2: ERROR_REASON_FIELD_INVALID: ")
+    assert stopped.stderr.splitlines()[1] == "2 of 4 remembered; run it again."
+    assert "1 created, 2 unchanged" in concord("import", path).stdout
 
 
 def test_the_reply_as_json_numbers_errors_by_their_place(

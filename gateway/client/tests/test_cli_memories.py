@@ -9,7 +9,9 @@ from concord.graph.v1.memory_pb2 import (
     AddMemoryResponse,
     GetLineageResponse,
     GetMemoryResponse,
+    ListMemoriesResponse,
 )
+from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1 import type_pb2
 from concord_client.cli.testing import Commands
 
@@ -36,7 +38,8 @@ def test_add_takes_every_option(concord: Commands, unique: Unique) -> None:
         *("--domain", "work.office", "--tag", "a", "--tag", "b", "--concept", "office"),
         *("--importance", "high", "--valid-from", "2024-02-29", "--source", "Ada"),
         *("--valid-until", "2030-01-01T12:00:00+02:00", "--external-id", f"ext:{own}"),
-        *("--category", "places", "--session", "s-1"),
+        *("--category", "places", "--session", "s-1", "--property", "floor=3"),
+        *("--property", "floor plan=yes", "--derived-from", "memory:a/b", "--derived-from", "c"),
     )
 
     memory = reply.memory
@@ -51,6 +54,8 @@ def test_add_takes_every_option(concord: Commands, unique: Unique) -> None:
     assert memory.valid_from.ToJsonString() == "2024-02-29T00:00:00Z"
     assert memory.valid_until.ToJsonString() == "2030-01-01T10:00:00Z"
     assert [source.speaker for source in memory.sources] == ["Ada"]
+    assert [list(source.memory_ids) for source in memory.sources] == [["a/b", "c"]]
+    assert dict(memory.properties) == {"floor": 3, "floor plan": "yes"}
     assert (memory.external_id, memory.category, memory.session_id) == (
         f"ext:{own}",
         "places",
@@ -141,6 +146,40 @@ def test_a_ghost_is_marked_in_the_timeline(concord: Commands, unique: Unique) ->
     concord.done("add", f"It replaces one to come {new}", "--id", new, "--supersedes", ghost)
 
     assert f"?  {ghost}  not remembered yet" in concord.done("lineage", new)
+
+
+def test_lineage_shows_what_an_insight_was_drawn_from(concord: Commands, unique: Unique) -> None:
+    """M1 T5 W4 Each by its id and words; one that was never remembered as such."""
+    insight, seen = unique("insight"), unique("seen")
+    concord.done("add", f"A heron stood here. {seen}", "--id", seen)
+    derived = ("--derived-from", seen, "--derived-from", "nowhere/x")
+    concord.done("add", f"Herons live here. {insight}", "--id", insight, *derived)
+
+    told = concord.done("lineage", insight)
+
+    assert f"└ derived from {seen}: A heron stood here." in told
+    assert "└ derived from nowhere/x (not remembered)" in told
+    (line,) = (each for each in concord.done("get", insight).splitlines() if "derived" in each)
+    assert line.split() == ["derived", "from", f"{seen},", "nowhere/x"]
+
+
+def test_properties_find_memories(concord: Commands, unique: Unique) -> None:
+    """M1 S2 W4 `list` and `search` by a property, which `update` replaces."""
+    own, other = unique("p1"), unique("p2")
+    concord.done("add", f"An open door. {own}", "--id", own, "--property", f"key={own}")
+    concord.done("add", f"An open door. {other}", "--id", other, "--property", f"key={other}")
+    asked = ("--property", f"key={own}")
+
+    listed = concord.reply(ListMemoriesResponse, "list", *asked)
+    found = concord.reply(SearchResponse, "search", "open door", *asked)
+    shown = concord.done("get", own)
+    concord.done("update", own, "--property", "key=7")
+
+    assert [memory.id for memory in listed.memories] == [own]
+    assert [result.memory.id for result in found.results] == [own]
+    assert f'{{"key": "{own}"}}' in shown
+    assert not concord.reply(ListMemoriesResponse, "list", *asked).memories
+    assert dict(concord.reply(GetMemoryResponse, "get", own).memory.properties) == {"key": 7}
 
 
 def test_names_make_nodes_and_an_edge(concord: Commands, unique: Unique) -> None:

@@ -67,6 +67,19 @@ def test_enum_values_are_spelt_as_people_spell_them(file: Path, word: object) ->
     )
 
 
+def test_other_fields_are_properties(file: Path) -> None:
+    """M1 M6 What a line says beside a memory's fields is kept; of numbers every digit."""
+    own = {"colour": "red", "n": {"x": [1.5, None, True]}, "big": 2**60 + 1}
+    file.write_text(json.dumps({"content": "x", "properties": {"a": "b"}, **own}))
+
+    (draft,) = read_jsonl(file)
+
+    assert isinstance(draft, Draft)
+    expected = type_pb2.Memory(content="x")
+    expected.properties.update({"a": "b", **own, "big": str(2**60 + 1)})
+    assert draft.memory == expected
+
+
 def test_the_memories_of_a_state_export(file: Path) -> None:
     """M6 G15 A memory's line is one; of what is none the reader says what it is."""
     memory = {"kind": "memory", "memory_kind": "FACT", "id": "a", "content": "x", "among": "1"}
@@ -95,9 +108,8 @@ def test_the_memories_of_a_state_export(file: Path) -> None:
         (b"{", "not JSON: Expecting property name enclosed in double quotes, at column 2"),
         (b"[]", "not a JSON object"),
         (b"5", "not a JSON object"),
-        (b'{"content": "x", "colour": "red"}', "no such field: colour"),
-        (b'{"content": "x", "valid_form": 1}', "no such field: valid_form; is validFrom meant?"),
         (b'{"content": "x", "sources": [{"who": 1}]}', "no such field: sources[0].who"),
+        (b'{"content": "x", "a": 1, "properties": {"a": 2}}', "a: stands in the properties, too"),
         (b'{"content": "x", "content": "y"}', "the key content stands twice"),
         (b'{"content": "x", "kind": "plan", "kind": "fact"}', "the key kind stands twice"),
         (b'{"content": "x", "kind": "song"}', "kind: one of MEMORY_KIND_FACT, "),

@@ -31,7 +31,7 @@ def defect_of(folder: Path) -> Defect:
 
 
 def test_front_matter_and_body_make_a_memory(tmp_path: Path) -> None:
-    """M6 Each key finds its field; the body is the content, under its title."""
+    """M1 M6 Each key finds its field, others are properties; the body stands under its title."""
     write(
         tmp_path,
         "notes/plan.md",
@@ -48,7 +48,13 @@ valid_until: 2026-06-30T12:00:00+02:00
 external_id: vault:plan
 supersedes: [plan-1, "[[memory:old/plan.v0|old]]"]
 amends: plan-0, memory:plan-a#x
-aliases: [left out]
+aliases: [The plan, 2026]
+status: open
+votes: 3
+zip: 01234
+reviewed: 2026-01-02
+nothing:
+links: {7: true}
 ---
 
 We bill monthly.
@@ -67,10 +73,31 @@ We bill monthly.
         external_id="vault:plan",
         sources=[type_pb2.Source(file="notes/plan.md")],
     )
+    expected.properties.update(
+        {
+            "aliases": ["The plan", 2026],
+            "status": "open",
+            "votes": 3,
+            "zip": "01234",
+            "reviewed": "2026-01-02",
+            "links": {"7": True},
+        }
+    )
     expected.valid_from.FromJsonString("2026-01-01T00:00:00Z")
     expected.valid_until.FromJsonString("2026-06-30T10:00:00Z")
 
     assert expected == only(tmp_path)
+
+
+@pytest.mark.parametrize("own", ["0001", "1_000", "12:30", "2026-1-2", "1e3"])
+def test_an_id_is_taken_as_it_is_written(tmp_path: Path, own: str) -> None:
+    """M6 YAML reads these as numbers and dates: `0001` became a link to `1`."""
+    write(tmp_path, "a.md", f"---\nid: {own}\nsupersedes: {own}\namends: [{own}]\n---\nBody")
+
+    memory = only(tmp_path)
+
+    assert memory.id == own
+    assert memory.content.endswith(f"Supersedes: [[memory:{own}]]\nAmends: [[memory:{own}]]")
 
 
 def test_front_matter_states_facts(tmp_path: Path) -> None:
@@ -135,6 +162,10 @@ def test_the_body_becomes_the_content(tmp_path: Path, text: str, content: str) -
         ("---\ntitle: yes\n---\nx", 1, "title: a text is expected"),
         ('---\ntitle: "\\ud800"\n---\nx', 1, "title: half of a character"),
         ("---\ntags: {a: b}\n---\nx", 1, "tags: a text is expected"),
+        ("---\nmore: !!binary eA==\n---\nx", 1, "more: a text, number, true, false, list or"),
+        ("---\nmore: &a [*a]\n---\nx", 1, "more: nested too deep"),
+        (f"---\na: &a {[1] * 200}\nb: [{'*a,' * 99}]\n---\nx", 1, "b: more than 10,000 values"),
+        ('---\nmore: "\\ud800"\n---\nx', 1, "more: half of a character"),
         ("---\nvalid_from: soon\n---\nx", 1, "valid_from: no date or time: 'soon'"),
         ("---\nvalid_from: 5\n---\nx", 1, "valid_from: a date or time is expected"),
         ('---\nvalid_from: "0001-01-01T00:00+14:00"\n---\nx', 1, "valid_from: outside"),

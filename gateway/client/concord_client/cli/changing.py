@@ -12,6 +12,7 @@ from concord_client.cli.forgetting import EtagOption
 from concord_client.cli.naming import found_item
 from concord_client.cli.options import (
     CategoryOption,
+    DerivedFromOption,
     DomainOption,
     ExternalIdOption,
     ImportanceOption,
@@ -33,7 +34,7 @@ OF_MEMORY = {
     "content": "content", "kind": "kind", "domain": "domain", "tag": "tags",
     "concept": "concepts", "fact": "facts", "importance": "importance",
     "valid-from": "valid_from", "valid-until": "valid_until", "source": "sources",
-    "external-id": "external_id", "category": "category",
+    "external-id": "external_id", "category": "category", "property": "properties",
 }  # fmt: skip
 OF_EDGE = {
     "weight": "weight", "property": "properties", "importance": "importance",
@@ -81,6 +82,7 @@ def update(
     valid_from: ValidFromOption = None,
     valid_until: ValidUntilOption = None,
     source: SpeakerOption = None,
+    derived_from: DerivedFromOption = None,
     external_id: ExternalIdOption = None,
     category: CategoryOption = None,
     weight: Annotated[
@@ -88,7 +90,7 @@ def update(
     ] = None,
     prop: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="NAME=VALUE", help="All properties of a node or edge."),
+        typer.Option("--property", metavar="NAME=VALUE", help="All its properties."),
     ] = None,
     label: Annotated[str | None, typer.Option(help="A node's label.")] = None,
     name: Annotated[str | None, typer.Option(help="A node's new name.")] = None,
@@ -101,10 +103,8 @@ def update(
     as_json: JsonOption = False,
 ) -> None:
     """Change what is said about an item: only what the options name; a memory keeps its history."""
-    from concord.type.v1 import type_pb2
-
     from concord_client.cli.linking import properties
-    from concord_client.cli.remembering import STDIN, stated_fact, with_links
+    from concord_client.cli.remembering import STDIN, stated_fact, stated_sources, with_links
 
     given: dict[str, Any] = {
         "content": sys.stdin.read().rstrip("\n") if content == STDIN else content,
@@ -116,7 +116,7 @@ def update(
         "importance": importance and importance.value_of(),
         "valid-from": instant(valid_from),
         "valid-until": instant(valid_until),
-        "source": [type_pb2.Source(speaker=source)] if source else None,
+        "source": stated_sources(source, derived_from) or None,
         "external-id": external_id,
         "category": category,
         "weight": weight,

@@ -32,6 +32,10 @@ def search(
     tag: Annotated[
         list[str] | None, typer.Option(help="Only with this tag; repeated: with each of them.")
     ] = None,
+    prop: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="Only with this property."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most results.")] = 10,
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Leave out results below this score.")
@@ -48,6 +52,9 @@ def search(
     """Find memories by meaning and by words, and say why each came up."""
     from concord.search.v1 import search_pb2
     from concord.type.v1.type_pb2 import Consistency
+    from google.protobuf.struct_pb2 import Struct
+
+    from concord_client.cli.linking import properties
 
     if history and everything:
         raise typer.BadParameter("--history and --all exclude each other.")
@@ -62,10 +69,11 @@ def search(
         consistency=Consistency(at_least_as_fresh=fresh) if fresh else None,
         as_of=asked_time(as_of, known_at),
     )
-    if domain or kind or tag:
+    if domain or kind or tag or prop:
         request.filter.domain = domain or ""
         request.filter.kinds.extend(each.value_of() for each in kind or ())
         request.filter.tags_all.extend(tag or ())
+        request.filter.properties.MergeFrom(properties(prop) or Struct())
     with session.client() as client:
         reply = client.search.Search(request)
         behind = 0 if reply.results or session.as_json else _lag(client)

@@ -10,7 +10,10 @@ from concord_client.cli.waiting import await_index
 from concord_client.importers.form import Format
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from concord_client.client import Client
+    from concord_client.importers.outcome import Defect, Draft
     from concord_client.uploading import Upload
 
 MOST_COMPLAINTS = 50
@@ -72,7 +75,7 @@ def import_(
 
     external_id, supersedes, deprecates, amends, contradicts, and facts as a list of
 
-    "SUBJECT|RELATION|OBJECT". Other keys are left out.
+    "SUBJECT|RELATION|OBJECT". Other keys, and other fields of JSON Lines, become properties.
 
     A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
 
@@ -80,30 +83,43 @@ def import_(
 
     What system, developer, tool and function roles say is left out of it.
     """
-    from concord_client.importers.formats import detected
+    from concord_client.importers.formats import detected, read
     from concord_client.uploading import Upload
 
     session = Session.of(ctx, space, as_json)
     upload = Upload(update_existing=update, stop_on_error=stop_on_error)
     form = detected(path) if form is Format.AUTO else form
-    with session.client() as client:
-        _send(client, upload, path, form, session_id or "")
-        if wait and upload.token:
-            await_index(client, upload.token)
+    total = _count(path, form)
+    try:
+        with session.client() as client:
+            _send(client, upload, read(path, form, session_id or ""), total)
+            if wait and upload.token:
+                await_index(client, upload.token)
+    finally:  # whatever ended it: what was written stays, and its errors are not found out again
+        _report(session, upload, total)
+    if upload.refusals:
+        raise typer.Exit(1)
+
+
+def _send(
+    client: "Client", upload: "Upload", outcomes: "Iterable[Draft | Defect]", total: int
+) -> None:
+    from concord_client.cli.progress import bar
+
+    with bar("Remembering", total) as advance:
+        for done in upload.send(client.memory, outcomes):
+            advance(done)
+
+
+def _report(session: Session, upload: "Upload", total: int) -> None:
     if session.as_json:
         session.reply(upload.reply())
     else:
         _summarise(upload)
     _complain(upload)
-
-
-def _send(client: "Client", upload: "Upload", path: Path, form: Format, session: str) -> None:
-    from concord_client.cli.progress import bar
-    from concord_client.importers.formats import read
-
-    with bar("Remembering", _count(path, form)) as advance:
-        for done in upload.send(client.memory, read(path, form, session)):
-            advance(done)
+    if not upload.finished:
+        remembered = sum(upload.counts().values())
+        typer.echo(f"{remembered:,} of {total:,} remembered; run it again.", err=True)
 
 
 def _count(path: Path, form: Format) -> int:
@@ -148,10 +164,7 @@ def _suggest(upload: "Upload") -> None:
 
 
 def _complain(upload: "Upload") -> None:
-    if not upload.refusals:
-        return
     for refusal in sorted(upload.refusals, key=lambda each: each.index)[:MOST_COMPLAINTS]:
         typer.echo(refusal.told(), err=True)
     if (more := len(upload.refusals) - MOST_COMPLAINTS) > 0:
         typer.echo(f"... and {more:,} more", err=True)
-    raise typer.Exit(1)

@@ -25,7 +25,12 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("tags", ", ".join(memory.tags)),
         ("concepts", ", ".join(memory.concepts)),
         ("facts", "; ".join(f"{f.subject} —{f.relation}→ {f.object}" for f in memory.facts)),
-        ("sources", ", ".join(each.speaker or each.file for each in memory.sources)),
+        (
+            "sources",
+            ", ".join(filter(None, (each.speaker or each.file for each in memory.sources))),
+        ),
+        ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
+        ("properties", _json(memory.properties) if memory.properties.fields else ""),
         ("external id", memory.external_id),
         ("session", memory.session_id),
         ("turn", str(memory.turn_order or "")),

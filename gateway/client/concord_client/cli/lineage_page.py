@@ -29,7 +29,7 @@ def timeline(
             body.append("  ← you asked about this", "dim")
         if item.statement:
             body.append("\n").append_text(text(item.statement))
-        for line in _deeds(item, reply):
+        for line in [*_deeds(item, reply), *_origins(item)]:
             body.append("\n").append_text(text(line, "dim"))
         made.add_row(_begin(item), text(mark, style), body)
     parts: list[RenderableType] = [made]
@@ -80,6 +80,22 @@ def _deeds(item: memory_pb2.LineageItem, reply: memory_pb2.GetLineageResponse) -
         for edge in reply.edges
         if edge.source.id == item.id
     ]
+
+
+def _origins(item: memory_pb2.LineageItem) -> list[str]:
+    """The memories that its sources name, one line each."""
+    return [
+        f"└ derived from {each.id}{_lost(each)}: {each.statement}".rstrip(": ")
+        for each in item.derived_from
+    ]
+
+
+def _lost(item: memory_pb2.LineageItem) -> str:
+    if item.is_undeclared:
+        return " (not remembered)"
+    if item.is_erased:
+        return " (erased)"
+    return " (forgotten)" if item.is_deleted else ""
 
 
 def _word(edge: type_pb2.Edge) -> str:

@@ -41,7 +41,9 @@ def list_(
     ] = None,
     prop: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="NAME=VALUE", help="Edges with this property."),
+        typer.Option(
+            "--property", metavar="NAME=VALUE", help="Memories or edges with this property."
+        ),
     ] = None,
     participant: Annotated[
         list[str] | None, typer.Option(help="Edges with this participant.")
@@ -71,18 +73,15 @@ def list_(
         "--session": session_id,
     }
     of_memories |= {"--all": everything}
-    of_edges: dict[str, object] = {
-        "--relation": relation,
-        "--importance": importance,
-        "--property": prop,
-    }
+    of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
     of_edges |= {"--participant": participant}
+    of_both: dict[str, object] = {"--type": bearing, "--property": prop}
     of_nodes: dict[str, object] = {"--label": label}
     page: dict[str, Any] = {"page_size": limit, "page_token": page_token}
     page["as_of"] = asked_time(as_of, known_at)
     session = Session.of(ctx, space, as_json)
     if nodes:
-        _demand_none(of_memories | of_edges | {"--type": bearing}, "nodes")
+        _demand_none(of_memories | of_edges | of_both, "nodes")
         _nodes(session, graph_pb2.ListNodesRequest(label=label or "", **page))
     elif edges:
         _demand_none(of_memories | of_nodes, "edges")
@@ -101,6 +100,7 @@ def list_(
             tag=tag or "",
             domain=domain or "",
             session_id=session_id or "",
+            properties=properties(prop),
             edge_type=bearing.value_of() if bearing else EDGE_TYPE_UNSPECIFIED,
         )
         _memories(

@@ -7,6 +7,10 @@ import typer
 
 from concord_client.cli.choices import Kind, Weight
 
+DerivedFromOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ID", help="A memory that it was drawn from; may be repeated."),
+]
 CategoryOption = Annotated[str | None, typer.Option(help="A free category.")]
 DomainOption = Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')]
 ExternalIdOption = Annotated[str | None, typer.Option(help="Its key in another system.")]

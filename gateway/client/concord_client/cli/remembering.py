@@ -10,6 +10,7 @@ from concord_client.cli.choices import instant
 from concord_client.cli.naming import absent, plain_id
 from concord_client.cli.options import (
     CategoryOption,
+    DerivedFromOption,
     DomainOption,
     ExternalIdOption,
     ImportanceOption,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from concord.graph.v1.memory_pb2 import AddMemoryResponse, LineageSuggestion
-    from concord.type.v1.type_pb2 import AsOf, Fact
+    from concord.type.v1.type_pb2 import AsOf, Fact, Source
 
     from concord_client.client import Client
 
@@ -69,6 +70,13 @@ def add(
     source: SpeakerOption = None,
     external_id: ExternalIdOption = None,
     category: CategoryOption = None,
+    prop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property", metavar="NAME=VALUE", help="What else to keep with it; may be repeated."
+        ),
+    ] = None,
+    derived_from: DerivedFromOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Session id.")] = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
@@ -77,6 +85,7 @@ def add(
     from concord.graph.v1.memory_pb2 import AddMemoryRequest
     from concord.type.v1 import type_pb2
 
+    from concord_client.cli.linking import properties
     from concord_client.freshness import settle
 
     links = {
@@ -96,7 +105,8 @@ def add(
         importance=importance.value_of() if importance else type_pb2.IMPORTANCE_UNSPECIFIED,
         valid_from=instant(valid_from),
         valid_until=instant(valid_until),
-        sources=[type_pb2.Source(speaker=source)] if source else (),
+        sources=stated_sources(source, derived_from),
+        properties=properties(prop),
         external_id=external_id or "",
         category=category or "",
         session_id=session_id or "",
@@ -109,6 +119,15 @@ def add(
         session.reply(reply)
     else:
         _tell_added(reply)
+
+
+def stated_sources(speaker: str | None, derived_from: list[str] | None) -> "list[Source]":
+    """The one source that the command line names, if any."""
+    from concord.type.v1.type_pb2 import Source
+
+    if not speaker and not derived_from:
+        return []
+    return [Source(speaker=speaker or "", memory_ids=map(plain_id, derived_from or ()))]
 
 
 def stated_fact(stated: str) -> "Fact":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
 import yaml
@@ -11,6 +12,37 @@ from concord_client.importers.outcome import ItemUnreadable
 _OPENS = re.compile(r"---[ \t]*\r?\n")
 _CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _MAX_CHARACTERS = 65_536
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A number or date of YAML, with the text that stands for it: `0001` is 1, and may be an id."""
+
+    value: object
+    text: str
+
+    def __str__(self) -> str:
+        """As it was written."""
+        return self.text
+
+    @property
+    def plain(self) -> object:
+        """The number where JSON spells one so; `0001`, `12:30` and `2026-11-21` are texts."""
+        return self.value if _NUMBER.fullmatch(self.text) else self.text
+
+
+class _Loader(yaml.SafeLoader):
+    """Keeps how numbers and dates were written."""
+
+
+def _written(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Written:
+    construct = yaml.SafeLoader.yaml_constructors[node.tag]
+    return Written(construct(loader, node), node.value)
+
+
+for _tag in ("int", "float", "timestamp"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _written)
 
 
 def split(text: str) -> tuple[Mapping[str, object], str]:
@@ -30,7 +62,7 @@ def _mapping(source: str) -> Mapping[str, object]:
     if len(source) > _MAX_CHARACTERS:
         raise ItemUnreadable(f"the front matter has more than {_MAX_CHARACTERS} characters")
     try:
-        loaded = yaml.safe_load(source)
+        loaded = yaml.load(source, _Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
         reason = f"the front matter is no YAML: {error.problem or 'cannot be read'}"
@@ -47,7 +79,7 @@ def _mapping(source: str) -> Mapping[str, object]:
 def text_of(keys: Mapping[str, object], key: str) -> str:
     """Return a key's text or number as text, "" where it is absent."""
     value = keys.get(key, "")
-    if isinstance(value, bool) or not isinstance(value, str | int | float | date):
+    if not isinstance(value, str | Written):
         raise ItemUnreadable(f"{key}: a text is expected")
     text = str(value).strip()
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
@@ -68,9 +100,10 @@ def list_of(keys: Mapping[str, object], key: str) -> list[str]:
 
 def time_of(keys: Mapping[str, object], key: str) -> datetime | None:
     """Return a key's instant; a date is its midnight, a time without a zone is UTC."""
-    value = keys.get(key)
-    if value is None:
+    given = keys.get(key)
+    if given is None:
         return None
+    value = given.value if isinstance(given, Written) else given
     if isinstance(value, str):
         value = _parsed_time(value.strip(), key)
     if isinstance(value, datetime):

@@ -16,18 +16,21 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     check_content,
 )
+from concord_client.importers.properties import add_properties
 from concord_client.importers.spelling import memory_of_state, with_contract_names
 
 _LONGEST_REASON = 200
+_FIELDS = {name for each in Memory.DESCRIPTOR.fields for name in (each.name, each.json_name)}
 
 
 def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per line of the file, in order; blank lines are skipped.
 
     Field names may be those of the contract or their lowerCamelCase, enum values the contract's or
-    their short words in any case; the memories of a state export are read too. A line that is too
-    long, not UTF-8, not JSON, no memory or without content gives a Defect. The file is read as it
-    is consumed; a file that cannot be read gives one Defect on line 0.
+    their short words in any case; other fields are kept as properties. The memories of a state
+    export are read too. A line that is too long, not UTF-8, not JSON, no memory or without content
+    gives a Defect. The file is read as it is consumed; a file that cannot be read gives one Defect
+    on line 0.
     """
     file = str(path)
     try:
@@ -84,7 +87,9 @@ def _parse(text: str, memory: Memory) -> None:
             raise
         memory.Clear()
         spelt = with_contract_names(memory_of_state(value), Memory.DESCRIPTOR)
-        ParseDict(dict(spelt), memory)
+        ParseDict({name: each for name, each in spelt.items() if name in _FIELDS}, memory)
+        others = {name: each for name, each in spelt.items() if name not in _FIELDS}
+        add_properties(memory.properties, others)
 
 
 def _told(reason: str) -> str:

@@ -19,8 +19,15 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     check_content,
 )
+from concord_client.importers.properties import add_properties
 from concord_client.importers.spelling import contract_name, short_words
 
+_KEYS = frozenset(
+    {
+        *("id", "title", "kind", "domain", "tags", "concepts", "importance", "valid_from"),
+        *("valid_until", "external_id", "facts"),
+    }
+)
 LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
 
 _TARGET = re.compile(
@@ -35,7 +42,7 @@ def read_markdown(folder: Path) -> Iterator[Draft | Defect]:
     Front matter keys: id, title, kind, domain, tags, concepts, importance, valid_from,
     valid_until, external_id (default: the path inside the folder), and supersedes, deprecates,
     amends, contradicts (ids, appended to the content as lines of links), and facts (what the note
-    states: "SUBJECT|RELATION|OBJECT", or a list of such); others are left out.
+    states: "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as properties.
     The body is the content, under its title where it does not begin with it. A file that is
     empty, too large, not UTF-8 or has front matter that cannot be read gives a Defect.
     """
@@ -81,6 +88,8 @@ def _memory(text: str, name: str) -> type_pb2.Memory:
         instant = time_of(keys, key)
         if instant:
             _set_time(field, instant, key)
+    others = {key: value for key, value in keys.items() if key not in _KEYS | {*LINEAGE_KEYS}}
+    add_properties(memory.properties, others)
     return memory
 
 

@@ -1,0 +1,48 @@
+"""Keeps what a file says beside a memory's own fields as the memory's properties (spec M1)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf.struct_pb2 import Struct
+
+from concord_client.importers.front_matter import Written
+from concord_client.importers.outcome import ItemUnreadable
+
+_MOST_VALUES = 10_000
+_MOST_DEEP = 20  # a message cannot hold much more; graph takes less
+_MOST_EXACT = 1 << 53  # a property's numbers are doubles
+
+
+def add_properties(properties: Struct, values: Mapping[str, object]) -> None:
+    """Put JSON or YAML values beside those that are there.
+
+    A whole number that a double does not hold exactly is kept as its digits. Raises ItemUnreadable
+    for what JSON has no value for, a key that is there already, and more than 10,000 values.
+    """
+    room = [_MOST_VALUES]  # YAML's aliases make millions of values of a few lines
+    for key, value in values.items():
+        if key in properties:
+            raise ItemUnreadable(f"{key[:60]}: stands in the properties, too")
+        try:
+            properties.update({key: _kept(value, key, room, _MOST_DEEP)})
+        except UnicodeError:
+            raise ItemUnreadable(f"{key[:60]}: half of a character (a lone surrogate)") from None
+
+
+def _kept(value: object, key: str, room: list[int], deep: int) -> Any:
+    room[0] -= 1
+    if not deep:
+        raise ItemUnreadable(f"{key[:60]}: nested too deep")
+    if room[0] < 0:
+        raise ItemUnreadable(f"{key[:60]}: more than {_MOST_VALUES:,} values beside the memory")
+    if isinstance(value, Written):
+        value = value.plain
+    if isinstance(value, list):
+        return [_kept(each, key, room, deep - 1) for each in value]
+    if isinstance(value, dict):
+        return {str(name): _kept(each, key, room, deep - 1) for name, each in value.items()}
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MOST_EXACT:
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ItemUnreadable(f"{key[:60]}: a text, number, true, false, list or mapping is expected")
