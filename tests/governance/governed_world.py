@@ -67,6 +67,7 @@ SCOPES = frozenset(
             "memory:write",
             "governed:read",
             "governed:write",
+            "enrolment:write",
             "space:write",
         ),
         *("governance:read", "proposals:write", "decisions:write", "audit:read"),

@@ -28,6 +28,7 @@ SCOPES = frozenset(
         "memory:write",
         "governed:read",
         "governed:write",
+        "enrolment:write",
         "space:write",
         "search:read",
         "search:admin",

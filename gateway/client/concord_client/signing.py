@@ -25,6 +25,7 @@ KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
 RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
+DELETION_TYPE = "application/vnd.concord.space-deletion.v1+json"
 
 AGENT = "AGENT"
 HUMAN = "HUMAN"
@@ -198,6 +199,32 @@ def sign_revocation(
     nonce = json.loads(_payload_of(consent))["nonce"]
     about = (slot, signer, space, proposal_id, revision)
     return _sign_answer(REVOCATION_TYPE, about, "", nonce)
+
+
+def sign_deletion(
+    *, space: str, agent: Signer, human: Signer, genesis_digest: str, expire_time: datetime
+) -> bytes:
+    """Return the statement (JSON) that a space with a genesis is to be deleted, signed by both.
+
+    Where the two keys live apart, each side signs `deletion_payload` with `sign_envelope` and
+    `join_signatures` brings the envelopes together.
+    """
+    payload = deletion_payload(space=space, genesis_digest=genesis_digest, expire_time=expire_time)
+    return sign_envelope(DELETION_TYPE, payload, [agent.key, human.key])
+
+
+def deletion_payload(*, space: str, genesis_digest: str, expire_time: datetime) -> bytes:
+    """Return the bytes that both slots sign to have their space deleted for ever.
+
+    `genesis_digest` is hex SHA-256 of the genesis record's signed bytes.
+    """
+    payload: dict[str, Json] = {
+        "version": 1,
+        "space": space,
+        "genesis_digest": genesis_digest,
+        "expire_time": format_time(expire_time),
+    }
+    return rfc8785.dumps(payload)
 
 
 def sign_new_key(*, slot: str, principal: str, space: str, key: Ed25519PrivateKey) -> bytes:

@@ -5,7 +5,8 @@ ConsentError
 ├── KeyInvalid       a new key does not prove itself
 ├── GrantInvalid     the grant does not verify, whatever the consents say
 ├── ConsentInvalid   a required slot's consent is missing or does not verify
-└── RestoreInvalid   the restore grant does not verify
+├── RestoreInvalid   the restore grant does not verify
+└── DeletionInvalid  the statement that a space is to be deleted does not verify
 
 Each names the first check that failed, and for an envelope or a time the detail and the field of
 the contract; nothing else: neither what was expected nor what came.
@@ -24,6 +25,7 @@ KEY_TYPE = "application/vnd.concord.key.v1+json"
 GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
 RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
+DELETION_TYPE = "application/vnd.concord.space-deletion.v1+json"
 
 GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
 KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
@@ -40,6 +42,7 @@ RESTORE_CHECKS = (
 )
 EXPIRY_DETAILS = ("format", "passed")
 """Of the check "expiry": the time is spelt in another way than the contract's, or is over."""
+DELETION_CHECKS = ("missing", "envelope", "space", "genesis", "expiry", "signature")
 
 
 def of_slot(slot: str, nonce: str) -> str:
@@ -117,6 +120,12 @@ class RestoreInvalid(ConsentError):
     """
 
     _WHAT = "the restore grant"
+
+
+class DeletionInvalid(ConsentError):
+    """The statement that a space is to be deleted failed `check`, one of DELETION_CHECKS."""
+
+    _WHAT = "the deletion of the space"
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,15 @@ class RestorePayload(Statement):
     expire_time: _Text
 
 
+class DeletionPayload(Statement):
+    """What both slots sign to have their space deleted for ever."""
+
+    version: _Version
+    space: _Name
+    genesis_digest: _Text
+    expire_time: _Text
+
+
 class Decided(Statement):
     """What a grant and its consents must say alike."""
 

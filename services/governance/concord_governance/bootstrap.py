@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from concord.governance.v1 import (
+    access_pb2,
+    access_pb2_grpc,
     audit_pb2,
     audit_pb2_grpc,
     principal_pb2,
@@ -26,13 +30,16 @@ from concord_governance.adapters.graph.messages import normal_form
 from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j
 from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
-from concord_governance.config import LedgerConfig, SqliteConfig, read_settings
+from concord_governance.config import LedgerConfig, SqliteConfig, read_keys, read_settings
+from concord_governance.domain.access import KnownKey
 from concord_governance.domain.exceptions import GovernanceError
 from concord_governance.domain.safeguards import Settings
 from concord_governance.ports import Clock, FramingJudge, Ledger
+from concord_governance.servicer.access import AccessServicer
 from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import translate
+from concord_governance.usecases.access import Access
 from concord_governance.usecases.auditing import Auditing
 from concord_governance.usecases.deciding import Checks, Deciding
 from concord_governance.usecases.desk import Desk
@@ -65,9 +72,11 @@ class GovernanceApp:
         log: Logger,
         judge: FramingJudge | None = None,
         most_pending: int = PENDING_PER_PRINCIPAL,
+        known_keys: Mapping[str, KnownKey] = MappingProxyType({}),
     ) -> None:
         self._ledger, self._graph, self._log = ledger, graph, log
         self._judge = judge
+        self._known_keys = known_keys
         self._following = Following(ledger, graph, log)
         desk = self._desk = Desk(ledger, clock, self._following)
         proposing = Proposing(desk, graph, settings, normal_form, judge, most_pending=most_pending)
@@ -84,6 +93,7 @@ class GovernanceApp:
             checks=checks,
         )
         reading = Reading(desk, graph)
+        self._access = Access(desk, graph, log)
         self._tasks: list[asyncio.Task[None]] = []
         self.registrations: Sequence[Registration] = (
             Registration(
@@ -101,14 +111,21 @@ class GovernanceApp:
                 audit_pb2_grpc.add_AuditServiceServicer_to_server,
                 AuditServicer(Auditing(ledger, graph, log_key)),
             ),
+            Registration(
+                access_pb2.DESCRIPTOR.services_by_name["AccessService"],
+                access_pb2_grpc.add_AccessServiceServicer_to_server,
+                AccessServicer(self._access),
+            ),
         )
 
     async def start(self) -> None:
-        """Begin to follow graph, and to complete what was decided before."""
+        """Take over keys that are new, begin to follow graph, and complete what was decided."""
+        await self._access.take_over(self._known_keys)
         loop = asyncio.get_running_loop()
         for work, name in (
             (self._following.run(), "follow graph"),
             (Completing(self._desk, self._executing, self._log).run(), "complete decisions"),
+            (self._access.run(), "note uses of keys"),
         ):
             task = loop.create_task(work, name=name)
             task.add_done_callback(self._told)
@@ -137,6 +154,8 @@ class GovernanceApp:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        with contextlib.suppress(GovernanceError):  # a use that is not noted is no loss
+            await self._access.note_uses()
         await self._graph.close()
         if self._judge is not None:
             await self._judge.close()
@@ -169,6 +188,7 @@ async def build(
     """
     told = json_lines("governance") if log is None else log
     settings = read_settings(config.settings_file)
+    known = read_keys(config.keys_file)
     ledger: Ledger
     if isinstance(store, Neo4jConfig):
         ledger = await open_neo4j(store, clock)
@@ -187,6 +207,7 @@ async def build(
         log=told,
         judge=_judge(config, told),
         most_pending=config.pending_per_principal,
+        known_keys=known,
     )
 
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from concord_chassis.config import ConfigError, load
 from concord_chassis.neo4j_server import Neo4jConfig
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
+from concord_governance.domain.access import KnownKey, demand_fit
+from concord_governance.domain.entries import Actor
+from concord_governance.domain.exceptions import KeyRefused
 from concord_governance.domain.safeguards import Settings
 from concord_governance.usecases.proposing import PENDING_PER_PRINCIPAL
 
@@ -28,6 +39,10 @@ class LedgerConfig(BaseModel):
     """JSON file with `undo_retention_days` and `approval_timeout_hours`. Absent: 30 and 48."""
     pending_per_principal: int = Field(default=PENDING_PER_PRINCIPAL, ge=1, le=10_000)
     """How many proposals of one principal may wait for an answer in a space."""
+    keys_file: Path | None = None
+    """JSON file of API keys that come in once: hex SHA-256 of a key to its "space", "principal",
+    "kind" and "scopes" (scopes' words or bare permissions). Digests that were ever known here are
+    left as they are. Absent: none come in."""
     log_name: str = Field(default="concord.local", pattern=r"[^\s+/]{1,64}")
     """Begins the origin of every space's audit log."""
     llm_url: str = ""
@@ -99,6 +114,52 @@ def read_store(environ: Mapping[str, str]) -> SqliteConfig | Neo4jConfig:
     if load(StoreChoice, environ, PREFIX).store == "neo4j":
         return load(Neo4jConfig, environ, "NEO4J_")
     return load(SqliteConfig, environ, PREFIX)
+
+
+class _KeyEntry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    space: str = Field(min_length=1, max_length=128)
+    principal: str = Field(min_length=1, max_length=128)
+    kind: Literal["AGENT", "HUMAN", "SYSTEM"]
+    scopes: frozenset[str] = Field(min_length=1)
+
+
+_DIGEST = r"^[0-9a-f]{64}$"
+_KEY_ENTRIES = TypeAdapter(dict[Annotated[str, Field(pattern=_DIGEST)], _KeyEntry])
+
+
+def read_keys(path: Path | None) -> dict[str, KnownKey]:
+    """Return the API keys of a keys file by digest; none without a file.
+
+    Raises:
+        ConfigError: the file is missing, malformed, or names what no key may carry. The text names
+            places, never values: one may be a key that stands in the wrong place.
+    """
+    if path is None:
+        return {}
+    try:
+        entries = _KEY_ENTRIES.validate_json(path.read_bytes())
+    except OSError as error:
+        raise _no_keys(path, f"it cannot be read ({error.strerror})") from None
+    except ValidationError as error:
+        places = {".".join(str(at) for at in each["loc"][1:]) for each in error.errors()}
+        raise _no_keys(path, f"wrong in its entries: {', '.join(sorted(places))}") from None
+    known = {}
+    for digest, entry in entries.items():
+        try:
+            demand_fit(entry.scopes, entry.space, deleted=False)
+        except KeyRefused as error:
+            who = f"the key of {entry.principal!r} in the space {entry.space!r}"
+            raise _no_keys(path, f"{who} is refused ({error})") from None
+        known[digest] = KnownKey(
+            entry.space, entry.principal, Actor[entry.kind], tuple(sorted(entry.scopes))
+        )
+    return known
+
+
+def _no_keys(path: Path, why: str) -> ConfigError:
+    return ConfigError(f"{PREFIX}KEYS_FILE: {path} is not a keys file: {why}")
 
 
 class _SettingsFile(BaseModel):

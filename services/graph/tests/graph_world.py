@@ -51,7 +51,8 @@ SECONDS = 60.0
 SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
-        *("governed:read", "governed:write", "space:write", "feed:all", "confirm:write"),
+        *("governed:read", "governed:write", "enrolment:write", "granted:write"),
+        *("space:write", "feed:all", "confirm:write"),
     }
 )
 SECRET = "one-time-secret"

@@ -21,6 +21,13 @@ GovernanceError
 ├── LedgerBusy            too many writers at once
 ├── LedgerUnavailable     the ledger's store cannot be read or written
 ├── LedgerCorrupt         the ledger's store is damaged
+├── AccessRefused         a command on spaces or keys that is no
+│   ├── KeyRefused        the key would do more than the caller may give
+│   ├── FieldInvalid      what is asked for does not go together; names the field
+│   ├── KeyNotFound       no key of that id that the caller may see
+│   ├── SpaceNotFound     operators know no such space
+│   ├── SpaceExists       the name is or was in use
+│   └── SpaceDeleted      the space was deleted
 ├── GenesisMissing        nobody's consent counts yet
 ├── RequestReused         the request id came with other content
 ├── GraphRolledBack       graph is older than what the log has of it
@@ -152,6 +159,38 @@ class LedgerUnavailable(GovernanceError):
 
 class LedgerCorrupt(GovernanceError):
     """The ledger's store holds what it cannot: it was damaged."""
+
+
+class AccessRefused(GovernanceError):
+    """A command on spaces or keys that is refused: it has an entry in the log."""
+
+
+class KeyRefused(AccessRefused):
+    """The key would do more than the caller may give, or is of a space where it has no say."""
+
+
+class FieldInvalid(AccessRefused):
+    """What is asked for does not go together; `field` is the one to change."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class KeyNotFound(AccessRefused):
+    """No key of that id that the caller may see."""
+
+
+class SpaceNotFound(AccessRefused):
+    """Operators know no such space."""
+
+
+class SpaceExists(AccessRefused):
+    """The name is or was in use."""
+
+
+class SpaceDeleted(AccessRefused):
+    """The space was deleted: nothing is written there any more."""
 
 
 class GenesisMissing(GovernanceError):

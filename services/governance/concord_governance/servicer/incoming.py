@@ -71,10 +71,11 @@ def entry_filter(message: audit_pb2.ListAuditEntriesRequest) -> EntryFilter:
         item_id=message.item_id,
         actions=tuple(Action(int(action)) for action in message.actions),
         actor=Actor(int(message.actor)) if message.actor else None,
-        since=_micros(message.since) if message.HasField("since") else None,
-        until=_micros(message.until) if message.HasField("until") else None,
+        since=micros(message.since) if message.HasField("since") else None,
+        until=micros(message.until) if message.HasField("until") else None,
     )
 
 
-def _micros(stamp: Timestamp) -> int:
+def micros(stamp: Timestamp) -> int:
+    """Return a Timestamp as microseconds since 1970."""
     return stamp.seconds * 1_000_000 + stamp.nanos // 1000

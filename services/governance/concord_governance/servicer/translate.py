@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import grpc
 from concord_attestation import consent
-from concord_chassis.failure import Failure
+from concord_chassis.failure import Failure, FieldViolation
 
 from concord_governance.domain import exceptions
 
@@ -84,6 +84,23 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_REQUEST_ID_REUSED",
         "This request id came with other content.",
         metadata={"request_id": str(error)},
+    ),
+    exceptions.KeyRefused: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_KEY_REFUSED"),
+    exceptions.FieldInvalid: lambda error: Failure(
+        _Code.INVALID_ARGUMENT,
+        "ERROR_REASON_FIELD_INVALID",
+        f"{error.field} {error}.",
+        violations=[FieldViolation(error.field, str(error))],
+    ),
+    exceptions.KeyNotFound: _plain(_Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND"),
+    exceptions.SpaceNotFound: _plain(_Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND"),
+    exceptions.SpaceExists: _plain(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
+    exceptions.SpaceDeleted: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_SPACE_DELETED"),
+    consent.DeletionInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_DELETION_INVALID",
+        str(error),
+        metadata=error.metadata,
     ),
     exceptions.GraphRolledBack: _plain(_Code.DATA_LOSS, "ERROR_REASON_GRAPH_ROLLED_BACK"),
     exceptions.GraphUnavailable: lambda _: Failure(

@@ -12,6 +12,7 @@ from concord_attestation.tally import Tally
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import (
+    AccessRefused,
     BulkForbidden,
     FramingViolation,
     GenesisMissing,
@@ -56,10 +57,16 @@ _OF_STEPS = (
     *(ProposalNotFound, ProposalState, RevisionStale, NotProposer, SlotNotRequired, BulkForbidden),
     *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing, ProposalTooLarge),
 )
-_ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, *_OF_STEPS)
+_ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, AccessRefused, *_OF_STEPS)
 """Refusals of a step of governance (A1). What only asks to come again is none of them: a lost race,
 a busy store, a request id that came with other content."""
 
+_OF_ACCESS = {
+    "CreateKey": Action.KEY_CREATE,
+    "RevokeKey": Action.KEY_REVOKE,
+    "CreateSpace": Action.SPACE_CREATE,
+    "DeleteSpace": Action.SPACE_DELETE,
+}
 _WITH_PAPERS = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
 """The steps that bring a signed paper: what refuses one refuses the paper."""
 
@@ -185,6 +192,8 @@ class Desk:
 
     async def _record(self, asker: Asker, error: Exception, method: str, proposal_id: str) -> None:
         match error:
+            case _ if method in _OF_ACCESS:
+                action = _OF_ACCESS[method]
             case FramingViolation():
                 action = Action.FRAMING_VIOLATION
             case ConsentError():

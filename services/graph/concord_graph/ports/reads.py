@@ -347,6 +347,11 @@ class RecordReads(Protocol):
         """Return the space's genesis."""
         ...
 
+    async def enrolment(self) -> str:
+        """Return the hex SHA-256 of the secret that the genesis takes, as it was registered; empty
+        for a space that nobody registered."""
+        ...
+
     async def imported(self) -> Imported | None:
         """Return under which restore grant the space came here; None for one that began here."""
         ...

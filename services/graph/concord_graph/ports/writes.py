@@ -134,6 +134,10 @@ class Writes(Reads, Protocol):
         """Keep the space's genesis."""
         ...
 
+    async def keep_enrolment(self, digest: str) -> None:
+        """Keep the hex SHA-256 of the secret that the genesis takes."""
+        ...
+
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""
         ...

@@ -13,6 +13,7 @@ from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.digests import DIGEST_BYTES, digests
+from concord_graph.usecases.governed import register
 from concord_graph.usecases.marking import mark_at, mark_of
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.shown import Shown
@@ -51,6 +52,14 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                 for head in heads
             ]
         )
+
+    async def RegisterSpace(
+        self, request: feed_pb2.RegisterSpaceRequest, context: Context
+    ) -> feed_pb2.RegisterSpaceResponse:
+        """Make a space known with the digest of its enrolment secret."""
+        digest = request.enrolment_digest
+        has_genesis = await self._store.write(request.space, lambda tx: register(tx, digest))
+        return feed_pb2.RegisterSpaceResponse(has_genesis=has_genesis)
 
     async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
         if head_seq < cursor.seq or not cursor.mark:

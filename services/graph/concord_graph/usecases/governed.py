@@ -46,6 +46,7 @@ from concord_graph.ports import (
     Ref,
     RestoreVerifier,
     RevocationVerifier,
+    Writes,
 )
 from concord_graph.usecases.attesting import digests_of_ends
 from concord_graph.usecases.by_id import item_by_id, record_by_id
@@ -78,7 +79,8 @@ class Restore:
 class GovernedChanges:
     """Applies what both parties consented to, and nothing else.
 
-    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret.
+    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret, for spaces that
+    nobody registered.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class GovernedChanges:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
         if await writer.tx.genesis() is not None:
             raise GenesisExists
-        self._demand_secret(writer.tx.space, secret)
+        await self._demand_secret(writer.tx, secret)
         record = self._verify_genesis(envelope, writer.tx.space)
         await writer.tx.open_grant(record.digest)
         await writer.tx.open_principals()
@@ -187,7 +189,7 @@ class GovernedChanges:
             export_digest=export_digest,
             now_us=writer.now,
         )
-        self._demand_secret(tx.space, restore.secret)
+        await self._demand_secret(tx, restore.secret)
         if not await tx.burn([RESTORED + grant.nonce]):
             raise RestoreInvalid("nonce")
         await tx.open_grant(export_digest)
@@ -195,10 +197,23 @@ class GovernedChanges:
         await tx.put_genesis(genesis, envelope)
         return writer.with_grant(grant), grant
 
-    def _demand_secret(self, space: str, secret: str) -> None:
+    async def _demand_secret(self, tx: Reads, secret: str) -> None:
         given = hashlib.sha256(secret.encode()).hexdigest()
-        if not hmac.compare_digest(given, self._enrolment.get(space, "")):
+        known = await tx.enrolment() or self._enrolment.get(tx.space, "")
+        if not hmac.compare_digest(given, known):
             raise EnrolmentSecretInvalid
+
+
+async def register(tx: Writes, enrolment_digest: str) -> bool:
+    """Keep which secret a space's genesis takes; return whether it has one: then nothing changes.
+
+    Of a space without, the newest digest counts.
+    """
+    if await tx.genesis() is not None:
+        return True
+    if await tx.enrolment() != enrolment_digest:
+        await tx.keep_enrolment(enrolment_digest)
+    return False
 
 
 async def keys_now(tx: Reads) -> GenesisRecord:

@@ -428,27 +428,23 @@ Global___DeleteSpaceRequest: _TypeAlias = DeleteSpaceRequest  # noqa: Y015
 
 @_typing.final
 class DeleteSpaceResponse(_message.Message):
-    """How far a deletion is."""
+    """The deletion, decided: erasing what the space holds goes on beside, and ListSpaces says when it is done."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    SPACE_FIELD_NUMBER: _builtins.int
-    REVOKED_KEYS_FIELD_NUMBER: _builtins.int
-    revoked_keys: _builtins.int
-    """How many keys were revoked with it."""
+    DELETE_TIME_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def space(self) -> Global___Space:
-        """The space. Not `erased` yet: governance goes on by itself, and ListSpaces says when it is."""
+    def delete_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when the space is deleted."""
 
     def __init__(
         self,
         *,
-        space: Global___Space | None = ...,
-        revoked_keys: _builtins.int = ...,
+        delete_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["space", b"space"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["delete_time", b"delete_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["revoked_keys", b"revoked_keys", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_time", b"delete_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -527,8 +523,8 @@ class CreateKeyResponse(_message.Message):
     KEY_FIELD_NUMBER: _builtins.int
     SECRET_FIELD_NUMBER: _builtins.int
     secret: _builtins.str
-    """The key itself: "ck_" and 43 base64url characters, which are kept nowhere. The same request once more
-    draws another one for the same record, and voids this one, until the key was used; then it is empty.
+    """The key itself: "ck_" and 43 base64url characters, which are kept nowhere. Empty when the same request
+    came before: if that reply was lost, revoke the key and make another.
     """
     @_builtins.property
     def key(self) -> Global___Key:

@@ -27,13 +27,17 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63oncord/graph/v1/feed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"N\n\x11ListSpacesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\"A\n\x12ListSpacesResponse\x12+\n\x06spaces\x18\x01 \x03(\x0b\x32\x1b.concord.graph.v1.SpaceHead\"Q\n\tSpaceHead\x12\r\n\x05space\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\t\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\x14\n\x0clacks_cursor\x18\x04 \x01(\x08\"P\n\x13WatchChangesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\"d\n\x0bSpaceCursor\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x19\n\x04mark\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"\x90\x01\n\x14WatchChangesResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12)\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x18.concord.graph.v1.Change\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\r\n\x05\x65poch\x18\x04 \x01(\t\x12\x0c\n\x04mark\x18\x05 \x01(\t\x12\x0f\n\x07\x66ollows\x18\x06 \x01(\t\"\xc4\x02\n\x06\x43hange\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12/\n\x0brecord_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07item_id\x18\x03 \x01(\t\x12,\n\titem_kind\x18\x04 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12*\n\x04type\x18\x05 \x01(\x0e\x32\x1c.concord.graph.v1.ChangeType\x12\x10\n\x08revision\x18\x06 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x07 \x01(\t\x12\x32\n\x0b\x61ttestation\x18\x08 \x01(\x0b\x32\x1d.concord.graph.v1.Attestation\x12\x10\n\x08imported\x18\t \x01(\x08\x12\x15\n\rrestore_grant\x18\n \x01(\x0c\x12\x12\n\nrevocation\x18\x0b \x01(\x0c\"\xf4\x01\n\x0b\x41ttestation\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x15\n\rbefore_digest\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x14\n\x0c\x63onstitutive\x18\x06 \x01(\x08\x12\x35\n\x04\x65nds\x18\x07 \x03(\x0b\x32\'.concord.graph.v1.Attestation.EndsEntry\x12\r\n\x05\x61\x63tor\x18\x08 \x01(\t\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"O\n\x11GetDigestsRequest\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"a\n\x12GetDigestsResponse\x12\r\n\x05\x65poch\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12/\n\x07\x62uckets\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.BucketDigest\"3\n\x0c\x42ucketDigest\x12\x13\n\x0bstate_count\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\"\xaf\x01\n\x18\x42\x61tchGetRevisionsRequest\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x38\n\x04refs\x18\x02 \x03(\x0b\x32\x1d.concord.graph.v1.RevisionRefB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\xf4\x03\x12\x15\n\rcount_as_read\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"F\n\x0bRevisionRef\x12\x19\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"J\n\x19\x42\x61tchGetRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Revision\"\x8d\x01\n\x08Revision\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12\'\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.Memory\x12/\n\x0brecord_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08*\xce\x02\n\nChangeType\x12\x1b\n\x17\x43HANGE_TYPE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43HANGE_TYPE_CREATED\x10\x01\x12\x17\n\x13\x43HANGE_TYPE_UPDATED\x10\x02\x12\x17\n\x13\x43HANGE_TYPE_DELETED\x10\x03\x12\x18\n\x14\x43HANGE_TYPE_RESTORED\x10\x04\x12 \n\x1c\x43HANGE_TYPE_STANDING_CHANGED\x10\x05\x12\x17\n\x13\x43HANGE_TYPE_TOUCHED\x10\x06\x12\x17\n\x13\x43HANGE_TYPE_REFUSED\x10\x07\x12\x16\n\x12\x43HANGE_TYPE_ERASED\x10\x08\x12\x1f\n\x1b\x43HANGE_TYPE_ERASE_CONFIRMED\x10\t\x12\x18\n\x14\x43HANGE_TYPE_IMPORTED\x10\n\x12\x17\n\x13\x43HANGE_TYPE_REVOKED\x10\x0b\x32\xdc\x03\n\x11\x43hangeFeedService\x12i\n\nListSpaces\x12#.concord.graph.v1.ListSpacesRequest\x1a$.concord.graph.v1.ListSpacesResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x12q\n\x0cWatchChanges\x12%.concord.graph.v1.WatchChangesRequest\x1a&.concord.graph.v1.WatchChangesResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x30\x01\x12i\n\nGetDigests\x12#.concord.graph.v1.GetDigestsRequest\x1a$.concord.graph.v1.GetDigestsResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x12~\n\x11\x42\x61tchGetRevisions\x12*.concord.graph.v1.BatchGetRevisionsRequest\x1a+.concord.graph.v1.BatchGetRevisionsResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63oncord/graph/v1/feed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"f\n\x14RegisterSpaceRequest\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x30\n\x10\x65nrolment_digest\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\",\n\x15RegisterSpaceResponse\x12\x13\n\x0bhas_genesis\x18\x01 \x01(\x08\"N\n\x11ListSpacesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\"A\n\x12ListSpacesResponse\x12+\n\x06spaces\x18\x01 \x03(\x0b\x32\x1b.concord.graph.v1.SpaceHead\"Q\n\tSpaceHead\x12\r\n\x05space\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\t\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\x14\n\x0clacks_cursor\x18\x04 \x01(\x08\"P\n\x13WatchChangesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\"d\n\x0bSpaceCursor\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x19\n\x04mark\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"\x90\x01\n\x14WatchChangesResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12)\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x18.concord.graph.v1.Change\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\r\n\x05\x65poch\x18\x04 \x01(\t\x12\x0c\n\x04mark\x18\x05 \x01(\t\x12\x0f\n\x07\x66ollows\x18\x06 \x01(\t\"\xc4\x02\n\x06\x43hange\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12/\n\x0brecord_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07item_id\x18\x03 \x01(\t\x12,\n\titem_kind\x18\x04 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12*\n\x04type\x18\x05 \x01(\x0e\x32\x1c.concord.graph.v1.ChangeType\x12\x10\n\x08revision\x18\x06 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x07 \x01(\t\x12\x32\n\x0b\x61ttestation\x18\x08 \x01(\x0b\x32\x1d.concord.graph.v1.Attestation\x12\x10\n\x08imported\x18\t \x01(\x08\x12\x15\n\rrestore_grant\x18\n \x01(\x0c\x12\x12\n\nrevocation\x18\x0b \x01(\x0c\"\xf4\x01\n\x0b\x41ttestation\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x15\n\rbefore_digest\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x14\n\x0c\x63onstitutive\x18\x06 \x01(\x08\x12\x35\n\x04\x65nds\x18\x07 \x03(\x0b\x32\'.concord.graph.v1.Attestation.EndsEntry\x12\r\n\x05\x61\x63tor\x18\x08 \x01(\t\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"O\n\x11GetDigestsRequest\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"a\n\x12GetDigestsResponse\x12\r\n\x05\x65poch\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12/\n\x07\x62uckets\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.BucketDigest\"3\n\x0c\x42ucketDigest\x12\x13\n\x0bstate_count\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\"\xaf\x01\n\x18\x42\x61tchGetRevisionsRequest\x12\x1c\n\x05space\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x38\n\x04refs\x18\x02 \x03(\x0b\x32\x1d.concord.graph.v1.RevisionRefB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\xf4\x03\x12\x15\n\rcount_as_read\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"F\n\x0bRevisionRef\x12\x19\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"J\n\x19\x42\x61tchGetRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Revision\"\x8d\x01\n\x08Revision\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12\'\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.Memory\x12/\n\x0brecord_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08*\xce\x02\n\nChangeType\x12\x1b\n\x17\x43HANGE_TYPE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43HANGE_TYPE_CREATED\x10\x01\x12\x17\n\x13\x43HANGE_TYPE_UPDATED\x10\x02\x12\x17\n\x13\x43HANGE_TYPE_DELETED\x10\x03\x12\x18\n\x14\x43HANGE_TYPE_RESTORED\x10\x04\x12 \n\x1c\x43HANGE_TYPE_STANDING_CHANGED\x10\x05\x12\x17\n\x13\x43HANGE_TYPE_TOUCHED\x10\x06\x12\x17\n\x13\x43HANGE_TYPE_REFUSED\x10\x07\x12\x16\n\x12\x43HANGE_TYPE_ERASED\x10\x08\x12\x1f\n\x1b\x43HANGE_TYPE_ERASE_CONFIRMED\x10\t\x12\x18\n\x14\x43HANGE_TYPE_IMPORTED\x10\n\x12\x17\n\x13\x43HANGE_TYPE_REVOKED\x10\x0b\x32\xd0\x04\n\x11\x43hangeFeedService\x12i\n\nListSpaces\x12#.concord.graph.v1.ListSpacesRequest\x1a$.concord.graph.v1.ListSpacesResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x12q\n\x0cWatchChanges\x12%.concord.graph.v1.WatchChangesRequest\x1a&.concord.graph.v1.WatchChangesResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x30\x01\x12i\n\nGetDigests\x12#.concord.graph.v1.GetDigestsRequest\x1a$.concord.graph.v1.GetDigestsResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x12~\n\x11\x42\x61tchGetRevisions\x12*.concord.graph.v1.BatchGetRevisionsRequest\x1a+.concord.graph.v1.BatchGetRevisionsResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x12r\n\rRegisterSpace\x12&.concord.graph.v1.RegisterSpaceRequest\x1a\'.concord.graph.v1.RegisterSpaceResponse\"\x10\xda\xf3\x18\x0c\n\x08\x66\x65\x65\x64:all\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.graph.v1.feed_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_REGISTERSPACEREQUEST'].fields_by_name['space']._loaded_options = None
+  _globals['_REGISTERSPACEREQUEST'].fields_by_name['space']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_REGISTERSPACEREQUEST'].fields_by_name['enrolment_digest']._loaded_options = None
+  _globals['_REGISTERSPACEREQUEST'].fields_by_name['enrolment_digest']._serialized_options = b'\312\363\030\022\010\001\022\016\032\014[0-9a-f]{64}'
   _globals['_LISTSPACESREQUEST'].fields_by_name['cursors']._loaded_options = None
   _globals['_LISTSPACESREQUEST'].fields_by_name['cursors']._serialized_options = b'\312\363\030\005\"\003\020\220N'
   _globals['_WATCHCHANGESREQUEST'].fields_by_name['cursors']._loaded_options = None
@@ -66,40 +70,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CHANGEFEEDSERVICE'].methods_by_name['GetDigests']._serialized_options = b'\332\363\030\014\n\010feed:all\020\001'
   _globals['_CHANGEFEEDSERVICE'].methods_by_name['BatchGetRevisions']._loaded_options = None
   _globals['_CHANGEFEEDSERVICE'].methods_by_name['BatchGetRevisions']._serialized_options = b'\332\363\030\014\n\010feed:all\020\001'
-  _globals['_CHANGETYPE']._serialized_start=1979
-  _globals['_CHANGETYPE']._serialized_end=2313
-  _globals['_LISTSPACESREQUEST']._serialized_start=140
-  _globals['_LISTSPACESREQUEST']._serialized_end=218
-  _globals['_LISTSPACESRESPONSE']._serialized_start=220
-  _globals['_LISTSPACESRESPONSE']._serialized_end=285
-  _globals['_SPACEHEAD']._serialized_start=287
-  _globals['_SPACEHEAD']._serialized_end=368
-  _globals['_WATCHCHANGESREQUEST']._serialized_start=370
-  _globals['_WATCHCHANGESREQUEST']._serialized_end=450
-  _globals['_SPACECURSOR']._serialized_start=452
-  _globals['_SPACECURSOR']._serialized_end=552
-  _globals['_WATCHCHANGESRESPONSE']._serialized_start=555
-  _globals['_WATCHCHANGESRESPONSE']._serialized_end=699
-  _globals['_CHANGE']._serialized_start=702
-  _globals['_CHANGE']._serialized_end=1026
-  _globals['_ATTESTATION']._serialized_start=1029
-  _globals['_ATTESTATION']._serialized_end=1273
-  _globals['_ATTESTATION_ENDSENTRY']._serialized_start=1230
-  _globals['_ATTESTATION_ENDSENTRY']._serialized_end=1273
-  _globals['_GETDIGESTSREQUEST']._serialized_start=1275
-  _globals['_GETDIGESTSREQUEST']._serialized_end=1354
-  _globals['_GETDIGESTSRESPONSE']._serialized_start=1356
-  _globals['_GETDIGESTSRESPONSE']._serialized_end=1453
-  _globals['_BUCKETDIGEST']._serialized_start=1455
-  _globals['_BUCKETDIGEST']._serialized_end=1506
-  _globals['_BATCHGETREVISIONSREQUEST']._serialized_start=1509
-  _globals['_BATCHGETREVISIONSREQUEST']._serialized_end=1684
-  _globals['_REVISIONREF']._serialized_start=1686
-  _globals['_REVISIONREF']._serialized_end=1756
-  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_start=1758
-  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_end=1832
-  _globals['_REVISION']._serialized_start=1835
-  _globals['_REVISION']._serialized_end=1976
-  _globals['_CHANGEFEEDSERVICE']._serialized_start=2316
-  _globals['_CHANGEFEEDSERVICE']._serialized_end=2792
+  _globals['_CHANGEFEEDSERVICE'].methods_by_name['RegisterSpace']._loaded_options = None
+  _globals['_CHANGEFEEDSERVICE'].methods_by_name['RegisterSpace']._serialized_options = b'\332\363\030\014\n\010feed:all\020\001'
+  _globals['_CHANGETYPE']._serialized_start=2129
+  _globals['_CHANGETYPE']._serialized_end=2463
+  _globals['_REGISTERSPACEREQUEST']._serialized_start=140
+  _globals['_REGISTERSPACEREQUEST']._serialized_end=242
+  _globals['_REGISTERSPACERESPONSE']._serialized_start=244
+  _globals['_REGISTERSPACERESPONSE']._serialized_end=288
+  _globals['_LISTSPACESREQUEST']._serialized_start=290
+  _globals['_LISTSPACESREQUEST']._serialized_end=368
+  _globals['_LISTSPACESRESPONSE']._serialized_start=370
+  _globals['_LISTSPACESRESPONSE']._serialized_end=435
+  _globals['_SPACEHEAD']._serialized_start=437
+  _globals['_SPACEHEAD']._serialized_end=518
+  _globals['_WATCHCHANGESREQUEST']._serialized_start=520
+  _globals['_WATCHCHANGESREQUEST']._serialized_end=600
+  _globals['_SPACECURSOR']._serialized_start=602
+  _globals['_SPACECURSOR']._serialized_end=702
+  _globals['_WATCHCHANGESRESPONSE']._serialized_start=705
+  _globals['_WATCHCHANGESRESPONSE']._serialized_end=849
+  _globals['_CHANGE']._serialized_start=852
+  _globals['_CHANGE']._serialized_end=1176
+  _globals['_ATTESTATION']._serialized_start=1179
+  _globals['_ATTESTATION']._serialized_end=1423
+  _globals['_ATTESTATION_ENDSENTRY']._serialized_start=1380
+  _globals['_ATTESTATION_ENDSENTRY']._serialized_end=1423
+  _globals['_GETDIGESTSREQUEST']._serialized_start=1425
+  _globals['_GETDIGESTSREQUEST']._serialized_end=1504
+  _globals['_GETDIGESTSRESPONSE']._serialized_start=1506
+  _globals['_GETDIGESTSRESPONSE']._serialized_end=1603
+  _globals['_BUCKETDIGEST']._serialized_start=1605
+  _globals['_BUCKETDIGEST']._serialized_end=1656
+  _globals['_BATCHGETREVISIONSREQUEST']._serialized_start=1659
+  _globals['_BATCHGETREVISIONSREQUEST']._serialized_end=1834
+  _globals['_REVISIONREF']._serialized_start=1836
+  _globals['_REVISIONREF']._serialized_end=1906
+  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_start=1908
+  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_end=1982
+  _globals['_REVISION']._serialized_start=1985
+  _globals['_REVISION']._serialized_end=2126
+  _globals['_CHANGEFEEDSERVICE']._serialized_start=2466
+  _globals['_CHANGEFEEDSERVICE']._serialized_end=3058
 # @@protoc_insertion_point(module_scope)

@@ -82,6 +82,54 @@ CHANGE_TYPE_REVOKED: ChangeType.ValueType  # 11
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
+class RegisterSpaceRequest(_message.Message):
+    """Tells of a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    ENROLMENT_DIGEST_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space."""
+    enrolment_digest: _builtins.str
+    """Hex SHA-256 of its enrolment secret, in small letters."""
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        enrolment_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["enrolment_digest", b"enrolment_digest", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RegisterSpaceRequest: _TypeAlias = RegisterSpaceRequest  # noqa: Y015
+
+@_typing.final
+class RegisterSpaceResponse(_message.Message):
+    """The space as graph knows it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAS_GENESIS_FIELD_NUMBER: _builtins.int
+    has_genesis: _builtins.bool
+    """True when it has its genesis: no enrolment secret counts any more."""
+    def __init__(
+        self,
+        *,
+        has_genesis: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["has_genesis", b"has_genesis"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RegisterSpaceResponse: _TypeAlias = RegisterSpaceResponse  # noqa: Y015
+
+@_typing.final
 class ListSpacesRequest(_message.Message):
     """Asks for the spaces."""
 

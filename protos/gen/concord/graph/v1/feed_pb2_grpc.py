@@ -56,6 +56,11 @@ class ChangeFeedServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsResponse.FromString,
                 _registered_method=True)
+        self.RegisterSpace = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/RegisterSpace',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceResponse.FromString,
+                _registered_method=True)
 
 
 class ChangeFeedServiceServicer:
@@ -94,6 +99,15 @@ class ChangeFeedServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RegisterSpace(self, request, context):
+        """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
+        more changes nothing; another digest takes the first one's place until the space has its genesis, and
+        changes nothing then.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ChangeFeedServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -116,6 +130,11 @@ def add_ChangeFeedServiceServicer_to_server(servicer, server):
                     servicer.BatchGetRevisions,
                     request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsResponse.SerializeToString,
+            ),
+            'RegisterSpace': grpc.unary_unary_rpc_method_handler(
+                    servicer.RegisterSpace,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -228,6 +247,33 @@ class ChangeFeedService:
             '/concord.graph.v1.ChangeFeedService/BatchGetRevisions',
             concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_feed__pb2.BatchGetRevisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RegisterSpace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/RegisterSpace',
+            concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -48,6 +48,11 @@ class ChangeFeedServiceStub:
     """
     BatchGetRevisions: _grpc.UnaryUnaryMultiCallable[_feed_pb2.BatchGetRevisionsRequest, _feed_pb2.BatchGetRevisionsResponse]
     """Reads exact states of memories by id and sequence number, or the current ones."""
+    RegisterSpace: _grpc.UnaryUnaryMultiCallable[_feed_pb2.RegisterSpaceRequest, _feed_pb2.RegisterSpaceResponse]
+    """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
+    more changes nothing; another digest takes the first one's place until the space has its genesis, and
+    changes nothing then.
+    """
 
 @_typing.type_check_only
 class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
@@ -69,6 +74,11 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     """
     BatchGetRevisions: _aio.UnaryUnaryMultiCallable[_feed_pb2.BatchGetRevisionsRequest, _feed_pb2.BatchGetRevisionsResponse]  # type: ignore[assignment]
     """Reads exact states of memories by id and sequence number, or the current ones."""
+    RegisterSpace: _aio.UnaryUnaryMultiCallable[_feed_pb2.RegisterSpaceRequest, _feed_pb2.RegisterSpaceResponse]  # type: ignore[assignment]
+    """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
+    more changes nothing; another digest takes the first one's place until the space has its genesis, and
+    changes nothing then.
+    """
 
 class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
     """Streams what changed to Concord's own services. The only requests that name a space: their
@@ -111,5 +121,16 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_feed_pb2.BatchGetRevisionsResponse, _abc.Awaitable[_feed_pb2.BatchGetRevisionsResponse]]:
         """Reads exact states of memories by id and sequence number, or the current ones."""
+
+    @_abc_1.abstractmethod
+    def RegisterSpace(
+        self,
+        request: _feed_pb2.RegisterSpaceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.RegisterSpaceResponse, _abc.Awaitable[_feed_pb2.RegisterSpaceResponse]]:
+        """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
+        more changes nothing; another digest takes the first one's place until the space has its genesis, and
+        changes nothing then.
+        """
 
 def add_ChangeFeedServiceServicer_to_server(servicer: ChangeFeedServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -118,7 +118,8 @@ class GovernedChangeServiceServicer:
 
     def ApplyGovernedChange(self, request, context):
         """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
-        applies what needs no consent, on items that are as `etags` says.
+        applies what needs no consent, on items that are as `etags` says. For governance alone: no key carries
+        this permission.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -37,7 +37,7 @@ from concord_governance.domain.proposals import Affected, Json
 from concord_governance.ports import Cursor, Done, Head, News, Preview, Standing
 
 PRINCIPAL = "governance"
-SCOPES = frozenset({"governed:read", "governed:write", "confirm:write"})
+SCOPES = frozenset({"governed:read", "governed:write", "granted:write", "confirm:write"})
 SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
 REMEMBERED_SPACES = 1_000
@@ -176,6 +176,11 @@ class GraphClient:
             digest=found.genesis_digest,
         )
         return Standing(record, found.genesis, found.imported_seq)
+
+    async def register_space(self, space: str, enrolment_digest: str) -> bool:
+        """Make a space known; return whether it has its genesis."""
+        request = feed_pb2.RegisterSpaceRequest(space=space, enrolment_digest=enrolment_digest)
+        return (await _asked(self._feed.RegisterSpace(request))).has_genesis
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         """Return how far graph is in every space, and whether it holds these changes."""

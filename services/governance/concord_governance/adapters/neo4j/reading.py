@@ -9,6 +9,7 @@ from typing import Any
 from neo4j import AsyncManagedTransaction
 
 from concord_governance.adapters.neo4j import statements
+from concord_governance.adapters.neo4j.access import Neo4jAccessReads
 from concord_governance.domain.documents import from_json
 from concord_governance.domain.proposals import (
     OPEN,
@@ -28,7 +29,7 @@ _MOST_DUE = 1000
 _NO_HEAD: Row = [None, 0, 0, "", 0, ""]
 
 
-class Neo4jLedgerReads:
+class Neo4jLedgerReads(Neo4jAccessReads):
     """A view of one space's ledger; the ledger asks at its end whether it was of one state."""
 
     def __init__(self, tx: AsyncManagedTransaction, space: str) -> None:

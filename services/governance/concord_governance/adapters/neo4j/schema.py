@@ -10,7 +10,7 @@ from __future__ import annotations
 from concord_chassis import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 3
+VERSION = 4
 STAMP = "concord-ledger"
 
 _UNIQUE = {
@@ -25,6 +25,9 @@ _UNIQUE = {
     "ledger_request": ("ConcordRequest", "space", "principal", "method", "request_id"),
     "ledger_leaf": ("ConcordLeaf", "space", "place"),
     "ledger_subtree": ("ConcordSubtree", "space", "level", "place"),
+    "access_space": ("ConcordSpace", "name"),
+    "access_key": ("ConcordKey", "digest"),
+    "access_key_id": ("ConcordKey", "id"),
 }
 _INDEXED = {
     "ledger_standing": ("ConcordProposal", "space", "status", "expire_time"),
@@ -32,6 +35,7 @@ _INDEXED = {
     "ledger_request_age": ("ConcordRequest", "space", "create_time"),
     "ledger_leaf_item": ("ConcordLeaf", "space", "item_id", "place"),
     "ledger_leaf_proposal": ("ConcordLeaf", "space", "proposal_id", "place"),
+    "access_key_space": ("ConcordKey", "space", "create_time"),
 }
 
 

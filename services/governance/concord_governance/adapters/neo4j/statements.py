@@ -146,8 +146,43 @@ FORGET_WORDS: Final = (
     "-[:PROPOSES]->(r:ConcordRevision) WHERE r.canonical IS NOT NULL"
     " REMOVE r.canonical RETURN count(r)"
 )
+FORGET_ALL_WORDS: Final = (
+    "MATCH (r:ConcordRevision {space: $space}) WHERE r.canonical IS NOT NULL REMOVE r.canonical"
+)
 UNCONFIRM: Final = "MERGE (u:ConcordUnconfirmed {space: $space, memory_id: $item_id})"
 CONFIRM: Final = "MATCH (u:ConcordUnconfirmed {space: $space, memory_id: $memory_id}) DELETE u"
+
+ACCESS_SPACE: Final = "MATCH (a:ConcordSpace {name: $name}) RETURN properties(a)"
+ACCESS_SPACES: Final = (
+    "MATCH (a:ConcordSpace) WHERE a.name > $after AND ($deleted OR a.delete_time IS NULL)"
+    " RETURN properties(a) ORDER BY a.name LIMIT $limit"
+)
+ACCESS_TO_ERASE: Final = (
+    "MATCH (a:ConcordSpace) WHERE a.delete_time IS NOT NULL AND NOT a.erased RETURN a.name"
+)
+ACCESS_KEY: Final = "MATCH (k:ConcordKey {digest: $digest}) RETURN properties(k)"
+ACCESS_KEY_OF_ID: Final = "MATCH (k:ConcordKey {id: $id}) RETURN properties(k)"
+ACCESS_KEYS: Final = (
+    "MATCH (k:ConcordKey {space: $of}) WHERE k.create_time IS NOT NULL"
+    " AND (k.create_time < $time OR (k.create_time = $time AND k.id < $id))"
+    " AND ($active_at IS NULL"
+    " OR (k.revoke_time IS NULL AND coalesce(k.expire_time > $active_at, true)))"
+    " RETURN properties(k) ORDER BY k.create_time DESC, k.id DESC LIMIT $limit"
+)
+# what sets a property of the space holds it, and its keys, until the transaction ends
+HOLD_ACCESS_SPACE: Final = (
+    "MATCH (a:ConcordSpace {name: $name}) SET a.name = a.name RETURN properties(a)"
+)
+PUT_ACCESS_SPACE: Final = "MERGE (a:ConcordSpace {name: $name}) SET a = $fields"
+PUT_ACCESS_KEY: Final = "MERGE (k:ConcordKey {digest: $digest}) SET k = $fields"
+REVOKE_ACCESS_KEYS: Final = (
+    "MATCH (k:ConcordKey {space: $of}) WHERE k.revoke_time IS NULL SET k.revoke_time = $time"
+    " RETURN count(k)"
+)
+NOTE_USES: Final = (
+    "UNWIND $uses AS row MATCH (k:ConcordKey {id: row[0]})"
+    " WHERE coalesce(k.last_use_time, 0) < row[1] SET k.last_use_time = row[1]"
+)
 
 
 @cache

@@ -11,6 +11,7 @@ from concord_attestation.tree import Frontier, leaf_hash
 from neo4j import AsyncManagedTransaction
 
 from concord_governance.adapters.neo4j import statements
+from concord_governance.adapters.neo4j.access import Neo4jAccessWrites
 from concord_governance.adapters.neo4j.reading import Fields, Neo4jLedgerReads
 from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
@@ -21,7 +22,7 @@ from concord_governance.ports import Clock, Cursor, Leaf, Receipt
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
 
-class Neo4jLedgerWrites(Neo4jLedgerReads):
+class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
     """One transaction on one space's ledger. No other writes there while it goes on."""
 
     def __init__(self, tx: AsyncManagedTransaction, space: str, clock: Clock) -> None:
@@ -137,6 +138,10 @@ class Neo4jLedgerWrites(Neo4jLedgerReads):
         if confirm:
             await self._ask(statements.UNCONFIRM, item_id=item_id)
         return int((await self._ask(statements.FORGET_WORDS, item_id=item_id))[0][0])
+
+    async def forget_all_words(self) -> None:
+        """Remove the words of every proposal of the space."""
+        await self._ask(statements.FORGET_ALL_WORDS)
 
     async def confirmed(self, memory_id: str) -> None:
         """Remember that graph was told."""

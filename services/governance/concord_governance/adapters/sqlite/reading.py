@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from concord_governance.adapters.sqlite.access import SqliteAccessReads
 from concord_governance.domain.documents import from_json
 from concord_governance.domain.proposals import (
     Decision,
@@ -32,7 +33,7 @@ _ABOUT_ITEM = (
 )
 
 
-class SqliteLedgerReads:
+class SqliteLedgerReads(SqliteAccessReads):
     """A consistent view of one space's ledger. Its coroutines never wait."""
 
     def __init__(self, connection: sqlite3.Connection, space: str) -> None:

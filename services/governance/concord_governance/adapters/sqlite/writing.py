@@ -10,6 +10,7 @@ from dataclasses import asdict, astuple
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
 
+from concord_governance.adapters.sqlite.access import SqliteAccessWrites
 from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
 from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
@@ -20,7 +21,7 @@ from concord_governance.ports import Clock, Cursor, Leaf, Receipt
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
 
-class SqliteLedgerWrites(SqliteLedgerReads):
+class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
     """One transaction on one space's ledger."""
 
     def __init__(self, connection: sqlite3.Connection, space: str, clock: Clock) -> None:
@@ -224,6 +225,11 @@ class SqliteLedgerWrites(SqliteLedgerReads):
             {"space": self._space, "item_id": item_id},
         )
         return done.rowcount
+
+    async def forget_all_words(self) -> None:
+        """Remove the words of every proposal of the space."""
+        sql = "UPDATE revision SET canonical = x'' WHERE space = ? AND canonical <> x''"
+        self._db.execute(sql, (self._space,))
 
     async def confirmed(self, memory_id: str) -> None:
         """Remember that graph was told."""

@@ -190,6 +190,10 @@ class Neo4jReads(Neo4jViews):
         """Return burnt nonces, ascending."""
         return await transfer.nonces(self, after, limit)
 
+    async def enrolment(self) -> str:
+        """Return the digest of the secret that the genesis takes, as it was registered."""
+        return await transfer.enrolment(self)
+
     async def genesis_envelope(self) -> bytes:
         """Return the genesis record as it was accepted."""
         return await transfer.genesis_envelope(self)

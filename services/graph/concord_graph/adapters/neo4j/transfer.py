@@ -25,6 +25,8 @@ _REFUSE: Final = (
 )
 _KEEP_TALLY: Final = "MATCH (s:Space) SET s.tally = $tally"
 _TALLY: Final = "MATCH (s:Space) RETURN coalesce(s.tally, '')"
+_KEEP_ENROLMENT: Final = "MATCH (s:Space) SET s.enrolment = $digest"
+_ENROLMENT: Final = "MATCH (s:Space) RETURN coalesce(s.enrolment, '')"
 _REFUSALS: Final = (
     "MATCH (r:EarlyRefusal) WHERE r.number > 0"
     " RETURN r.time, r.principal, r.method, r.request_id, r.reason ORDER BY r.number"
@@ -35,6 +37,17 @@ async def genesis_envelope(door: Door) -> bytes:
     """Return the genesis record as it was accepted; empty without one."""
     found = await door.ask(_GENESIS)
     return bytes(found[0][0]) if found else b""
+
+
+async def keep_enrolment(door: Door, digest: str) -> None:
+    """Keep the digest of the secret that the genesis takes."""
+    await door.ask(_KEEP_ENROLMENT, digest=digest)
+
+
+async def enrolment(door: Door) -> str:
+    """Return the digest of the secret that the genesis takes, as it was registered."""
+    found = await door.ask(_ENROLMENT)
+    return str(found[0][0]) if found else ""
 
 
 async def revisions(door: Door, refs: Sequence[Ref]) -> list[Record | None]:

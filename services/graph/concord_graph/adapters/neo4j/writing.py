@@ -254,6 +254,10 @@ class Neo4jWrites(LearntReads):
             digest=record.digest,
         )
 
+    async def keep_enrolment(self, digest: str) -> None:
+        """Keep the digest of the secret that the genesis takes."""
+        await transfer.keep_enrolment(self, digest)
+
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""
         await self.ask(

@@ -24,6 +24,12 @@ class TransferReads:
         row = self._db.execute(sql, (self._space,)).fetchone()
         return bytes(row[0]) if row else b""
 
+    async def enrolment(self) -> str:
+        """Return the digest of the secret that the genesis takes, as it was registered."""
+        sql = "SELECT enrolment FROM space WHERE id = ?"
+        row = self._db.execute(sql, (self._space,)).fetchone()
+        return str(row[0]) if row else ""
+
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
         """Return what was ever read, by id, stored reads and those not yet flushed."""
         sql = (

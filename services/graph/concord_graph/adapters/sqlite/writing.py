@@ -257,6 +257,10 @@ class SqliteWrites(SqliteReads):
             "genesis", {"space": self._space, "envelope": envelope, "digest": record.digest}
         )
 
+    async def keep_enrolment(self, digest: str) -> None:
+        """Keep the digest of the secret that the genesis takes."""
+        self._db.execute("UPDATE space SET enrolment = ? WHERE id = ?", (digest, self._space))
+
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""
         values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}

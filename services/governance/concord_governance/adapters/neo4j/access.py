@@ -1,0 +1,97 @@
+"""Spaces and API keys in Neo4j: a node each, whatever space's lock the transaction holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from concord_governance.adapters.neo4j import statements
+from concord_governance.domain.access import ApiKey, Origin, Space
+from concord_governance.domain.entries import Actor
+
+Row = list[Any]
+
+
+class Neo4jAccessReads:
+    """What is known of spaces and keys. Each answer is of one statement."""
+
+    async def _ask(self, text: str, **bound: Any) -> list[Row]:
+        raise NotImplementedError
+
+    async def space_named(self, name: str) -> Space | None:
+        """Return a space."""
+        return _space(await self._ask(statements.ACCESS_SPACE, name=name))
+
+    async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
+        """Return spaces by name, beyond the one called `after`."""
+        found = await self._ask(statements.ACCESS_SPACES, after=after, limit=limit, deleted=deleted)
+        return [space for row in found if (space := _space([row])) is not None]
+
+    async def spaces_to_erase(self) -> Sequence[str]:
+        """Return the deleted spaces of which graph may hold something."""
+        return [row[0] for row in await self._ask(statements.ACCESS_TO_ERASE)]
+
+    async def key_of_digest(self, digest: str) -> ApiKey | None:
+        """Return the key of a digest, ended or not."""
+        return _key(await self._ask(statements.ACCESS_KEY, digest=digest))
+
+    async def key_of_id(self, key_id: str) -> ApiKey | None:
+        """Return the key of a public id, ended or not."""
+        return _key(await self._ask(statements.ACCESS_KEY_OF_ID, id=key_id))
+
+    async def key_list(
+        self, space: str, before: tuple[int, str], limit: int, active_at: int | None
+    ) -> Sequence[ApiKey]:
+        """Return keys of a space, newest first, older than `before` (create time, id)."""
+        found = await self._ask(
+            statements.ACCESS_KEYS,
+            of=space,
+            time=before[0],
+            id=before[1],
+            limit=limit,
+            active_at=active_at,
+        )
+        return [key for row in found if (key := _key([row])) is not None]
+
+
+class Neo4jAccessWrites(Neo4jAccessReads):
+    """Writes spaces and keys in the ledger's transaction."""
+
+    async def hold_space(self, name: str) -> Space | None:
+        """Return a space; nobody else changes it or its keys until the transaction ends."""
+        return _space(await self._ask(statements.HOLD_ACCESS_SPACE, name=name))
+
+    async def put_space(self, space: Space) -> None:
+        """Keep a space as it stands."""
+        await self._ask(statements.PUT_ACCESS_SPACE, name=space.name, fields=asdict(space))
+
+    async def put_key(self, key: ApiKey) -> None:
+        """Keep a key as it stands."""
+        fields = {**asdict(key), "kind": int(key.kind), "origin": int(key.origin)}
+        fields["scopes"] = list(key.scopes)
+        await self._ask(statements.PUT_ACCESS_KEY, digest=key.digest, fields=fields)
+
+    async def revoke_keys(self, space: str, time: int) -> int:
+        """Revoke every key of a space that is not yet; return how many."""
+        return int((await self._ask(statements.REVOKE_ACCESS_KEYS, of=space, time=time))[0][0])
+
+    async def note_uses(self, uses: Mapping[str, int]) -> None:
+        """Keep when keys were last used, by id; never an earlier time than is kept."""
+        rows = [[key_id, time] for key_id, time in sorted(uses.items())]
+        await self._ask(statements.NOTE_USES, uses=rows)
+
+
+def _space(found: list[Row]) -> Space | None:
+    if not found:
+        return None
+    fields = found[0][0]
+    return Space(**{**fields, "statement": bytes(fields["statement"])})
+
+
+def _key(found: list[Row]) -> ApiKey | None:
+    if not found:
+        return None
+    row = dict(found[0][0])
+    row |= {"kind": Actor(row["kind"]), "origin": Origin(row["origin"])}
+    return ApiKey(**{**row, "scopes": tuple(row["scopes"])})

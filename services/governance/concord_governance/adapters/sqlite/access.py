@@ -1,0 +1,116 @@
+"""Spaces and API keys in SQLite: one table each, for every space of the ledger."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from concord_governance.domain.access import ApiKey, Origin, Space
+from concord_governance.domain.entries import Actor
+
+_KEY = (
+    "id, digest, space, principal, kind, scopes, origin, create_time, created_by, expire_time,"
+    " revoke_time, last_use_time"
+)
+_SPACE = "name, create_time, created_by, delete_time, statement, erased"
+
+
+class SqliteAccessReads:
+    """What is known of spaces and keys; its coroutines never wait."""
+
+    _db: sqlite3.Connection
+
+    async def space_named(self, name: str) -> Space | None:
+        """Return a space."""
+        found = self._spaces(f"SELECT {_SPACE} FROM access_space WHERE name = ?", name)
+        return found[0] if found else None
+
+    async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
+        """Return spaces by name, beyond the one called `after`."""
+        sql = f"SELECT {_SPACE} FROM access_space WHERE name > ? AND (? OR delete_time IS NULL)"
+        return self._spaces(f"{sql} ORDER BY name LIMIT ?", after, deleted, limit)
+
+    async def spaces_to_erase(self) -> Sequence[str]:
+        """Return the deleted spaces of which graph may hold something."""
+        sql = "SELECT name FROM access_space WHERE delete_time IS NOT NULL AND NOT erased"
+        return [str(row[0]) for row in self._db.execute(sql)]
+
+    async def key_of_digest(self, digest: str) -> ApiKey | None:
+        """Return the key of a digest, ended or not."""
+        found = self._keys(f"SELECT {_KEY} FROM access_key WHERE digest = ?", digest)
+        return found[0] if found else None
+
+    async def key_of_id(self, key_id: str) -> ApiKey | None:
+        """Return the key of a public id, ended or not."""
+        found = self._keys(f"SELECT {_KEY} FROM access_key WHERE id = ?", key_id)
+        return found[0] if found else None
+
+    async def key_list(
+        self, space: str, before: tuple[int, str], limit: int, active_at: int | None
+    ) -> Sequence[ApiKey]:
+        """Return keys of a space, newest first, older than `before` (create time, id)."""
+        sql = (
+            f"SELECT {_KEY} FROM access_key WHERE space = ? AND (create_time, id) < (?, ?)"
+            " AND (? IS NULL OR (revoke_time IS NULL AND coalesce(expire_time > ?, 1)))"
+            " ORDER BY create_time DESC, id DESC LIMIT ?"
+        )
+        return self._keys(sql, space, *before, active_at, active_at, limit)
+
+    def _spaces(self, sql: str, *bound: object) -> list[Space]:
+        names = _SPACE.split(", ")
+        rows = [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, bound)]
+        return [Space(**row | {"erased": bool(row["erased"])}) for row in rows]
+
+    def _keys(self, sql: str, *bound: object) -> list[ApiKey]:
+        names = _KEY.split(", ")
+        rows = [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, bound)]
+        return [ApiKey(**row | _typed(row)) for row in rows]
+
+
+def _typed(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": Actor(row["kind"]),
+        "scopes": tuple(json.loads(row["scopes"])),
+        "origin": Origin(row["origin"]),
+    }
+
+
+class SqliteAccessWrites(SqliteAccessReads):
+    """Writes spaces and keys in the ledger's transaction, which holds the whole file."""
+
+    async def hold_space(self, name: str) -> Space | None:
+        """Return a space; nobody else changes it or its keys until the transaction ends."""
+        return await self.space_named(name)
+
+    async def put_space(self, space: Space) -> None:
+        """Keep a space as it stands."""
+        self._keep("access_space", "name", asdict(space))
+
+    async def put_key(self, key: ApiKey) -> None:
+        """Keep a key as it stands."""
+        self._keep("access_key", "digest", {**asdict(key), "scopes": json.dumps(key.scopes)})
+
+    async def revoke_keys(self, space: str, time: int) -> int:
+        """Revoke every key of a space that is not yet; return how many."""
+        sql = "UPDATE access_key SET revoke_time = ? WHERE space = ? AND revoke_time IS NULL"
+        return self._db.execute(sql, (time, space)).rowcount
+
+    async def note_uses(self, uses: Mapping[str, int]) -> None:
+        """Keep when keys were last used, by id; never an earlier time than is kept."""
+        sql = (
+            "UPDATE access_key SET last_use_time = max(coalesce(last_use_time, 0), ?) WHERE id = ?"
+        )
+        self._db.executemany(sql, [(time, key_id) for key_id, time in uses.items()])
+
+    def _keep(self, table: str, key: str, values: dict[str, Any]) -> None:
+        names = ", ".join(values)
+        marks = ", ".join(f":{name}" for name in values)
+        changed = ", ".join(f"{name} = excluded.{name}" for name in values if name != key)
+        self._db.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks})"
+            f" ON CONFLICT ({key}) DO UPDATE SET {changed}",
+            values,
+        )

@@ -1,0 +1,203 @@
+"""Spaces and the API keys that open them (W7): what a scope grants, and who may give what."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from concord_governance.domain.entries import Actor
+from concord_governance.domain.exceptions import KeyRefused
+
+SYSTEM_SPACE = "concord:system"
+"""The reserved space of those who run this Concord."""
+OVERLAP_DAYS = 90
+"""For how long a replaced key may stay valid at most."""
+
+_SPACE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_SERVICES = frozenset({"dissonance", "gateway", "governance", "graph", "search"})
+
+
+class Scope(enum.IntEnum):
+    """What a key lets its holder do; numbers as in the contract."""
+
+    READ = 1
+    WRITE = 2
+    GOVERN = 3
+    ADMIN = 4
+    OPERATOR = 5
+
+    @property
+    def word(self) -> str:
+        """The scope as a key keeps it: a permission has a colon, a scope has none."""
+        return self.name.lower()
+
+
+PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
+    {
+        Scope.READ: frozenset(
+            {
+                "audit:read",
+                "governance:read",
+                "governed:read",
+                "graph:read",
+                "memory:read",
+                "search:read",
+            }
+        ),
+        Scope.WRITE: frozenset({"graph:write", "memory:write", "proposals:write", "space:write"}),
+        Scope.GOVERN: frozenset({"decisions:write", "governed:write"}),
+        Scope.ADMIN: frozenset({"enrolment:write", "keys:list", "keys:write", "search:admin"}),
+        Scope.OPERATOR: frozenset({"keys:list", "keys:write", "spaces:list", "spaces:write"}),
+    }
+)
+"""The one table from scopes to the permissions that the contracts name."""
+
+SERVICE_PERMISSIONS = frozenset({"callers:resolve", "confirm:write", "feed:all", "granted:write"})
+"""What Concord's own services alone may do: no key carries one of these."""
+
+_OF_SYSTEM = frozenset({Scope.OPERATOR, Scope.READ})
+_SCOPES = {scope.word: scope for scope in Scope}
+_BEFORE_ENROLMENT = "governed:write"
+"""The permission that a genesis took before it had one of its own."""
+
+
+class Origin(enum.IntEnum):
+    """Where what is written with a key comes from; numbers as in the contract."""
+
+    HUMAN = 1
+    AGENT = 2
+    TOOL = 3
+    IMPORT = 4
+
+
+ORIGINS: Mapping[Actor, Origin] = MappingProxyType(
+    {Actor.HUMAN: Origin.HUMAN, Actor.AGENT: Origin.AGENT, Actor.SYSTEM: Origin.TOOL}
+)
+
+
+class KeyStatus(enum.IntEnum):
+    """How a key stands; numbers as in the contract."""
+
+    ACTIVE = 1
+    EXPIRED = 2
+    REVOKED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key without what opens. Times in µs; `scopes` are scopes' words or bare permissions."""
+
+    id: str
+    digest: str
+    space: str
+    principal: str
+    kind: Actor
+    scopes: tuple[str, ...]
+    origin: Origin
+    create_time: int
+    created_by: str = ""
+    expire_time: int | None = None
+    revoke_time: int | None = None
+    last_use_time: int | None = None
+
+    def status(self, now: int) -> KeyStatus:
+        """Return how it stands; what was revoked stays so when its time is over, too."""
+        if self.revoke_time is not None:
+            return KeyStatus.REVOKED
+        if self.expire_time is not None and self.expire_time <= now:
+            return KeyStatus.EXPIRED
+        return KeyStatus.ACTIVE
+
+    @property
+    def permissions(self) -> frozenset[str]:
+        """All that its scopes grant."""
+        return permissions_of(self.scopes)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A space that operators know.
+
+    `statement` is what both slots signed for its deletion; `erased`: nothing is left to erase.
+    """
+
+    name: str
+    create_time: int
+    created_by: str = ""
+    delete_time: int | None = None
+    statement: bytes = b""
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKey:
+    """A key as a keys file names it: its digest stands beside it there."""
+
+    space: str
+    principal: str
+    kind: Actor
+    scopes: tuple[str, ...]
+
+
+def permissions_of(scopes: Collection[str]) -> frozenset[str]:
+    """Return all permissions that scopes' words and bare permissions grant."""
+    granted = {scope for scope in scopes if scope not in _SCOPES}
+    if _BEFORE_ENROLMENT in granted:
+        granted.add("enrolment:write")
+    return frozenset(granted).union(
+        *(PERMISSIONS[_SCOPES[word]] for word in scopes if word in _SCOPES)
+    )
+
+
+def scopes_of(words: Collection[str]) -> tuple[Sequence[Scope], Sequence[str]]:
+    """Return the scopes among a key's words, and its bare permissions."""
+    scopes = sorted(_SCOPES[word] for word in words if word in _SCOPES)
+    return scopes, sorted(word for word in words if word not in _SCOPES)
+
+
+def is_space_name(name: str) -> bool:
+    """Return whether a space can be called so; the reserved one cannot be made."""
+    return _SPACE_NAME.fullmatch(name) is not None
+
+
+def is_reserved_principal(name: str) -> bool:
+    """Return whether a principal's name is a service's, or begins as Concord's own do."""
+    return name.lower() in _SERVICES or name.lower().startswith("concord:")
+
+
+def is_operator(space: str, permissions: Collection[str]) -> bool:
+    """Return whether a caller has its say in every space."""
+    return space == SYSTEM_SPACE and PERMISSIONS[Scope.OPERATOR] <= set(permissions)
+
+
+def demand_say(asked: str, own: str, permissions: Collection[str]) -> None:
+    """Demand that a caller of the space `own` has its say in keys of the space `asked`.
+
+    Raises:
+        KeyRefused: only an operator has, in another's; and nobody else in the reserved one.
+    """
+    if not is_operator(own, permissions) and (asked != own or own == SYSTEM_SPACE):
+        raise KeyRefused("these keys are of a space in which the caller has no say")
+
+
+def demand_fit(scopes: Collection[str], space: str, *, deleted: bool) -> None:
+    """Demand that a key of a space may have these scopes.
+
+    Raises:
+        KeyRefused: it may not.
+    """
+    found, bare = scopes_of(scopes)
+    if not found and not bare:
+        raise KeyRefused("a key has at least one scope")
+    if SERVICE_PERMISSIONS & permissions_of(scopes):
+        raise KeyRefused("a key cannot carry what services alone may do")
+    if space == SYSTEM_SPACE:
+        if bare or not set(found) <= _OF_SYSTEM:
+            raise KeyRefused(f"keys of {SYSTEM_SPACE} have the scopes OPERATOR and READ alone")
+    elif Scope.OPERATOR in found or any(name.startswith("spaces:") for name in bare):
+        raise KeyRefused(f"the scope OPERATOR is on keys of {SYSTEM_SPACE} alone")
+    if deleted and (bare or set(found) != {Scope.READ}):
+        raise KeyRefused("keys of a deleted space have the scope READ alone")

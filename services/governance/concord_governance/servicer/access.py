@@ -1,0 +1,192 @@
+"""AccessService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.governance.v1 import access_pb2, access_pb2_grpc
+from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_governance.domain.access import (
+    ApiKey,
+    KeyStatus,
+    Origin,
+    Scope,
+    Space,
+    is_reserved_principal,
+    scopes_of,
+)
+from concord_governance.domain.entries import Actor
+from concord_governance.servicer import incoming, outgoing
+from concord_governance.usecases.access import Access, KeyDraft
+
+Context = grpc.aio.ServicerContext[Any, Any]
+DEFAULT_PAGE = 50
+_NEWEST = (2**62, "")
+
+
+class AccessServicer(access_pb2_grpc.AccessServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def CreateSpace(
+        self, request: access_pb2.CreateSpaceRequest, context: Context
+    ) -> access_pb2.CreateSpaceResponse:
+        """Make a space and its enrolment secret."""
+        made, secret = await self._access.create_space(
+            incoming.asker(), incoming.request(request), request.space
+        )
+        return access_pb2.CreateSpaceResponse(space=_space(made), enrolment_secret=secret)
+
+    async def ListSpaces(
+        self, request: access_pb2.ListSpacesRequest, context: Context
+    ) -> access_pb2.ListSpacesResponse:
+        """List the spaces by name."""
+        size = request.page_size or DEFAULT_PAGE
+        after = page_cursor(request, str) or ""
+        found = await self._access.spaces(after, size + 1, deleted=request.include_deleted)
+        more = len(found) > size
+        return access_pb2.ListSpacesResponse(
+            spaces=[_space(each) for each in found[:size]],
+            next_page_token=page_token(request, found[size - 1].name) if more else "",
+        )
+
+    async def DeleteSpace(
+        self, request: access_pb2.DeleteSpaceRequest, context: Context
+    ) -> access_pb2.DeleteSpaceResponse:
+        """Delete a space for ever."""
+        found = await self._access.delete_space(
+            incoming.asker(),
+            incoming.request(request),
+            request.space,
+            request.typed_name,
+            request.statement,
+        )
+        return access_pb2.DeleteSpaceResponse(delete_time=_stamp(found.delete_time))
+
+    async def CreateKey(
+        self, request: access_pb2.CreateKeyRequest, context: Context
+    ) -> access_pb2.CreateKeyResponse:
+        """Make a key."""
+        if is_reserved_principal(request.principal):
+            raise _reserved("principal")
+        made, secret = await self._access.create_key(
+            incoming.asker(), caller().scopes, incoming.request(request), _draft(request)
+        )
+        return access_pb2.CreateKeyResponse(key=_key(made, made.create_time), secret=secret)
+
+    async def ListKeys(
+        self, request: access_pb2.ListKeysRequest, context: Context
+    ) -> access_pb2.ListKeysResponse:
+        """List the keys of a space, newest first."""
+        size = request.page_size or DEFAULT_PAGE
+        time, key_id = page_cursor(request, (int, str)) or _NEWEST
+        found = await self._access.keys(
+            incoming.asker(),
+            caller().scopes,
+            request.space,
+            (int(time), str(key_id)),
+            size + 1,
+            ended=request.include_ended,
+        )
+        page, now = found[:size], self._access.now()
+        last = [page[-1].create_time, page[-1].id] if len(found) > size else None
+        return access_pb2.ListKeysResponse(
+            keys=[_key(each, now) for each in page],
+            next_page_token=page_token(request, last) if last else "",
+        )
+
+    async def RevokeKey(
+        self, request: access_pb2.RevokeKeyRequest, context: Context
+    ) -> access_pb2.RevokeKeyResponse:
+        """Revoke a key."""
+        found = await self._access.revoke_key(
+            incoming.asker(), caller().scopes, incoming.request(request), request.key_id
+        )
+        return access_pb2.RevokeKeyResponse(key=_key(found, self._access.now()))
+
+    async def GetCaller(
+        self, request: access_pb2.GetCallerRequest, context: Context
+    ) -> access_pb2.GetCallerResponse:
+        """Say whom a key stands for."""
+        found = await self._access.caller(request.key_digest)
+        if found is None:
+            return access_pb2.GetCallerResponse(status=access_pb2.KEY_STATUS_NOT_FOUND)
+        key, status = found
+        if status is not KeyStatus.ACTIVE:
+            return access_pb2.GetCallerResponse(status=int(status), key_id=key.id)  # type: ignore[arg-type] # numbers are the contract's
+        return access_pb2.GetCallerResponse(
+            status=access_pb2.KEY_STATUS_ACTIVE,
+            key_id=key.id,
+            space=key.space,
+            principal=key.principal,
+            kind=int(key.kind),  # type: ignore[arg-type]
+            scopes=[int(scope) for scope in scopes_of(key.scopes)[0]],  # type: ignore[misc]
+            permissions=sorted(key.permissions),
+            origin=int(key.origin),  # type: ignore[arg-type]
+            expire_time=_stamp(key.expire_time),
+        )
+
+
+def _draft(request: access_pb2.CreateKeyRequest) -> KeyDraft:
+    overlap = request.overlap
+    return KeyDraft(
+        space=request.space,
+        principal=request.principal,
+        kind=Actor(int(request.kind)) if request.kind else None,
+        scopes=tuple(Scope(int(scope)).word for scope in sorted(request.scopes) if scope),
+        origin=Origin(int(request.origin)) if request.origin else None,
+        expire_time=incoming.micros(request.expire_time)
+        if request.HasField("expire_time")
+        else None,
+        replaces=request.replaces,
+        overlap=overlap.seconds * 1_000_000 + overlap.nanos // 1000,
+    )
+
+
+def _reserved(field: str) -> Failure:
+    return Failure(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "ERROR_REASON_RESERVED_NAME",
+        "This name is one of Concord's own.",
+        violations=[FieldViolation(field, "is one of Concord's own")],
+    )
+
+
+def _space(found: Space) -> access_pb2.Space:
+    return access_pb2.Space(
+        name=found.name,
+        create_time=_stamp(found.create_time),
+        created_by=found.created_by,
+        delete_time=_stamp(found.delete_time),
+        erased=found.erased,
+    )
+
+
+def _key(found: ApiKey, now: int) -> access_pb2.Key:
+    scopes, bare = scopes_of(found.scopes)
+    return access_pb2.Key(
+        id=found.id,
+        space=found.space,
+        principal=found.principal,
+        kind=int(found.kind),  # type: ignore[arg-type] # numbers are the contract's
+        scopes=[int(scope) for scope in scopes],  # type: ignore[misc]
+        permissions=bare,
+        origin=int(found.origin),  # type: ignore[arg-type]
+        status=int(found.status(now)),  # type: ignore[arg-type]
+        create_time=_stamp(found.create_time),
+        created_by=found.created_by,
+        expire_time=_stamp(found.expire_time),
+        revoke_time=_stamp(found.revoke_time),
+        last_use_time=_stamp(found.last_use_time),
+    )
+
+
+def _stamp(time: int | None) -> Timestamp | None:
+    return None if time is None else outgoing.stamp(time)
