@@ -364,6 +364,7 @@ async def world(
     llm: dict[str, Any] | None = None,
     log: Logger | None = None,
     most_pending: int = 100,
+    keys_file: Path | None = None,
 ) -> AsyncIterator[World]:
     """Run graph and governance over the stores in a folder."""
     known, now = keys or Keys(), clock or Clock()
@@ -400,6 +401,7 @@ async def world(
                 graph_address=graph.address,
                 settings_file=settings_file,
                 pending_per_principal=most_pending,
+                keys_file=keys_file,
                 **(llm or {}),
             ),
             ledger_store.of(folder / "ledger.db"),

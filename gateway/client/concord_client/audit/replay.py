@@ -11,6 +11,7 @@ from typing import Any
 
 from concord_attestation.consent import ConsentError
 
+from concord_client.audit.access_rules import AccessRules
 from concord_client.audit.consent_rules import ConsentRules
 from concord_client.audit.course import EXECUTED, UNDONE, Course
 from concord_client.audit.decision_rules import DecisionRules
@@ -42,6 +43,7 @@ class Replay:
         answers = ConsentRules(self._course, writes)
         self._decisions = decisions = DecisionRules(self._course)
         self._imports = imports = ImportRules(self._course, writes)
+        access = AccessRules(self._course, writes)
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
             "GENESIS": writes.on_genesis,
             "IMPORT": imports.on_import,
@@ -63,6 +65,10 @@ class Replay:
             "FRAMING_VIOLATION": writes.on_refusal,
             "SAFEGUARD_VIOLATION": writes.on_refusal,
             "CONSENT_REFUSED": writes.on_refusal,
+            "KEY_CREATE": access.on_key,
+            "KEY_REVOKE": access.on_key,
+            "SPACE_CREATE": access.on_space,
+            "SPACE_DELETE": access.on_space,
         }
 
     def run(self) -> Findings:
