@@ -21,6 +21,7 @@ from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.grpc.server import GrpcServer
 from concord_gateway.http import app
 from concord_gateway.http.app import Doors
+from concord_gateway.http.protocol import ConnectionLimits
 from concord_gateway.http.server import HttpServer
 from concord_gateway.http.unary import Limits
 from concord_gateway.in_flight import InFlight
@@ -147,10 +148,13 @@ class Gateway:
             self._observation,
             workers,
             health=probe.upstreams,
-            limits=Limits(config.max_message_bytes, config.deadline),
+            limits=Limits(config.max_message_bytes, config.deadline, config.http_body_seconds),
             doors=Doors(config.http_hosts, config.http_origins),
         )
-        return HttpServer(application, bound, self._tls)
+        limits = ConnectionLimits(
+            config.http_connections, config.http_header_seconds, config.http_body_seconds
+        )
+        return HttpServer(application, bound, limits, self._tls)
 
     def _grpc(self, routes: dict[str, Route], probe: Probe) -> GrpcServer:
         config = self._config

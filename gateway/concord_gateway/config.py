@@ -69,6 +69,12 @@ class Config(BaseModel):
     """How many of these may be exports of a space or of its audit log."""
     calls: int = Field(default=1_000, ge=1, le=100_000)
     """How many calls of all keys together may be under way."""
+    http_connections: int = Field(default=512, ge=1, le=100_000)
+    """How many HTTP connections may be open, but at most half of the process's descriptors."""
+    http_header_seconds: float = Field(default=5.0, gt=0, le=60.0)
+    """For all headers of a request to arrive, on a connection that is open."""
+    http_body_seconds: float = Field(default=30.0, gt=0, le=3600.0)
+    """For all of a request's body to arrive."""
     health_timeout: float = Field(default=1.0, gt=0, le=60.0)
     """A service that is silent for longer does not serve."""
     health_interval: float = Field(default=1.0, gt=0, le=60.0)

@@ -6,10 +6,13 @@ import math
 import socket
 import ssl
 from collections.abc import Iterator
+from functools import partial
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from concord_gateway.http.protocol import Connection, ConnectionLimits
 from concord_gateway.tls import Tls
 
 
@@ -25,7 +28,13 @@ class _Guest(uvicorn.Server):
 class HttpServer:
     """Serves `app` on a bound socket, which it takes over and closes."""
 
-    def __init__(self, app: ASGIApp, bound: socket.socket, tls: Tls | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        bound: socket.socket,
+        limits: ConnectionLimits,
+        tls: Tls | None = None,
+    ) -> None:
         self.port: int = bound.getsockname()[1]
         self._socket = bound
         self._config = uvicorn.Config(
@@ -36,7 +45,8 @@ class HttpServer:
             server_header=False,
             proxy_headers=False,
             ws="none",
-            http="h11",
+            http=cast("type[asyncio.Protocol]", partial(Connection, limits=limits)),
+            timeout_keep_alive=math.ceil(limits.header_seconds),
             ssl_certfile=tls.certificate if tls else None,
             ssl_keyfile=tls.key if tls else None,
             ssl_ca_certs=str(tls.client_ca) if tls and tls.client_ca else None,

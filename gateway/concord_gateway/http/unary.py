@@ -33,10 +33,12 @@ closed with unread bytes is reset, and the sender may never see why."""
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one request. `body_bytes` counts before and after decompression, `seconds` in all."""
+    """Of one request. `body_bytes` counts before and after decompression, `seconds` in all,
+    `body_seconds` for the body to arrive, however long the caller would wait."""
 
     body_bytes: int
     seconds: float
+    body_seconds: float
 
 
 class Unary:
@@ -123,7 +125,9 @@ class Unary:
         metadata = onward(_identified(http_headers.metadata(given.items()), identity), token)
         until = time.monotonic() + seconds
         plain = http_headers.decompressed(
-            await self._body(request, seconds), encoding, self._limits.body_bytes
+            await self._body(request, min(seconds, self._limits.body_seconds)),
+            encoding,
+            self._limits.body_bytes,
         )
         wire = await self._converted(codec.request, plain)
         left = max(until - time.monotonic(), 0.0)

@@ -1,0 +1,144 @@
+"""One HTTP/1.1 connection: uvicorn's, with an end to waiting and errors in the contract's form.
+
+uvicorn waits for ever for the first byte of a request and for a body that nobody reads, and tells a
+request that is not HTTP in plain text.
+"""
+
+import asyncio
+import resource
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import h11
+from concord_chassis import request_id as request_ids
+from concord_chassis.failure import Failure, FieldViolation
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from concord_gateway.http import connect_error
+from concord_gateway.http.connect_error import JSON
+from concord_gateway.in_flight import overloaded
+
+_HTTP_2 = b"PRI * HTTP/2"
+_NOT_HTTP = Failure(
+    grpc.StatusCode.INVALID_ARGUMENT,
+    "ERROR_REASON_FIELD_INVALID",
+    "This is not a request of HTTP/1.1, which this address speaks; gRPC has another port.",
+    violations=[FieldViolation("", "is not a request of HTTP/1.1")],
+)
+_LATE = Failure(
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    "ERROR_REASON_DEADLINE_EXCEEDED",
+    "The headers of the request did not arrive in time.",
+)
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """Of all HTTP connections, and of what each is waited for; times in seconds."""
+
+    connections: int
+    header_seconds: float
+    body_seconds: float
+
+    @property
+    def most(self) -> int:
+        """How many connections may be open: at most half of the descriptors of this process."""
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if descriptors == resource.RLIM_INFINITY:
+            return self.connections
+        return min(self.connections, descriptors // 2)
+
+
+class Connection(H11Protocol):
+    """A caller's connection."""
+
+    # The other arguments are uvicorn's own.
+    def __init__(self, *given: Any, limits: ConnectionLimits, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._limits = limits
+        self._awaited: object = None  # the part of a request that the timer is of
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_overdue = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+        """Begins to wait for a request, or refuses one connection too many."""
+        super().connection_made(transport)
+        most = self._limits.most
+        if len(self.connections) > most:
+            self._end_with(overloaded("connections", most, f"{most} connections are open here."))
+        else:
+            self._await_next()
+
+    def data_received(self, data: bytes) -> None:
+        """Takes what came, and waits for what is missing."""
+        if data.startswith(_HTTP_2) and self.conn.their_state is h11.IDLE:
+            self._end_with(_NOT_HTTP)  # to h11 it looks like a request and another one
+            return
+        super().data_received(data)
+        self._await_next()
+
+    def on_response_complete(self) -> None:
+        """Waits for the next request, unless the rest of this one is overdue."""
+        super().on_response_complete()
+        if self._is_overdue:
+            self.transport.close()
+        self._await_next()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Waits for nothing any more."""
+        super().connection_lost(exc)
+        self._await(None, 0)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn gives its own text
+        """Answers what is not HTTP."""
+        self._end_with(_NOT_HTTP)
+
+    def _await_next(self) -> None:
+        """One timer for all headers of a request, and one for all of its body: a byte now and then
+        buys nobody more time."""
+        state = self.conn.their_state
+        if state is self._awaited or self.transport.is_closing():
+            return
+        if state is h11.IDLE:
+            self._await(state, self._limits.header_seconds)
+        elif state is h11.SEND_BODY:
+            self._await(state, self._limits.body_seconds)
+        else:
+            self._await(state, 0)
+
+    def _await(self, state: object, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._awaited = state
+        self._timer = self.loop.call_later(seconds, self._late) if seconds else None
+
+    def _late(self) -> None:
+        began, _ = self.conn.trailing_data
+        if self._awaited is h11.SEND_BODY:
+            self._is_overdue = True
+            if self.cycle.response_complete:  # else the method says so, which waits no longer
+                self.transport.close()
+        elif began:
+            self._end_with(_LATE)
+        else:
+            self.transport.close()
+
+    def _end_with(self, failure: Failure) -> None:
+        """Closes the connection, with the reason where no answer has begun."""
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            error = connect_error.of_failure(failure, request_ids.new())
+            body = error.body()
+            head = [
+                ("content-type", JSON),
+                ("content-length", str(len(body))),
+                ("connection", "close"),
+            ]
+            events = (
+                h11.Response(status_code=error.http_status, headers=head),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            )
+            for event in events:
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
