@@ -101,13 +101,6 @@ class Known:
             if edge.relation in REPLACING and edge.target == item.id:
                 newer = self.get(edge.source, item.kind)
                 found |= {newer.id: newer} if newer else {}
-        if item.kind == "edge":
-            later = [
-                e
-                for e in self.triple(item.source, item.relation, item.target)
-                if e.begins > item.begins
-            ]
-            found |= {e.id: e for e in later if e.begins == later[0].begins}
         return list(found.values())
 
     def replaced_by(self, item: Version) -> list[Version]:
@@ -131,6 +124,11 @@ class Known:
     def held(self, item: Version, v: int) -> bool:
         """Return whether it held at v: in time, and not superseded."""
         return self.in_time(item, v) and self.superseded_from(item) > v
+
+    def stands(self, edge: Version, v: int) -> bool:
+        """Return whether it held at v, and no later edge of its triple that did stands for it."""
+        said = self.triple(edge.source, edge.relation, edge.target)
+        return [e.id for e in said if self.held(e, v)][-1:] == [edge.id]
 
     def heads(self, item: Version, v: int) -> set[str]:
         """Return the live ends of its chain at v."""
@@ -161,7 +159,7 @@ class Known:
                 continue
             if edge.resolution and not resolutions:
                 continue
-            if self.held(edge, v) or (superseded and self.in_time(edge, v)):
+            if self.in_time(edge, v) if superseded else self.stands(edge, v):
                 found.append(edge)
         return found
 
@@ -202,9 +200,6 @@ class Known:
             lineage = [e for e in self.live("edge") if e.is_lineage]
             for edge in lineage:
                 more |= {edge.source, edge.target} if {edge.source, edge.target} & ids else set()
-            for edge in self.live("edge"):
-                if edge.id in ids and not edge.is_lineage:
-                    more |= {s.id for s in self.triple(edge.source, edge.relation, edge.target)}
             if more == ids:
                 return ids, {e.id for e in lineage if {e.source, e.target} <= ids}
             ids = more

@@ -24,6 +24,7 @@ from graph_world import (
     named,
     reason,
     refused,
+    stamp,
     struct,
 )
 
@@ -82,9 +83,9 @@ async def test_a_stated_valid_from_addresses_the_edge_of_that_time(home: Calls) 
     ]
     assert again.edge.id == first.edge.id
     assert current.edge.id == second.edge.id
-    assert again.edge.standing.is_superseded
-    assert list(again.edge.standing.head_ids) == [second.edge.id]
-    assert micros(again.edge.standing.effective_valid_until) == new
+    assert not again.edge.standing.is_superseded
+    assert list(again.edge.standing.head_ids) == [first.edge.id]
+    assert not again.edge.standing.HasField("effective_valid_until")
     assert (await home.get_triple("Ann", "LIVES_IN", "Bonn")).id == second.edge.id
 
 
@@ -146,19 +147,19 @@ async def test_an_interval_that_ends_before_it_begins_is_refused(
 
 
 async def test_a_future_edge_waits(live: World, home: Calls) -> None:
-    """G2 T2 It neither is current nor takes over before its time."""
+    """G2 T2 It stands for its triple from its time on, and not before; it ends nothing."""
     now = await home.put_edge("Ann", "LIVES_IN", "Bonn")
     later = await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START + DAY)
     standing = (await home.get_edge(now.id)).standing
 
     assert not standing.is_superseded
-    assert micros(standing.superseded_from) == START + DAY
+    assert not standing.HasField("superseded_from")
     assert list(standing.head_ids) == [now.id]
     assert (await home.get_triple("Ann", "LIVES_IN", "Bonn")).id == now.id
     assert [n.edge.id for n in (await home.neighbors("Ann")).neighbors] == [now.id]
     live.clock.pass_(DAY)
     assert [n.edge.id for n in (await home.neighbors("Ann")).neighbors] == [later.id]
-    assert (await home.get_edge(now.id)).standing.is_superseded
+    assert not (await home.get_edge(now.id)).standing.is_superseded
 
 
 async def test_get_by_triple_prefers_the_current_edge_else_the_latest(
@@ -264,7 +265,8 @@ async def test_update_repoints_and_refuses_an_occupied_place(home: Calls) -> Non
 
 async def test_moving_an_edge_tells_of_those_that_it_leaves(home: Calls) -> None:
     """T2 Edges whose standing follows from a move get an event."""
-    old = await home.put_edge("A", "R", "B", valid_from=START - 3 * DAY)
+    await home.declare("R")
+    old = await home.put_edge("A", "R", "C", valid_from=START - 3 * DAY)
     new = await home.put_edge("A", "R", "B", valid_from=START - DAY)
     seq = (await home.changes())[-1].seq
     new.target.CopyFrom(named("C"))
@@ -299,6 +301,34 @@ async def test_a_refused_upsert_leaves_no_end_node(home: Calls) -> None:
 
     assert reply.status == NOT_FOUND
     assert await home.changes() == []
+
+
+async def test_a_shorter_span_of_a_triple_ends_no_longer_one(home: Calls) -> None:
+    """G2 T2 A triple holds while any of its edges does; the latest that began stands for them."""
+    year = 365 * DAY
+    whole = await home.put_edge(
+        "Ann", "LIVES_IN", "Bonn", valid_from=START - 20 * year, valid_until=START - year
+    )
+    part = await home.put_edge(
+        "Ann", "LIVES_IN", "Bonn", valid_from=START - 15 * year, valid_until=START - 14 * year
+    )
+
+    for at, wanted in ((-21, []), (-18, [whole.id]), (-15, [part.id]), (-10, [whole.id]), (0, [])):
+        then = type_pb2.AsOf(valid_time=stamp(START + at * year))
+        shown = await home.neighbors("Ann", as_of=then)
+        deep = await home.neighbors("Ann", depth=2, as_of=then)
+        paths = (await home.paths("Ann", "Bonn", as_of=then)).paths
+        triple = graph_pb2.Triple(source=named("Ann"), relation="LIVES_IN", target=named("Bonn"))
+        found = await home.graph.GetEdge(graph_pb2.GetEdgeRequest(triple=triple, as_of=then))
+
+        assert [n.edge.id for n in shown.neighbors] == wanted, at
+        assert [n.edge.id for n in deep.neighbors] == wanted, at
+        assert [[e.id for e in path.edges] for path in paths] == [[i] for i in wanted], at
+        assert not wanted or found.edge.id == wanted[0]
+        assert not found.edge.standing.is_superseded
+    then = type_pb2.AsOf(valid_time=stamp(START - 15 * year))
+    both = await home.neighbors("Ann", include_superseded=True, as_of=then)
+    assert {n.edge.id for n in both.neighbors} == {whole.id, part.id}
 
 
 async def test_a_deleted_edge_is_gone_and_its_predecessor_current(home: Calls) -> None:

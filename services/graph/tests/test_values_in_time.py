@@ -8,14 +8,15 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pytest
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from graph_world import DAY, START, Calls, fact, stamp
+from graph_world import DAY, START, Calls, fact, micros, stamp
 
 SUBJECTS, CHANGES = 4, 5
+STANDING = feed_pb2.CHANGE_TYPE_STANDING_CHANGED
 FIRST = START - 1_000 * DAY
 
 
@@ -86,6 +87,102 @@ async def test_current_and_past_values_are_right_in_any_order(home: Calls, seed:
         for at in sorted({t + step for t in cuts for step in (-1, 0)}):
             assert await values(home, subject, at) == holding(told, subject, at), (subject, at)
         assert await values(home, subject, None) == holding(told, subject, START)
+
+
+YEARS = {year: START - (2027 - year) * 365 * DAY for year in range(2009, 2021)}
+BREMEN = "Ann lives in Bremen."
+MOVES = (
+    (BREMEN, "Bremen", 2010),
+    ("Ann lives in Hamburg.", "Hamburg", 2014),
+    (BREMEN, "Bremen", 2018),
+)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+async def test_the_same_words_of_another_time_are_another_memory(
+    home: Calls, order: tuple[int, ...], batched: bool
+) -> None:
+    """M5 T2 A value that returns, worded alike, in every order of arrival; again adds nothing."""
+    await home.declare("LIVES_IN")
+    memories = [
+        type_pb2.Memory(
+            content=words,
+            facts=[fact("Ann", "LIVES_IN", town)],
+            valid_from=stamp(YEARS[year]),
+        )
+        for words, town, year in (MOVES[place] for place in order)
+    ]
+
+    async def tell() -> list[bool]:
+        if batched:
+            results = (await home.batch(memories)).results
+            return [r.outcome == memory_pb2.BATCH_OUTCOME_CREATED for r in results]
+        return [(await home.add_memory(memory)).created for memory in memories]
+
+    assert await tell() == [True] * 3
+    assert await tell() == [False] * 3
+    for year, at in YEARS.items():
+        wanted = "Bremen" if year >= 2018 else "Hamburg" if year >= 2014 else "Bremen"
+        then = type_pb2.AsOf(valid_time=stamp(at))
+        reply = await home.neighbors("Ann", as_of=then)
+        found = [n.edge.target.name for n in reply.neighbors]
+        told = await home.memory.ListMemories(memory_pb2.ListMemoriesRequest(as_of=then))
+
+        assert found == ([wanted] if year >= 2010 else []), year
+        assert [m.content for m in told.memories] == [f"Ann lives in {w}." for w in found], year
+
+
+def succeeding(edges: Sequence[tuple[str, int]], place: int) -> set[int]:
+    """Return which edges (target, begin) are the next ones with another target (T2)."""
+    target, since = edges[place]
+    later = [begin for other, begin in edges if other != target and begin > since]
+    return {
+        i
+        for i, (other, begin) in enumerate(edges)
+        if later and begin == min(later) and other != target
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_the_row_of_a_functional_relation_equals_the_naive_rule(
+    home: Calls, seed: int
+) -> None:
+    """T2 Values that return, are restated, or begin at once; counts of former ones, and heads."""
+    draw = random.Random(seed)
+    await home.declare("IN")
+    days = range(-8, 4) if seed % 2 else draw.sample(range(-30, 10), 10)  # odd ones have ties
+    said = sorted({(draw.choice("xyz"), START + draw.choice(days) * DAY) for _ in range(10)})
+    draw.shuffle(said)
+    ids = [(await home.put_edge("a", "IN", to, valid_from=at)).id for to, at in said]
+    if seed == 0:  # what a deleted one stood between follows again
+        gone = await home.put_edge("a", "IN", "w", valid_from=START - 15 * DAY - 1)
+        await home.delete_edge(await home.get_edge(gone.id))
+
+    for place, (target, since) in enumerate(said):
+        standing = (await home.get_edge(ids[place])).standing
+        nexts = succeeding(said, place)
+        begun = {i for i in nexts if said[i][1] <= START}
+        former = sum(place in succeeding(said, other) for other in range(len(said)))
+        reached, frontier = {place}, [place]
+        while frontier:
+            here = frontier.pop()
+            found = {i for i in succeeding(said, here) if said[i][1] <= START} - reached
+            reached |= found
+            frontier += found
+        heads = {i for i in reached if not any(said[n][1] <= START for n in succeeding(said, i))}
+
+        assert standing.is_superseded == bool(begun), (target, since)
+        assert micros(standing.superseded_from) == (said[min(nexts)][1] if nexts else 0)
+        assert standing.predecessor_count == former, (target, since)
+        if len({at for _, at in said}) == len(said):
+            assert set(standing.head_ids) == {ids[i] for i in heads}, (target, since)
+    seq = (await home.changes())[-1].seq
+    before = {i: (await home.get_edge(i)).standing.superseded_from for i in ids}
+    new = (await home.put_edge("a", "IN", "y", valid_from=START - 5 * DAY - 1)).id
+    told = {c.item_id for c in await home.changes(after=seq) if c.type == STANDING}
+    moved = {i for i in ids if (await home.get_edge(i)).standing.superseded_from != before[i]}
+    assert moved <= told <= set(ids) - {new}
 
 
 async def test_told_in_order_without_times_the_last_one_holds(home: Calls) -> None:

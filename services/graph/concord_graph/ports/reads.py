@@ -131,14 +131,14 @@ class StandingReads(Protocol):
         ...
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges that follow one another in time with this one, itself
-        among them, by effective valid_from: those of its source and relation when that is declared
-        functional, else those of its triple."""
+        """Return up to `limit` live edges of its source and relation, itself among them, by
+        effective valid_from, when the relation is declared functional; else none: edges of one
+        triple never end one another (T2)."""
         ...
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return those of its succession at the last instant before its effective valid_from and at
-        the first after it; none of them when another one stands at its own instant."""
+        """Return those of its succession that it is the next one of, and the next ones after it:
+        whose standing it changes. Not those that another one at its own instant follows, too."""
         ...
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:

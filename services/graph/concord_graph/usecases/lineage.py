@@ -215,13 +215,27 @@ class _Walk:
             edge = None if edge_id in self._in_row else await self._tx.edge(edge_id)
             if edge is None or edge.deleted or edge.is_lineage:
                 continue
-            row = await self._tx.succession(edge, MOST_FORMER)
-            beyond = {
-                each.id
-                for each in row
-                if each.effective_from != edge.effective_from
-                and (each.effective_from < edge.effective_from) == self._down
-            }
+            beyond = _beyond(edge, await self._tx.succession(edge, MOST_FORMER), down=self._down)
             self._in_row |= beyond
             found |= beyond
         return found
+
+
+def _beyond(edge: Edge, row: Sequence[Edge], *, down: bool) -> set[str]:
+    """Return what an edge's row leads to, over any steps: from the next other value on."""
+    others = [
+        each
+        for each in row
+        if each.effective_from != edge.effective_from
+        and (each.effective_from < edge.effective_from) == down
+    ]
+    instants = [each.effective_from for each in others if each.target != edge.target]
+    if not instants:
+        return set()
+    nearest = max(instants) if down else min(instants)
+    return {
+        each.id
+        for each in others
+        if each.target != edge.target
+        or (each.effective_from != nearest and (each.effective_from < nearest) == down)
+    }

@@ -18,6 +18,7 @@ from concord_graph.domain.exceptions import (
     PrincipalsReserved,
 )
 from concord_graph.domain.items import (
+    REPLACING,
     RESERVED_PREFIX,
     EdgeType,
     Importance,
@@ -29,7 +30,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.domain.standing import Standing
 from concord_graph.domain.turns import check_still_said, said
-from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Ref
+from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Reads, Ref
 from concord_graph.usecases.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.lineage import sync_links
 from concord_graph.usecases.refusals import BatchRefused, ItemRefused
@@ -220,8 +221,27 @@ class Memories:
             return None
         at = Instant(max(writer.now, tx.last_time))
         views = await tx.views(ItemKind.MEMORY, [memory.id for memory in saying], at)
-        known = [m for m in saying if _is_said(views[m.id].standing, m, draft, at)]
-        return known[0] if known else None
+        for memory in saying:
+            standing = views[memory.id].standing
+            if _is_said(standing, memory, draft, at) or (
+                _is_same(memory, draft) and await self._has_only_ended(tx, memory, standing, at)
+            ):
+                return memory
+        return None
+
+    async def _has_only_ended(
+        self, tx: Reads, memory: Memory, standing: Standing, at: Instant
+    ) -> bool:
+        """Return whether a memory with a stated time counts as superseded by its facts alone.
+
+        To say it again states the same edges, which have ended all the same: nothing new.
+        """
+        if memory.valid_from is None or not standing.is_superseded(at.valid):
+            return False
+        replacing = (
+            edge for edge in await tx.lineage_edges([memory.id]) if edge.relation in REPLACING
+        )
+        return not any(edge.target.id == memory.id for edge in replacing)
 
     async def _named(self, writer: Writer, memory_id: str) -> Memory | None:
         memory = await writer.tx.memory(memory_id)
@@ -312,11 +332,18 @@ def _keyed(draft: MemoryDraft) -> bool:
 def _is_said(standing: Standing, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
     """Return whether saying a memory's words again is that memory (M5).
 
-    A replaced text may be said again: A, B, A. So may one whose time is over or is yet to come, but
-    with the same stated times it is the same statement.
+    With another stated begin they say something else. A replaced text may be said again: A, B, A.
+    So may one whose time is over or is yet to come, but with the same end it is the same statement.
     """
-    same = (memory.valid_from, memory.valid_until) == (draft.valid_from, draft.valid_until)
-    return standing.is_current(at.valid) or (same and not standing.is_superseded(at.valid))
+    if memory.valid_from != draft.valid_from:
+        return False
+    is_same = _is_same(memory, draft) and not standing.is_superseded(at.valid)
+    return standing.is_current(at.valid) or is_same
+
+
+def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
+    """Return whether a memory states the same times as a draft."""
+    return (memory.valid_from, memory.valid_until) == (draft.valid_from, draft.valid_until)
 
 
 def _digest(draft: MemoryDraft) -> str:

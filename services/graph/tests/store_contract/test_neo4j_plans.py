@@ -38,6 +38,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
             hide_superseded=not whole,
             whole=whole,
             constitutive=constitutive,
+            standing_only=True,
             facts=whole,
         )
 
@@ -73,8 +74,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "turns": lambda known: layers._turns(known, stated=True),
         "entries": lambda known: layers._entries(known, ""),
         "entry counts": lambda known: layers._entry_counts(known, stated=True),
-        "whole row": lambda known: succession.row(known, whole=True),
-        "row": lambda known: succession.row(known, whole=False),
+        "row": succession.row,
         "declared": succession.declared,
         "relations": succession.listed_relations,
     }
@@ -100,8 +100,7 @@ def _others() -> dict[str, str]:
         "learnt": statements.LEARNT,
         "latest change": viewing._LATEST_CHANGE,
         "rivals": succession.RIVALS,
-        "beside": succession.beside(whole=True),
-        "beside of a triple": succession.beside(whole=False),
+        "beside": succession.beside(),
         "first change": layers._FIRST_SEQ,
         "erase": erasing._ERASE,
         "sketches": sketches._IN_STORE,

@@ -135,24 +135,6 @@ class LearntReads(Neo4jReads):
         """Return the live edges that start or end at the item."""
         return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
 
-    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges that follow one another in time with this one."""
-        if record != FOREVER or edge.relation in self._functional:
-            return await super().succession(edge, limit, record)
-        return (await self._triple_of(edge))[:limit]
-
-    async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return its neighbours in time."""
-        if edge.relation in self._functional:
-            return await super().beside(edge)
-        others = [one for one in await self._triple_of(edge) if one.id != edge.id]
-        instants = {one.effective_from for one in others}
-        if edge.effective_from in instants:
-            return []
-        before = max((t for t in instants if t < edge.effective_from), default=None)
-        after = min((t for t in instants if t > edge.effective_from), default=None)
-        return [one for one in others if one.effective_from in {before, after}]
-
     async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
         if self._granted or record != FOREVER:  # only a grant lets the transaction change it
@@ -192,10 +174,6 @@ class LearntReads(Neo4jReads):
         if not self._known.was_put(item_id):
             await self._learn([item_id])
         return self._known.item(item_id)
-
-    async def _triple_of(self, edge: Edge) -> list[Edge]:
-        found = await self.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
-        return sorted(found, key=lambda one: (one.effective_from, one.id))
 
     async def _learn(
         self,

@@ -117,17 +117,19 @@ class Neo4jReads(Neo4jViews):
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
         """Return up to `limit` live edges that follow one another in time with this one."""
-        whole = await self._is_functional(edge.relation, record)
-        text = succession.row(known_at(record), whole=whole)
+        if not await self._is_functional(edge.relation, record):
+            return []
         asked = {"asked": [{"record": record}], "limit": limit}
-        found = await self._items(text, **_row_of(edge), **asked)
+        found = await self._items(succession.row(known_at(record)), **_row_of(edge), **asked)
         return [records.edge(one) for one in found]
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
         """Return its neighbours in time."""
-        text = succession.beside(whole=await self._is_functional(edge.relation))
+        if not await self._is_functional(edge.relation):
+            return []
         bound = {**_row_of(edge), "id": edge.id, "from": edge.effective_from}
-        return [records.edge(one) for one in await self._items(text, **bound)]
+        found = await self._items(succession.beside(), **bound)
+        return [records.edge(one) for one in found]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         """Return ids of live edges whose standing hangs on whether the relation is functional."""

@@ -153,15 +153,19 @@ def walked(
     hide_superseded: bool,
     whole: bool,
     constitutive: bool,
+    standing_only: bool,
     facts: bool,
 ) -> str:
     """Select up to $limit edges at $ids as walk steps, or whole as `views` does.
 
+    `standing_only`: of several of one triple that hold at $valid the one that stands for them (G2);
     `ends`: which property meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
     `constitutive`: such edges only, which have an index of their own at every hub; `facts` as in
     `views`.
     """
-    conditions = _is_walked(known, tests, hide_superseded=hide_superseded)
+    conditions = _is_walked(
+        known, tests, hide_superseded=hide_superseded, standing_only=standing_only
+    )
     shown = f"OPTIONAL MATCH (a:Access {{id: e.id}}) RETURN {_STEP}"
     if whole:
         shown = f"{_around_edge(known)} RETURN {_edge_columns(known, facts=facts)}"
@@ -174,7 +178,9 @@ def hops(
     known: Known, ends: tuple[str, ...], tests: str, *, hide_superseded: bool, constitutive: bool
 ) -> str:
     """Select all edges at $ids as hops; the rest as in `walked`."""
-    conditions = _is_walked(known, tests, hide_superseded=hide_superseded)
+    conditions = _is_walked(
+        known, tests, hide_superseded=hide_superseded, standing_only=hide_superseded
+    )
     label = "Constitutive" if constitutive else "Edge"
     hop = "e.id AS id, e.source_id AS source, e.target_id AS target, e.weight AS weight"
     return " UNION ALL ".join(
@@ -276,11 +282,16 @@ def counted(known: Known, *, stated: bool, facts: bool) -> str:
 
 def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
     """Return the test that a successor of e or m has begun at $valid; `facts`: or m's ended."""
-    test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
-    if kind == ItemKind.MEMORY:
-        ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
-        return f"({test} OR {ended})" if facts else test
-    return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
+    if kind == ItemKind.EDGE:
+        return _edge_superseded(known, "e")
+    test = f"EXISTS {{ {replaced('m', kind, known)} AND n.effective_from <= $valid }}"
+    ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
+    return f"({test} OR {ended})" if facts else test
+
+
+def _edge_superseded(known: Known, alias: str) -> str:
+    test = f"EXISTS {{ {replaced(alias, ItemKind.EDGE, known)} AND n.effective_from <= $valid }}"
+    return f"({test} OR coalesce({succession.next_from(known, alias)}, {FOREVER}) <= $valid)"
 
 
 def held_then(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
@@ -372,12 +383,15 @@ def _each_end(known: Known, label: str, ends: tuple[str, ...], tests: str) -> li
     ]
 
 
-def _is_walked(known: Known, tests: str, *, hide_superseded: bool) -> str:
+def _is_walked(known: Known, tests: str, *, hide_superseded: bool, standing_only: bool) -> str:
     conditions = [_ends_are_there(known), in_time("e")]
     if tests:
         conditions.append(tests)
     if hide_superseded:
         conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
+    if standing_only:
+        later = succession.stands(known, _edge_superseded(known, "u"))
+        conditions.append(later)
     return " AND ".join(conditions)
 
 

@@ -1,8 +1,9 @@
-"""The Cypher of succession by time: edges that give way because a later one follows (G2, T2).
+"""The Cypher of succession by time: edges that give way because a later one follows (T2).
 
-The edges of one triple follow one another, and of a relation declared functional all edges of one
-source: its *row*. Edges of one instant stand side by side. A constitutive edge gives way to none,
-nor does one that lineage rests on which was made with consent.
+Of a relation declared functional all edges of one source are a *row*: an edge is followed by the
+next ones with another target, those of one instant side by side. Edges of one triple never end one
+another. A constitutive edge gives way to none, nor does one that lineage rests on which was made
+with consent.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from concord_graph.adapters.neo4j.patterns import (
     bringing,
     exists,
     governs,
+    in_time,
     item,
     replaced,
     seen,
 )
 from concord_graph.domain.items import ItemKind
 
-MOST_COUNTED: Final = 100  # former values of one instant: a hub's would cost every reader of it
+MOST_COUNTED: Final = 100  # former values of one edge: a hub's would cost every reader of it
+_EVER: Final = -(2**63)
 
 
 def functional(name: str, known: Known) -> str:
@@ -40,95 +43,84 @@ def gives_way(alias: str, known: Known) -> str:
     return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(alias, known)}"
 
 
-def next_from(known: Known) -> str:
-    """Return from when the next edge follows edge e (µs), null without one."""
+def next_from(known: Known, alias: str = "e") -> str:
+    """Return from when the next edge follows an edge (µs), null without one."""
+    first = (
+        f"COLLECT {{ MATCH {_row('s', alias, known)} AND s.target_id <> {alias}.target_id"
+        f" AND s.effective_from > {alias}.effective_from"
+        " RETURN s.effective_from AS t ORDER BY t LIMIT 1 }[0]"
+    )
+    follows = f"{functional(f'{alias}.relation', known)} AND {gives_way(alias, known)}"
+    return f"CASE WHEN {follows} THEN {first} ELSE null END"
 
-    def first(*, whole: bool) -> str:
-        return (
-            f"COLLECT {{ MATCH {_row('s', 'e', known, whole=whole)}"
-            " AND s.effective_from > e.effective_from"
-            " RETURN s.effective_from AS t ORDER BY t LIMIT 1 }[0]"
-        )
 
+def stands(known: Known, superseded: str) -> str:
+    """Return the test that no later edge of its triple that holds at $valid stands for edge e (G2).
+
+    `superseded` tests it of edge u. What nobody moves alone nothing else stands for.
+    """
+    keys = "source_id: e.source_id, relation: e.relation, target_id: e.target_id"
     return (
-        f"CASE WHEN NOT ({gives_way('e', known)}) THEN null"
-        f" WHEN {functional('e.relation', known)} THEN {first(whole=True)}"
-        f" ELSE {first(whole=False)} END"
+        f"NOT EXISTS {{ MATCH {seen('u', 'Edge', known, keys)}"
+        f" AND u.effective_from > e.effective_from AND {in_time('u')}"
+        f" AND {gives_way('e', known)} AND NOT {superseded} }}"
     )
 
 
 def with_former(known: Known) -> str:
-    """Return the clause that finds out when the edge before e in its row began, as `former`."""
+    """Return the clauses that find what edge e is the next one of, for `former_count`.
 
-    def last(*, whole: bool) -> str:
-        return (
-            f"COLLECT {{ MATCH {_row('u', 'e', known, whole=whole)}"
-            " AND u.effective_from < e.effective_from"
-            " RETURN u.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
-        )
-
+    `last` is (instant, target) of an edge before e in its row, and `back` when something else than
+    that was said last.
+    """
+    earlier = f"{_row('u', 'e', known)} AND u.effective_from < e.effective_from"
+    newest = "ORDER BY u.effective_from DESC LIMIT 1 }[0]"
+    last = f"COLLECT {{ MATCH {earlier} RETURN [u.effective_from, u.target_id] {newest}"
+    back = f"COLLECT {{ MATCH {earlier} AND u.target_id <> last[1] RETURN u.effective_from {newest}"
     return (
-        f"WITH *, {functional('e.relation', known)} AS whole WITH *,"
-        f" CASE WHEN whole THEN {last(whole=True)} ELSE {last(whole=False)} END AS former"
+        f"WITH *, CASE WHEN {functional('e.relation', known)} THEN {last} ELSE null END AS last"
+        f" WITH *, CASE WHEN last IS NULL THEN null ELSE coalesce({back}, {_EVER}) END AS back"
     )
 
 
 def former_count(known: Known) -> str:
-    """Return how many edges edge e is the next one of, at most MOST_COUNTED, after `former`."""
-
-    def count(*, whole: bool) -> str:
-        pattern = _row("s", "e", known, whole=whole)
-        return (
-            f"COUNT {{ MATCH {pattern} AND s.effective_from = former"
-            f" AND {gives_way('s', known)} RETURN s LIMIT {MOST_COUNTED} }}"
-        )
-
+    """Return how many edges edge e is the next one of, up to MOST_COUNTED; after `with_former`."""
     return (
-        f"CASE WHEN former IS NULL THEN 0 WHEN whole THEN {count(whole=True)}"
-        f" ELSE {count(whole=False)} END"
+        f"CASE WHEN last IS NULL THEN 0 ELSE COUNT {{ MATCH {_row('s', 'e', known)}"
+        f" AND {_is_earlier('s')} AND {gives_way('s', known)} RETURN s LIMIT {MOST_COUNTED} }} END"
     )
 
 
 def is_former(older: str, known: Known) -> str:
-    """Return the test that edge e is the next one of another edge, after `former`."""
+    """Return the test that edge e is the next one of another edge, after `with_former`."""
     return (
         f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
-        f" AND (whole OR {older}.target_id = e.target_id) AND {older}.effective_from = former"
-        f" AND {gives_way(older, known)})"
+        f" AND {_is_earlier(older)} AND {gives_way(older, known)})"
+    )
+
+
+def _is_earlier(alias: str) -> str:
+    """Return the test that between an edge of e's row and e only what says the same lies."""
+    return (
+        f"{alias}.effective_from < e.effective_from AND {alias}.effective_from >= back"
+        f" AND {alias}.target_id <> e.target_id"
+        f" AND (last[0] = {alias}.effective_from OR last[1] = {alias}.target_id)"
     )
 
 
 def followers(known: Known) -> str:
     """Select (id, follower's id) of $asked edges: what has begun by $valid, not all of it.
 
-    Only those from which a walk to the heads goes on: the latest of the row, and in between those
-    that give way to none or to another by lineage. So a walk along a long row is one step.
+    Only those from which a walk to the heads goes on: what nothing else has followed by then, and
+    in between those that give way to none or to another by lineage. So a walk along a long row is
+    one step. What says the same as the one before it is the next one of none.
     """
-
-    def latest(*, whole: bool) -> str:
-        return (
-            f"COLLECT {{ MATCH {_row('u', 'e', known, whole=whole)} AND u.effective_from <= $valid"
-            " RETURN u.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
-        )
-
-    def beyond(*, whole: bool) -> str:
-        replaced = exists(seen("l", "Replacing", known, "target_id: s.id"))
-        return (
-            f"WITH * WHERE {'whole' if whole else 'NOT whole'}"
-            f" MATCH {_row('s', 'e', known, whole=whole)}"
-            " AND s.effective_from > e.effective_from AND s.effective_from <= latest"
-            f" AND (s.effective_from = latest OR {replaced} OR NOT ({gives_way('s', known)}))"
-            " RETURN s.id AS successor"
-        )
-
-    record = "" if known is None else ", ask"
     return (
         f"UNWIND $asked AS ask MATCH {item('e', ItemKind.EDGE, known)} AND {gives_way('e', known)}"
-        f" WITH e{record}, {functional('e.relation', known)} AS whole WITH *,"
-        f" CASE WHEN whole THEN {latest(whole=True)} ELSE {latest(whole=False)} END AS latest"
-        f" CALL (e, whole, latest{record}) {{ {beyond(whole=True)}"
-        f" UNION ALL {beyond(whole=False)} }}"
-        " RETURN e.id AS id, successor"
+        f" AND {functional('e.relation', known)}"
+        f" MATCH {_row('s', 'e', known)} AND s.effective_from > e.effective_from"
+        f" AND s.effective_from <= $valid AND {_is_a_turn(known)}"
+        " RETURN e.id AS id, s.id AS successor"
     )
 
 
@@ -139,61 +131,80 @@ def with_followers(known: Known, carried: str) -> str:
     `carried` are the variables that stay.
     """
     record = "" if known is None else ", ask"
-
-    def latest(*, whole: bool) -> str:
-        return (
-            f"COLLECT {{ MATCH {_row('u', 'e', known, whole=whole)} AND u.effective_from <= $valid"
-            " RETURN u.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
-        )
-
-    def beyond(*, whole: bool) -> str:
-        turns = exists(seen("l", "Replacing", known, "target_id: s.id"))
-        return (
-            f"WITH * WHERE {'whole' if whole else 'NOT whole'} AND {gives_way('e', known)}"
-            f" MATCH {_row('s', 'e', known, whole=whole)}"
-            " AND s.effective_from > e.effective_from AND s.effective_from <= latest"
-            f" AND (s.effective_from IN [next, latest] OR {turns} OR NOT ({gives_way('s', known)}))"
-            " RETURN s.id AS successor"
-        )
-
+    in_row = (
+        f"WITH * WHERE whole AND {gives_way('e', known)} MATCH {_row('s', 'e', known)}"
+        " AND s.effective_from > e.effective_from AND s.effective_from <= $valid"
+        f" AND (s.effective_from = next AND s.target_id <> e.target_id OR {_is_a_turn(known)})"
+        " RETURN s.id AS successor"
+    )
     by_lineage = (
         f"WITH * {replaced('e', ItemKind.EDGE, known)} AND n.effective_from <= $valid"
         " RETURN n.id AS successor"
     )
     return (
         f"WITH {carried}, {functional('e.relation', known)} AS whole,"
-        f" {next_from(known)} AS next WITH *,"
-        f" CASE WHEN whole THEN {latest(whole=True)} ELSE {latest(whole=False)} END AS latest"
-        f" CALL (e, whole, next, latest{record}) {{ {beyond(whole=True)}"
-        f" UNION {beyond(whole=False)} UNION {by_lineage} }}"
+        f" {next_from(known)} AS next"
+        f" CALL (e, whole, next{record}) {{ {in_row} UNION {by_lineage} }}"
     )
 
 
+def _is_a_turn(known: Known) -> str:
+    """Return the test that a walk to the heads may end or turn at edge s of a row at $valid."""
+    before = (
+        f"COLLECT {{ MATCH {_row('q', 's', known)} AND q.effective_from < s.effective_from"
+        " RETURN q.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
+    )
+    follows = exists(
+        f"{_row('p', 's', known)} AND p.effective_from = {before} AND p.target_id <> s.target_id"
+    )
+    followed = exists(
+        f"{_row('x', 's', known)} AND x.effective_from > s.effective_from"
+        " AND x.effective_from <= $valid AND x.target_id <> s.target_id"
+    )
+    replaced_ = exists(seen("l", "Replacing", known, "target_id: s.id"))
+    return f"({follows} AND (NOT {followed} OR {replaced_} OR NOT ({gives_way('s', known)})))"
+
+
 @cache
-def row(known: Known, *, whole: bool) -> str:
-    """Select up to $limit live edges of a row, by effective valid_from."""
+def row(known: Known) -> str:
+    """Select up to $limit live edges of the row of $source and $relation, by valid_from."""
     return (
-        f"{bringing(known)}MATCH {_this_row('s', known, whole=whole)}"
+        f"{bringing(known)}MATCH {_this_row('s', known)}"
         " RETURN properties(s) ORDER BY s.effective_from, s.id LIMIT $limit"
     )
 
 
 @cache
-def beside(*, whole: bool) -> str:
-    """Select the live edges of a row at the last instant before $from and the first after it.
+def beside() -> str:
+    """Select the live edges of a row that one to $target at $from follows, and the next after it.
 
-    None of them when another edge than $id stands at $from.
+    Not those that another edge than $id at $from follows all the same.
     """
-    there = f"MATCH {_this_row('u', None, whole=whole)} AND u.id <> $id AND u.effective_from"
-    before, after = (
-        f"COLLECT {{ {there} {test} $from RETURN u.effective_from AS t ORDER BY t {order}"
+    there = f"MATCH {_this_row('u', None)} AND u.id <> $id AND u.effective_from"
+    last, back = (
+        f"COLLECT {{ {there} < $from{test} RETURN {what} ORDER BY u.effective_from DESC"
         " LIMIT 1 }[0]"
-        for test, order in (("<", "DESC"), (">", "ASC"))
+        for test, what in (
+            ("", "[u.effective_from, u.target_id]"),
+            (" AND u.target_id <> last[1]", "u.effective_from"),
+        )
+    )
+    after, other = (
+        f"COLLECT {{ {there} > $from{test} RETURN u.effective_from ORDER BY u.effective_from"
+        " LIMIT 1 }[0]"
+        for test in ("", " AND u.target_id <> $target")
+    )
+    former = (
+        "s.effective_from < $from AND s.effective_from >= back AND s.target_id <> $target"
+        " AND (last[0] = s.effective_from OR last[1] = s.target_id)"
+        f" AND NOT EXISTS {{ {there} = $from AND u.target_id <> s.target_id }}"
     )
     return (
-        f"WITH {before} AS before, {after} AS after WHERE NOT EXISTS {{ {there} = $from }}"
-        f" MATCH {_this_row('s', None, whole=whole)} AND s.id <> $id"
-        " AND s.effective_from IN [before, after]"
+        f"WITH {last} AS last, {after} AS after, {other} AS other,"
+        f" EXISTS {{ {there} = $from }} AS tied"
+        f" WITH *, coalesce({back}, {_EVER}) AS back"
+        f" MATCH {_this_row('s', None)} AND s.id <> $id"
+        f" AND (({former}) OR (NOT tied AND s.effective_from IN [after, other]))"
         " RETURN properties(s) ORDER BY s.effective_from, s.id"
     )
 
@@ -227,19 +238,13 @@ def listed_relations(known: Known) -> str:
     )
 
 
-def _row(alias: str, other: str, known: Known, *, whole: bool) -> str:
+def _row(alias: str, other: str, known: Known) -> str:
     """Return the live edges in the row of another edge, up to and with the WHERE."""
-    keys = f"source_id: {other}.source_id, relation: {other}.relation"
-    if not whole:
-        keys += f", target_id: {other}.target_id"
-    return seen(alias, "Edge", known, keys)
+    return seen(alias, "Edge", known, f"source_id: {other}.source_id, relation: {other}.relation")
 
 
-def _this_row(alias: str, known: Known, *, whole: bool) -> str:
-    """Return the live edges in the row of $source, $relation and $target, up to the WHERE."""
-    keys, index = "source_id: $source, relation: $relation", "relation, source_id, effective_from"
-    if not whole:
-        keys += ", target_id: $target"
-        index = "source_id, relation, target_id, effective_from"
-    pattern = seen(alias, "Edge", known, keys, by="source_id" if known else index)
+def _this_row(alias: str, known: Known) -> str:
+    """Return the live edges in the row of $source and $relation, up to the WHERE."""
+    index = "source_id" if known else "relation, source_id, effective_from"
+    pattern = seen(alias, "Edge", known, "source_id: $source, relation: $relation", by=index)
     return f"{pattern} AND {alias}.effective_from IS NOT NULL"

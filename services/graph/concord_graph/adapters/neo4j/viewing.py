@@ -246,6 +246,7 @@ class Neo4jViews:
             # what is whole tells when it is superseded: its reader tests that
             hide_superseded=not (walk.include_superseded or whole),
             whole=whole,
+            standing_only=not walk.include_superseded,
             constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
             facts=self._stated,
         )

@@ -148,15 +148,17 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
         """Return up to `limit` live edges that follow one another in time with this one."""
-        sql = succession.row(record == FOREVER, whole=await self._is_functional(edge, record))
-        found = self._all(sql, self._row_of(edge) | {"record": record, "limit": limit})
-        return [rows.edge(row) for row in found]
+        if not await self._is_functional(edge, record):
+            return []
+        bound = self._row_of(edge) | {"record": record, "limit": limit}
+        return [rows.edge(row) for row in self._all(succession.row(record == FOREVER), bound)]
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
         """Return its neighbours in time."""
-        sql = succession.beside(whole=await self._is_functional(edge))
+        if not await self._is_functional(edge):
+            return []
         bound = self._row_of(edge) | {"id": edge.id, "from": edge.effective_from}
-        return [rows.edge(row) for row in self._all(sql, bound)]
+        return [rows.edge(row) for row in self._all(succession.beside(), bound)]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         """Return ids of live edges whose standing hangs on whether the relation is functional."""

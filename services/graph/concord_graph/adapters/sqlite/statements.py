@@ -50,14 +50,14 @@ def held(kind: ItemKind, now: bool) -> str:
     return f"{in_time(ALIAS[kind])} AND {superseded(now)} > :valid"
 
 
-def edge_superseded_from(now: bool) -> str:
-    """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
+def edge_superseded_from(now: bool, alias: str = "e") -> str:
+    """Return when the earliest live successor of an edge takes over (µs), FOREVER without one.
 
-    Successors: the edges that a resolution names as the newer side, and the next one in time. A
+    Successors: the edges that a resolution names as the newer side, and the next ones in time. A
     constitutive edge has only those that a grant let through, and so has one that such lineage
     rests on.
     """
-    follows, resolved = succession.next_from(now), _replaced("e", "edge", now)
+    follows, resolved = succession.next_from(now, alias), _replaced(alias, "edge", now)
     return f"min(coalesce({follows}, {FOREVER}), coalesce(({resolved}), {FOREVER}))"
 
 
@@ -283,9 +283,11 @@ def walked(
     *,
     seen: Seen,
     constitutive: bool,
+    standing_only: bool,
 ) -> str:
     """Select up to :limit edges at :ids, those that are seen whole at :id.
 
+    `standing_only`: of several of one triple that hold at :valid the one that stands for them (G2);
     `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
     `constitutive`: such edges only, which have an index of their own at every hub.
     """
@@ -295,6 +297,8 @@ def walked(
         conditions.append("e.edge_type = 2")
     if hide_superseded:
         conditions.append(f"{edge_superseded_from(now)} > :valid")
+    if standing_only:
+        conditions.append(succession.stands(now, edge_superseded_from(now, "u")))
     if tests:
         conditions.append(tests)
     access = " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"

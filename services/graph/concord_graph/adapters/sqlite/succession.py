@@ -1,8 +1,9 @@
-"""The SQL of succession by time: edges that give way because a later one follows (G2, T2).
+"""The SQL of succession by time: edges that give way because a later one follows (T2).
 
-The edges of one triple follow one another, and of a relation declared functional all edges of one
-source: its *row*. Edges of one instant stand side by side. A constitutive edge gives way to none,
-nor does one that lineage rests on which was made with consent.
+Of a relation declared functional all edges of one source are a *row*: an edge is followed by the
+next ones with another target, those of one instant side by side. Edges of one triple never end one
+another. A constitutive edge gives way to none, nor does one that lineage rests on which was made
+with consent.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from functools import cache
 from concord_graph.adapters.sqlite.revisions import IDS, by, current, live, rests
 from concord_graph.adapters.sqlite.rows import EDGE, RELATION, qualified
 
-MOST_COUNTED = 100  # former values of one instant: to count a hub's would cost every reader of it
+MOST_COUNTED = 100  # former values of one edge: to count a hub's would cost every reader of it
+_EVER = -(2**63)
 
 
 def functional(now: bool) -> str:
@@ -23,12 +25,28 @@ def functional(now: bool) -> str:
     )
 
 
-def next_from(now: bool) -> str:
-    """Return from when the next edge follows edge e (µs), NULL without one."""
-    return _in_its_row(
-        now,
-        "SELECT s.effective_from FROM {row} AND s.effective_from > e.effective_from"
-        f" AND {live('s', now)} AND {_gives_way('e', now)} ORDER BY s.effective_from LIMIT 1",
+def next_from(now: bool, alias: str = "e") -> str:
+    """Return from when the next edge follows an edge (µs), NULL without one."""
+    first = (
+        f"SELECT s.effective_from FROM {_row('s', alias)} AND s.target_id <> {alias}.target_id"
+        f" AND s.effective_from > {alias}.effective_from"
+        f" AND {live('s', now)} AND {_gives_way(alias, now)} ORDER BY s.effective_from LIMIT 1"
+    )
+    return f"CASE WHEN {alias}.relation IN {functional(now)} THEN ({first}) END"
+
+
+def stands(now: bool, superseded_from: str) -> str:
+    """Return the test that no later edge of its triple that holds at :valid stands for edge e (G2).
+
+    `superseded_from` tells it of edge u. What nobody moves alone nothing else stands for.
+    """
+    return (
+        f"NOT EXISTS (SELECT 1 FROM edge u {by('edge_triple', now)} WHERE u.space = e.space"
+        " AND u.source_id = e.source_id AND u.relation = e.relation AND u.target_id = e.target_id"
+        " AND u.effective_from > e.effective_from AND u.effective_from <= :valid"
+        f" AND {live('u', now)} AND (u.valid_until IS NULL OR u.valid_until > :valid)"
+        f" AND e.edge_type <> 2 AND NOT {rests('edge', 'e.id', 'u.space', now)}"
+        f" AND {superseded_from} > :valid)"
     )
 
 
@@ -39,48 +57,66 @@ def _gives_way(alias: str, now: bool) -> str:
 
 
 def former_count(now: bool) -> str:
-    """Return how many edges edge e is the next one of, at most MOST_COUNTED; NULL for none."""
-    before = (
-        "SELECT s.effective_from FROM {row} AND s.effective_from < e.effective_from"
-        f" AND {live('s', now)} ORDER BY s.effective_from DESC LIMIT 1"
+    """Return how many edges edge e is the next one of, at most MOST_COUNTED."""
+    former = _former("e", "e.target_id", "e.effective_from", now)
+    counted = f"SELECT 1 FROM {former} AND {_gives_way('s', now)} LIMIT {MOST_COUNTED}"
+    count = f"SELECT count(*) FROM ({counted})"
+    return f"CASE WHEN e.relation IN {functional(now)} THEN ({count}) ELSE 0 END"
+
+
+def _former(other: str, target: str, since: str, now: bool, but: str = "") -> str:
+    """Return the edges s of which one to a target would be the next, as what follows FROM.
+
+    They are in the row of another edge ("" = of :source and :relation), before an instant, and none
+    to another target than theirs lies between: those of the last instant, and what says the same as
+    one of them, back to where something else is said.
+    """
+
+    def earlier(alias: str) -> str:
+        return (
+            f"{_row(alias, other)} AND {alias}.effective_from < {since} AND {live(alias, now)}"
+            + (f" AND {alias}.id <> {but}" if but else "")
+        )
+
+    newest = "ORDER BY {0}.effective_from DESC LIMIT 1"
+    last, value = (
+        f"(SELECT w.{column} FROM {earlier('w')} {newest.format('w')})"
+        for column in ("effective_from", "target_id")
     )
-    return _in_its_row(
-        now,
-        f"SELECT count(*) FROM (SELECT 1 FROM {{row}} AND s.effective_from = ({before})"
-        f" AND {live('s', now)} AND {_gives_way('s', now)} LIMIT {MOST_COUNTED})",
+    back = f"SELECT u.effective_from FROM {earlier('u')} AND u.target_id <> {value}"
+    return (
+        f"{earlier('s')} AND s.target_id <> {target}"
+        f" AND s.effective_from >= coalesce(({back} {newest.format('u')}), {_EVER})"
+        f" AND (s.target_id = {value} OR s.effective_from = {last})"
     )
 
 
 def is_former(older: str, now: bool) -> str:
     """Return the test that edge e is the next one of another edge."""
     between = (
-        "SELECT 1 FROM {row} AND s.effective_from < e.effective_from"
-        f" AND s.effective_from > {older}.effective_from AND {live('s', now)}"
+        f"SELECT 1 FROM {_row('s', 'e')} AND s.effective_from < e.effective_from"
+        f" AND s.effective_from > {older}.effective_from AND s.target_id <> {older}.target_id"
+        f" AND {live('s', now)}"
     )
-    same_target = f"({older}.target_id = e.target_id OR e.relation IN {functional(now)})"
     return (
-        f"({older}.source_id = e.source_id AND {older}.relation = e.relation AND {same_target}"
-        f" AND {older}.effective_from < e.effective_from AND {_gives_way(older, now)}"
-        f" AND {_in_its_row(now, between)} IS NULL)"
+        f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
+        f" AND {older}.target_id <> e.target_id AND {older}.effective_from < e.effective_from"
+        f" AND e.relation IN {functional(now)} AND {_gives_way(older, now)}"
+        f" AND NOT EXISTS ({between}))"
     )
 
 
-def _in_its_row(now: bool, question: str) -> str:
-    """Return the answer from the row of edge e."""
-    whole, triple = (
-        question.replace("{row}", _row("s", "e", now, whole=whole)) for whole in (True, False)
+def _row(alias: str, other: str) -> str:
+    """Return the edges in the row of another edge, or of :source and :relation without one."""
+    space, source, relation = (
+        (f"{other}.space", f"{other}.source_id", f"{other}.relation")
+        if other
+        else (":space", ":source", ":relation")
     )
-    return f"CASE WHEN e.relation IN {functional(now)} THEN ({whole}) ELSE ({triple}) END"
-
-
-def _row(alias: str, other: str, now: bool, *, whole: bool) -> str:
-    """Return the edges in the row of another edge, as what follows FROM."""
-    same = f"{alias}.space = {other}.space AND {alias}.source_id = {other}.source_id"
-    same += f" AND {alias}.relation = {other}.relation"
-    if whole:
-        return f"edge {alias} INDEXED BY edge_succession WHERE {alias}.seq > 0 AND {same}"
-    index = by("edge_triple", now)
-    return f"edge {alias} {index} WHERE {same} AND {alias}.target_id = {other}.target_id"
+    return (
+        f"edge {alias} INDEXED BY edge_succession WHERE {alias}.seq > 0 AND {alias}.space = {space}"
+        f" AND {alias}.source_id = {source} AND {alias}.relation = {relation}"
+    )
 
 
 def next_ones(now: bool, ids: str) -> str:
@@ -89,7 +125,7 @@ def next_ones(now: bool, ids: str) -> str:
         "SELECT e.id AS id, s.id AS follower FROM edge e JOIN edge s INDEXED BY edge_succession"
         " ON s.seq > 0 AND s.space = e.space AND s.relation = e.relation"
         f" AND s.source_id = e.source_id AND s.effective_from = {next_from(now)}"
-        f" AND (s.target_id = e.target_id OR e.relation IN {functional(now)}) AND {live('s', now)}"
+        f" AND s.target_id <> e.target_id AND {live('s', now)}"
         f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
         " AND s.effective_from <= :valid"
     )
@@ -99,94 +135,87 @@ def next_ones(now: bool, ids: str) -> str:
 def followers(now: bool, ids: str = IDS) -> str:
     """Select (id, follower's id) of edges among the ids: what has begun by :valid, not all of it.
 
-    Only those from which a walk to the heads goes on: the latest of the row, and in between those
-    that give way to none or to another by lineage. So a walk along a long row is one step.
+    Only those from which a walk to the heads goes on: what nothing else has followed by then, and
+    in between those that give way to none or to another by lineage. So a walk along a long row is
+    one step. What says the same as the one before it is the next one of none.
     """
-    return " UNION ".join(_followers(now, ids, whole=whole) for whole in (True, False))
-
-
-def _followers(now: bool, ids: str, *, whole: bool) -> str:
-    target = "" if whole else ", target_id"
     # + keeps the planner from reading a relation from end to end
     asked = (
-        f"SELECT e.space, e.id, e.source_id, e.relation, e.target_id, e.effective_from FROM edge e"
+        f"SELECT e.space, e.id, e.source_id, e.relation, e.effective_from FROM edge e"
         f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
-        f" AND {_gives_way('e', now)}"
-        f" AND +e.relation {'IN' if whole else 'NOT IN'} {functional(now)}"
-    )
-    latest = (
-        f"SELECT u.effective_from FROM {_row('u', 'a', now, whole=whole)}"
-        f" AND u.effective_from <= :valid AND {live('u', now)}"
-        " ORDER BY u.effective_from DESC LIMIT 1"
+        f" AND {_gives_way('e', now)} AND +e.relation IN {functional(now)}"
     )
     grouped = (
-        f"SELECT a.*, ({latest}) AS latest FROM (SELECT space, source_id, relation, target_id,"
-        f" min(effective_from) AS since FROM asked GROUP BY source_id, relation{target}) a"
+        "SELECT space, source_id, relation, min(effective_from) AS since FROM asked"
+        " GROUP BY source_id, relation"
+    )
+    before = (
+        f"SELECT q.effective_from FROM {_row('q', 's')} AND q.effective_from < s.effective_from"
+        f" AND {live('q', now)} ORDER BY q.effective_from DESC LIMIT 1"
+    )
+    follows = (
+        f"EXISTS (SELECT 1 FROM {_row('p', 's')} AND p.effective_from = ({before})"
+        f" AND p.target_id <> s.target_id AND {live('p', now)})"
+    )
+    followed = (
+        f"EXISTS (SELECT 1 FROM {_row('x', 's')} AND x.effective_from > s.effective_from"
+        f" AND x.effective_from <= :valid AND x.target_id <> s.target_id AND {live('x', now)})"
     )
     replaced = (
         f"EXISTS (SELECT 1 FROM edge l {by('edge_replaces', now)}"
         " WHERE l.space = s.space AND l.target_id = s.id"
         f" AND l.replaces = 1 AND {live('l', now)})"
     )
-    turns = f"{replaced} OR NOT ({_gives_way('s', now)})"
     beyond = (
-        "SELECT s.id, s.source_id, s.relation, s.target_id, s.effective_from FROM grouped g"
-        f" CROSS JOIN {_row('s', 'g', now, whole=whole)}"
-        f" AND s.effective_from > g.since AND s.effective_from <= g.latest AND {live('s', now)}"
-        f" AND (s.effective_from = g.latest OR {turns})"
+        "SELECT s.id, s.source_id, s.relation, s.effective_from FROM grouped g"
+        f" CROSS JOIN {_row('s', 'g')}"
+        f" AND s.effective_from > g.since AND s.effective_from <= :valid AND {live('s', now)}"
+        f" AND {follows} AND (NOT {followed} OR {replaced} OR NOT ({_gives_way('s', now)}))"
     )
-    same_target = "" if whole else " AND b.target_id = a.target_id"
     return (
         f"SELECT * FROM (WITH asked AS MATERIALIZED ({asked}), grouped AS MATERIALIZED ({grouped}),"
         f" beyond AS MATERIALIZED ({beyond})"
         " SELECT a.id AS id, b.id AS follower FROM asked a JOIN beyond b"
-        f" ON b.source_id = a.source_id AND b.relation = a.relation{same_target}"
+        " ON b.source_id = a.source_id AND b.relation = a.relation"
         " AND b.effective_from > a.effective_from)"
     )
 
 
-def _this_row(alias: str, now: bool, *, whole: bool) -> str:
-    """Return the edges in the row of :source, :relation and :target, as what follows FROM."""
-    same = f"{alias}.space = :space AND {alias}.source_id = :source"
-    same += f" AND {alias}.relation = :relation"
-    if whole:
-        return f"edge {alias} INDEXED BY edge_succession WHERE {alias}.seq > 0 AND {same}"
-    return f"edge {alias} {by('edge_triple', now)} WHERE {same} AND {alias}.target_id = :target"
-
-
 @cache
-def row(now: bool, *, whole: bool) -> str:
-    """Select up to :limit live edges of a row, by effective valid_from."""
+def row(now: bool) -> str:
+    """Select up to :limit live edges of the row of :source and :relation, by valid_from."""
     return (
-        f"SELECT {qualified(EDGE, 's')} FROM {_this_row('s', now, whole=whole)}"
+        f"SELECT {qualified(EDGE, 's')} FROM {_row('s', '')}"
         f" AND {live('s', now)} ORDER BY s.effective_from, s.id LIMIT :limit"
     )
 
 
 @cache
-def beside(*, whole: bool) -> str:
-    """Select the live edges of a row at the last instant before :from and the first after it.
+def beside() -> str:
+    """Select the live edges of a row that one to :target at :from follows, and the next after it.
 
-    None of them when another edge than :id stands at :from.
+    Not those that another edge than :id at :from follows all the same.
     """
-    there = f"{_this_row('u', True, whole=whole)} AND u.id <> :id AND {live('u', True)}"
-    before, after = (
-        f"SELECT u.effective_from FROM {there} AND u.effective_from {test} :from"
-        f" ORDER BY u.effective_from {order} LIMIT 1"
-        for test, order in (("<", "DESC"), (">", "ASC"))
-    )
+    there = f"{_row('u', '')} AND u.id <> :id AND {live('u', True)}"
+    at_once = f"SELECT 1 FROM {there} AND u.effective_from = :from"
+    after = f"SELECT u.effective_from FROM {there} AND u.effective_from > :from{{}}"
+    after += " ORDER BY u.effective_from LIMIT 1"
+    columns = qualified(EDGE, "s")
+    former = _former("", ":target", ":from", True, ":id")
     return (
-        f"SELECT {qualified(EDGE, 's')} FROM {_this_row('s', True, whole=whole)}"
-        f" AND s.effective_from IN (({before}), ({after})) AND s.id <> :id AND {live('s', True)}"
-        f" AND NOT EXISTS (SELECT 1 FROM {there} AND u.effective_from = :from)"
-        " ORDER BY s.effective_from, s.id"
+        f"SELECT {columns} FROM {former}"
+        f" AND NOT EXISTS ({at_once} AND u.target_id <> s.target_id)"
+        f" UNION ALL SELECT {columns} FROM {_row('s', '')}"
+        f" AND s.effective_from IN (({after.format('')}),"
+        f" ({after.format(' AND u.target_id <> :target')}))"
+        f" AND s.id <> :id AND {live('s', True)} AND NOT EXISTS ({at_once})"
     )
 
 
 RIVALS = (
     "SELECT e.id FROM edge e INDEXED BY edge_succession WHERE e.seq > 0 AND e.space = :space"
     f" AND e.relation = :relation AND {live('e', True)}"
-    f" AND EXISTS (SELECT 1 FROM {_row('s', 'e', True, whole=True)} AND s.target_id <> e.target_id"
+    f" AND EXISTS (SELECT 1 FROM {_row('s', 'e')} AND s.target_id <> e.target_id"
     f" AND s.effective_from <> e.effective_from AND {live('s', True)}) LIMIT :limit"
 )
 """The live edges of :relation whose source has another value of it at another instant."""

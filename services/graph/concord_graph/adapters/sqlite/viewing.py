@@ -122,6 +122,7 @@ class ViewReads:
             tests,
             seen=seen,
             constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
+            standing_only=not walk.include_superseded,
         )
         bound |= {
             "space": self._space,
