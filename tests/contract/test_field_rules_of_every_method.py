@@ -22,7 +22,7 @@ async def test_each_broken_rule_is_refused_naming_its_field(
     contract = CONTRACTS[method]
     home = template.a
     tame = []
-    spaces = await kept.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+    spaces = await kept.tell(FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest())
     for breach, request in spoilt(contract.request(home)):
         answer = await kept.ask(contract.caller(home), method, request, 1)
         fields = [each.field for each in answer.refusal.violations] if answer.refusal else []
@@ -34,7 +34,9 @@ async def test_each_broken_rule_is_refused_naming_its_field(
             tame.append(f"{breach.path} {breach.how}: {answer.refusal} {fields}")
 
     assert tame == []
-    assert spaces == await kept.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+    assert spaces == await kept.tell(
+        FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest()
+    )
 
 
 def spoilt(request: Request) -> Iterator[tuple[Breach, Request]]:

@@ -68,6 +68,7 @@ SCOPES = frozenset(
             "governed:read",
             "governed:write",
             "enrolment:write",
+            "granted:write",  # governance's alone: who attacks here has stolen its token
             "space:write",
         ),
         *("governance:read", "proposals:write", "decisions:write", "audit:read"),

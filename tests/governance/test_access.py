@@ -66,9 +66,10 @@ class Desk:
         request = access_pb2.CreateKeyRequest(request_id=request_id(), space=space, **fields)  # type: ignore[arg-type] # a test's own words
         return await self.stub.CreateKey(request)
 
-    async def keys(self, space: str = "", **said: bool) -> list[access_pb2.Key]:
+    async def keys(self, space: str = "", *, include_ended: bool = False) -> list[access_pb2.Key]:
         """List the keys that open a space."""
-        found = await self.stub.ListKeys(access_pb2.ListKeysRequest(space=space, **said))
+        request = access_pb2.ListKeysRequest(space=space, include_ended=include_ended)
+        found = await self.stub.ListKeys(request)
         return list(found.keys)
 
     async def revoke(self, key: access_pb2.Key) -> access_pb2.Key:
@@ -429,7 +430,7 @@ async def test_a_keys_file_comes_in_once(tmp_path: Path) -> None:
     async with world(tmp_path, keys=known, keys_file=file) as first:
         ops = Desk(first, OPERATING)
         (taken,) = await ops.keys("home")
-        assert (taken.permissions, taken.created_by) == (["governed:write"], "")
+        assert (list(taken.permissions), taken.created_by) == (["governed:write"], "")
         assert [
             each.name for each in (await ops.stub.ListSpaces(access_pb2.ListSpacesRequest())).spaces
         ] == ["home"]

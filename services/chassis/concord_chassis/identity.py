@@ -18,6 +18,10 @@ from concord_chassis.failure import Failure
 ALGORITHM = "EdDSA"
 KINDS = frozenset({"AGENT", "HUMAN", "SYSTEM"})
 DEFAULT_TTL = 300.0
+MAX_TTL = 3600.0
+"""Seconds that a token may live: nobody can take back what was minted."""
+CLOCK_SKEW = 60.0
+"""Seconds by which an issuer's clock may be ahead of a verifier's."""
 MAX_TOKEN_CHARACTERS = 4096
 REQUIRED_CLAIMS = ("iss", "sub", "space", "scope", "kind", "exp")
 
@@ -78,7 +82,8 @@ class TokenIssuer:
         return self._key.public_key()
 
     def mint(self, caller: Caller, ttl: float = DEFAULT_TTL) -> str:
-        """A token that names `caller` for `ttl` seconds (whole seconds, rounded down)."""
+        """A token that names `caller` for `ttl` seconds (whole seconds, rounded down), at most
+        `MAX_TTL`: verifiers refuse one that lives longer."""
         claims = {
             "iss": self.name,
             "sub": caller.principal,
@@ -134,8 +139,8 @@ class TokenVerifier:
     def verify(self, token: str) -> Caller:
         """The caller that `token` names.
 
-        Raises `Failure`: CREDENTIAL_INVALID when it does not verify, CREDENTIAL_EXPIRED when
-        its time is over (both UNAUTHENTICATED).
+        Raises `Failure`: CREDENTIAL_INVALID when it does not verify, or lives for longer than
+        `MAX_TTL` from now; CREDENTIAL_EXPIRED when its time is over (both UNAUTHENTICATED).
         """
         known = self._verified.get(token)
         caller, expiry = known if known is not None else self._read(token)
@@ -143,6 +148,8 @@ class TokenVerifier:
             self._verified.pop(token, None)
             raise _refused("ERROR_REASON_CREDENTIAL_EXPIRED", "The credential has expired.")
         if known is None:
+            if expiry > self._now() + MAX_TTL + CLOCK_SKEW:
+                raise invalid_credential("The credential is valid for longer than it may be.")
             self._remember(token, caller, expiry)
         return caller
 

@@ -82,6 +82,17 @@ def test_a_token_ends_to_the_second_even_when_it_is_remembered(clock: Clock) -> 
     assert _reason(verifier, token) == "ERROR_REASON_CREDENTIAL_EXPIRED"
 
 
+def test_a_token_lives_for_an_hour_at_most(clock: Clock) -> None:
+    """W7 The longest-lived token that a gateway may mint is taken, from a clock a minute ahead."""
+    ahead = Clock()
+    ahead.now += 60
+    assert _verifier(clock).verify(_issuer(ahead).mint(ANNA, ttl=3600)) == ANNA
+
+    ahead.now += 1
+    token = _issuer(ahead).mint(ANNA, ttl=3600)
+    assert _reason(_verifier(clock), token) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
 def test_a_token_is_verified_once_and_forgotten_when_there_are_many(clock: Clock) -> None:
     """Issue 3: verified tokens are kept until they expire, and not more than a bound."""
     verifier = _verifier(clock, max_cached=2)
@@ -148,6 +159,8 @@ WRONG_CLAIMS: list[_Change] = [
     {"scope": ["x:read"]},
     {"kind": "ROBOT"},
     {"exp": float("inf")},
+    {"exp": int(NOW) + 3_661},  # longer than any token may live, and a clock may be ahead
+    {"exp": 10**30},
     {"exp": str(int(NOW) + 60)},
 ]
 

@@ -1,5 +1,6 @@
 """The table: each method's full name and its cases."""
 
+from access_contracts import ACCESS
 from contract_registry import Contract
 from feed_contracts import FEED
 from governance_contracts import AUDIT, PRINCIPAL, PROPOSAL
@@ -15,6 +16,7 @@ SERVED = {
     "concord.graph.v1.RelationService": RELATION,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,
+    "concord.governance.v1.AccessService": ACCESS,
     "concord.governance.v1.ProposalService": PROPOSAL,
     "concord.governance.v1.PrincipalService": PRINCIPAL,
     "concord.governance.v1.AuditService": AUDIT,

@@ -20,7 +20,7 @@ GRANT_KEY = Ed25519PrivateKey.generate()
 """Governance's key in every deployment here, and in every home's genesis."""
 LOG_KEY = Ed25519PrivateKey.generate()
 SERVICES = tuple(
-    f"concord.governance.v1.{name}Service" for name in ("Proposal", "Principal", "Audit")
+    f"concord.governance.v1.{name}Service" for name in ("Access", "Proposal", "Principal", "Audit")
 )
 
 
@@ -30,20 +30,24 @@ def ledger_of(store: Path) -> Path:
 
 
 @asynccontextmanager
-async def governed_live(store: Path, enrolment: Mapping[str, str]) -> AsyncIterator[Live]:
+async def governed_live(
+    store: Path, enrolment: Mapping[str, str], keys_file: Path | None = None
+) -> AsyncIterator[Live]:
     """Serve a store file with graph and governance."""
     async with (
         graph_live(graph_app(store, enrolment=enrolment)) as graph,
-        with_governance(graph, ledger_of(store)) as both,
+        with_governance(graph, ledger_of(store), keys_file) as both,
     ):
         yield both
 
 
 @asynccontextmanager
-async def with_governance(live: Live, ledger: Path) -> AsyncIterator[Live]:
+async def with_governance(
+    live: Live, ledger: Path, keys_file: Path | None = None
+) -> AsyncIterator[Live]:
     """Run governance over a deployment's graph until the block ends; it has followed to the end."""
     graph = live.servings["concord.graph.v1.ChangeFeedService"]
-    config = LedgerConfig(graph_address=graph.address)
+    config = LedgerConfig(graph_address=graph.address, keys_file=keys_file)
     store = SqliteConfig(ledger_path=ledger)
     app = await build(config, store, graph.issuer, GRANT_KEY, LOG_KEY, clock=frozen_clock)
     await app.start()
@@ -60,7 +64,7 @@ async def with_governance(live: Live, ledger: Path) -> AsyncIterator[Live]:
 
 async def followed(live: Live, ledger: Path) -> None:
     """Wait until the ledger has followed graph's feed to its end."""
-    heads = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+    heads = await live.tell(FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest())
     wanted = {head.space: head.head_seq for head in heads.spaces}
     until = time.monotonic() + 60
     while True:

@@ -1,5 +1,7 @@
 """Two spaces full of things with the same names, and one where nothing is."""
 
+import json
+import secrets
 import shutil
 import uuid
 from collections.abc import Mapping
@@ -9,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any  # what the dynamic calls give back
 
-from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import (
     erase_pb2,
     governed_pb2,
@@ -24,7 +26,7 @@ from concord.type.v1 import type_pb2
 from concord_client import signing
 from concord_client.moving import agreed_in
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
-from contract_live import NOW, Live, graph_app, graph_live, member
+from contract_live import NOW, Live, governing, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
@@ -121,6 +123,8 @@ class Home:
     answered_id: str = ""
     small: Any = None  # a proposal that needs the agent alone
     small_id: str = ""
+    key_id: str = ""  # an API key, which came with the keys file
+    deletion: bytes = b""  # what both slots sign to have the space deleted
     executed_id: str = ""  # a proposal that took effect
     fresh_space: str = ""  # a space of the same owner that has no genesis yet
     genesis: bytes = b""  # for the fresh space
@@ -152,6 +156,7 @@ def weaken(home: Home, weight: float) -> governed_pb2.GovernedAction:
 def nowhere(home: Home) -> Home:
     """Return a home all of whose ids name nothing anywhere."""
     lost = {each.name: str(uuid.uuid4()) for each in fields(home) if each.name.endswith("_id")}
+    lost["key_id"] = secrets.token_hex(6)
     return replace(home, **lost)  # type: ignore[arg-type] # every one of these fields is a text
 
 
@@ -174,16 +179,16 @@ class Template:
 
 async def make_template(folder: Path) -> Template:
     """Furnish A, keep a copy, furnish B beside it."""
-    secrets = {space: f"secret of {space}" for space in ("a", "b", "a-fresh", "b-fresh")}
-    enrolment = {space: sha256(text.encode()).hexdigest() for space, text in secrets.items()}
+    words = {space: f"secret of {space}" for space in ("a", "b", "a-fresh", "b-fresh")}
+    enrolment = {space: sha256(text.encode()).hexdigest() for space, text in words.items()}
     alone, both = folder / "alone.db", folder / "both.db"
-    async with governed_live(alone, enrolment) as live:
-        a = await furnish(live, "a", secrets)
+    async with governed_live(alone, enrolment, keys_file(folder, "a")) as live:
+        a = await furnish(live, "a", words)
         await followed(live, ledger_of(alone))
     shutil.copy(alone, both)
     shutil.copy(ledger_of(alone), ledger_of(both))
-    async with governed_live(both, enrolment) as live:
-        b = await furnish(live, "b", secrets)
+    async with governed_live(both, enrolment, keys_file(folder, "b")) as live:
+        b = await furnish(live, "b", words)
         await followed(live, ledger_of(both))
     async with graph_live(graph_app(folder / "elsewhere.db", enrolment=enrolment)) as live:
         a, b = await exported(live, a), await exported(live, b)
@@ -191,6 +196,19 @@ async def make_template(folder: Path) -> Template:
         refusal = await live.ask(member(b.fresh_space), "ImportSpace", [*importing(b, grant=b"")])
         assert refusal.reason == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     return Template(alone, both, a, b, enrolment)
+
+
+def keys_file(folder: Path, space: str) -> Path:
+    """Write a keys file with the one key of a space."""
+    path = folder / f"keys of {space}.json"
+    entry = {"space": space, "principal": "agent-1", "kind": "AGENT", "scopes": ["read"]}
+    path.write_text(json.dumps({key_digest(space): entry}))
+    return path
+
+
+def key_digest(space: str) -> str:
+    """Return the digest of a space's one key."""
+    return sha256(f"key of {space}".encode()).hexdigest()
 
 
 async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
@@ -211,9 +229,18 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     for furnisher in (
         _with_relations,
         *(_with_nodes_and_edges, _with_memories, _with_layers),
-        *(_with_what_defines, _with_proposals, _with_pages),
+        *(_with_what_defines, _with_proposals, _with_key, _with_pages),
     ):
         home = await furnisher(live, home)
+    known = await live.tell(who, "GetGenesis", governed_pb2.GetGenesisRequest())
+    deletion = signing.sign_deletion(
+        space=space,
+        agent=home.parties.agent,
+        human=home.parties.human,
+        genesis_digest=known.genesis_digest,
+        expire_time=EXPIRE_TIME,
+    )
+    home = replace(home, deletion=deletion)
     await live.tell(who, "GetEdge", graph_pb2.GetEdgeRequest(id=home.edge_id))
     await live.tell(who, "GetMemory", memory_pb2.GetMemoryRequest(id=home.old_id))
     return replace(
@@ -437,6 +464,13 @@ async def _with_proposals(live: Live, home: Home) -> Home:
     )
 
 
+async def _with_key(live: Live, home: Home) -> Home:
+    """Learn the id of the space's key."""
+    found = await live.tell(member(home.space), "ListKeys", access_pb2.ListKeysRequest())
+    (key,) = found.keys
+    return replace(home, key_id=key.id)
+
+
 def consent_to(home: Home, proposal: Any, slot: str, nonce: bytes) -> bytes:
     """Return a slot's consent to a proposal's first revision."""
     signer = home.parties.agent if slot == signing.AGENT else home.parties.human
@@ -470,7 +504,7 @@ async def apply(live: Live, home: Home, action: governed_pb2.GovernedAction) -> 
         action=action,
         grant=home.parties.grant(home.space, action, etags),
     )
-    return await live.tell(member(home.space), "ApplyGovernedChange", request)
+    return await live.tell(governing(home.space), "ApplyGovernedChange", request)
 
 
 async def _with_pages(live: Live, home: Home) -> Home:

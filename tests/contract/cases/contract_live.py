@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,7 +27,7 @@ from google.protobuf.message_factory import GetMessageClass
 NOW = 1_800_000_000_000_000
 """Where the clock of every deployment here stands: 2027-01-15T08:00Z, in microseconds."""
 
-SERVICE_SCOPES = frozenset({"feed:all", "confirm:write"})
+SERVICE_SCOPES = frozenset({"feed:all", "confirm:write", "granted:write", "callers:resolve"})
 """What only Concord's own services hold."""
 
 # One request, the requests of a stream, or bytes that are no message.
@@ -64,6 +64,16 @@ def member(space: str, principal: str = "agent-1") -> Caller:
     return Caller(space, principal, scopes() - SERVICE_SCOPES, "AGENT")
 
 
+def governing(space: str) -> Caller:
+    """Return who has governance's own permission to apply a change, too."""
+    who = member(space)
+    return replace(who, scopes=who.scopes | {"granted:write"})
+
+
+OPERATOR = Caller("concord:system", "ops", scopes() - SERVICE_SCOPES, "HUMAN")
+"""Who runs this Concord."""
+GATEWAY = Caller("", "gateway", frozenset({"callers:resolve"}), "SYSTEM")
+"""A gateway, which asks whom a key stands for."""
 FOLLOWER = Caller("", "search", SERVICE_SCOPES, "SYSTEM")
 """A service that follows the feed."""
 

@@ -75,6 +75,8 @@ class Contract:
     intruder: Callable[[Home], Caller] | None = None
     """Who asks for the other space's things when it is not `caller`."""
     replies: int = 0
+    once: str = ""
+    """A field of the reply that a replay shows otherwise: what is told once."""
 
 
 NO_MESSAGE = b"\x0b\xff"

@@ -85,7 +85,9 @@ async def _serving(app: SearchApp, live: Live, graph: Serving) -> AsyncIterator[
         ) as search:
             both = Live({**live.servings, **dict.fromkeys(SERVICES, search)})
             for _ in range(2):  # the second time for the erasures that search has confirmed
-                heads = await live.tell(FOLLOWER, "ListSpaces", feed_pb2.ListSpacesRequest())
+                heads = await live.tell(
+                    FOLLOWER, "ChangeFeedService.ListSpaces", feed_pb2.ListSpacesRequest()
+                )
                 for head in heads.spaces:
                     await followed(both, head.space, head.head_seq)
             yield both

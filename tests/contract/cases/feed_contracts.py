@@ -16,6 +16,19 @@ FEED = {
         caller=lambda _: FOLLOWER,
         intruder=lambda home: member(home.space),
     ),
+    "RegisterSpace": Contract(
+        request=lambda home: pb.RegisterSpaceRequest(
+            space=f"{home.space}-known", enrolment_digest="0" * 64
+        ),
+        success=lambda reply, _: reply == pb.RegisterSpaceResponse(),
+        bad_input=(
+            lambda _: pb.RegisterSpaceRequest(space="a", enrolment_digest="0" * 63),
+            invalid("enrolment_digest"),
+        ),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+    ),
     "WatchChanges": Contract(
         request=lambda home: pb.WatchChangesRequest(
             cursors=[pb.SpaceCursor(space=home.space, seq=3)]

@@ -3,7 +3,7 @@
 from concord.graph.v1 import governed_pb2 as pb
 from concord_client import signing
 from contract_homes import Home, consent_to, weaken
-from contract_live import member
+from contract_live import governing, member
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
 from grpc import StatusCode
 
@@ -89,5 +89,6 @@ GOVERNED = {
         ),
         other_space=Refused(StatusCode.FAILED_PRECONDITION, "GRANT_INVALID"),
         other=lambda home: _apply(home, 0.8),
+        caller=lambda home: governing(home.space),
     ),
 }

@@ -19,7 +19,7 @@ from contract_homes import (
     new_parties,
     weaken,
 )
-from contract_live import Answer, Live, Request, member
+from contract_live import Answer, Live, Request, governing, member
 from contract_registry import Refused
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -283,7 +283,7 @@ def forged(forgery: Forgery, name: str) -> Probe:
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id="x", action=home.governed_action, grant=forgery.grant(home)
         )
-        answer = await live.ask(member("a"), "ApplyGovernedChange", request)
+        answer = await live.ask(governing("a"), "ApplyGovernedChange", request)
         demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, forgery.reason)
         harm = judged(answer, demanded, f"a change was made under a grant {name}")
         assert answer.refusal is None or answer.refusal.metadata["check"] == forgery.check

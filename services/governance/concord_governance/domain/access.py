@@ -173,6 +173,16 @@ def is_operator(space: str, permissions: Collection[str]) -> bool:
     return space == SYSTEM_SPACE and PERMISSIONS[Scope.OPERATOR] <= set(permissions)
 
 
+def demand_operator(space: str, permissions: Collection[str]) -> None:
+    """Demand that a caller of a space is an operator.
+
+    Raises:
+        KeyRefused: it is not.
+    """
+    if not is_operator(space, permissions):
+        raise KeyRefused(f"spaces are for operators, whose keys are of {SYSTEM_SPACE}")
+
+
 def demand_say(asked: str, own: str, permissions: Collection[str]) -> None:
     """Demand that a caller of the space `own` has its say in keys of the space `asked`.
 

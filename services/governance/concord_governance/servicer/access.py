@@ -7,7 +7,6 @@ from typing import Any
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord_chassis.failure import Failure, FieldViolation
-from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -50,7 +49,9 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         """List the spaces by name."""
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
-        found = await self._access.spaces(after, size + 1, deleted=request.include_deleted)
+        found = await self._access.spaces(
+            incoming.asker(), after, size + 1, deleted=request.include_deleted
+        )
         more = len(found) > size
         return access_pb2.ListSpacesResponse(
             spaces=[_space(each) for each in found[:size]],
@@ -77,7 +78,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         if is_reserved_principal(request.principal):
             raise _reserved("principal")
         made, secret = await self._access.create_key(
-            incoming.asker(), caller().scopes, incoming.request(request), _draft(request)
+            incoming.asker(), incoming.request(request), _draft(request)
         )
         return access_pb2.CreateKeyResponse(key=_key(made, made.create_time), secret=secret)
 
@@ -89,7 +90,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         time, key_id = page_cursor(request, (int, str)) or _NEWEST
         found = await self._access.keys(
             incoming.asker(),
-            caller().scopes,
             request.space,
             (int(time), str(key_id)),
             size + 1,
@@ -107,7 +107,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     ) -> access_pb2.RevokeKeyResponse:
         """Revoke a key."""
         found = await self._access.revoke_key(
-            incoming.asker(), caller().scopes, incoming.request(request), request.key_id
+            incoming.asker(), incoming.request(request), request.key_id
         )
         return access_pb2.RevokeKeyResponse(key=_key(found, self._access.now()))
 

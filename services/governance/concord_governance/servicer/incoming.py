@@ -22,7 +22,7 @@ from concord_governance.usecases.proposing import Draft
 def asker() -> Asker:
     """Return who asks: from the credential alone."""
     who = caller()
-    return Asker(who.space, who.principal, Actor[who.kind])
+    return Asker(who.space, who.principal, Actor[who.kind], who.scopes)
 
 
 def request(message: Message) -> Request:

@@ -23,6 +23,7 @@ from concord_governance.domain.access import (
     Origin,
     Space,
     demand_fit,
+    demand_operator,
     demand_say,
     is_space_name,
 )
@@ -91,6 +92,7 @@ class Access:
             return name
 
         async with self._desk.on_record(asker, request.method):
+            demand_operator(asker.space, asker.permissions)
             await self._once(asker, request, SYSTEM_SPACE, work)
         space = await self._space(name)
         if space.delete_time is not None:
@@ -123,24 +125,29 @@ class Access:
             return name
 
         async with self._desk.on_record(asker, request.method):
+            demand_operator(asker.space, asker.permissions)
             if typed != name:
                 raise FieldInvalid("typed_name", "is not the name of the space")
-            standing = await self._graph.standing(name)
-            if standing is None:
-                statement = b""
-            else:
-                verify_deletion(statement, standing.genesis, self._desk.clock())
-            await self._once(asker, request, SYSTEM_SPACE, work)
+            if not await self._desk.is_claimed(asker, request):
+                standing = await self._graph.standing(name)
+                if standing is None:
+                    statement = b""
+                else:
+                    verify_deletion(statement, standing.genesis, self._desk.clock())
+                await self._once(asker, request, SYSTEM_SPACE, work)
         return await self._space(name)
 
-    async def spaces(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
+    async def spaces(
+        self, asker: Asker, after: str, limit: int, *, deleted: bool
+    ) -> Sequence[Space]:
         """Return spaces by name, beyond the one called `after`."""
+        demand_operator(asker.space, asker.permissions)
         return await self._ledger.read(
             SYSTEM_SPACE, lambda tx: tx.space_list(after, limit, deleted=deleted)
         )
 
     async def create_key(
-        self, asker: Asker, permissions: frozenset[str], request: Request, draft: KeyDraft
+        self, asker: Asker, request: Request, draft: KeyDraft
     ) -> tuple[ApiKey, str]:
         """Make a key; return its record and the key itself, empty for a request that came before.
 
@@ -165,7 +172,7 @@ class Access:
             return made.id
 
         async with self._desk.on_record(asker, request.method):
-            demand_say(space, asker.space, permissions)
+            demand_say(space, asker.space, asker.permissions)
             key_id, is_new = await self._once(asker, request, space, work)
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_id(key_id))
         if key is None:
@@ -175,7 +182,6 @@ class Access:
     async def keys(
         self,
         asker: Asker,
-        permissions: frozenset[str],
         space: str,
         before: tuple[int, str],
         limit: int,
@@ -184,21 +190,19 @@ class Access:
     ) -> Sequence[ApiKey]:
         """Return keys of a space, newest first; `before` as in the ledger's port."""
         asked = space or asker.space
-        demand_say(asked, asker.space, permissions)
+        demand_say(asked, asker.space, asker.permissions)
         active_at = None if ended else self._desk.clock()
         found = await self._ledger.read(
             SYSTEM_SPACE, lambda tx: tx.key_list(asked, before, limit, active_at)
         )
         return [self._with_use(key) for key in found]
 
-    async def revoke_key(
-        self, asker: Asker, permissions: frozenset[str], request: Request, key_id: str
-    ) -> ApiKey:
+    async def revoke_key(self, asker: Asker, request: Request, key_id: str) -> ApiKey:
         """Revoke a key; one that is revoked stays as it is."""
 
         async def look(tx: LedgerReads) -> ApiKey:
             key = await tx.key_of_id(key_id)
-            if key is None or not _has_say(key.space, asker.space, permissions):
+            if key is None or not _has_say(key.space, asker.space, asker.permissions):
                 raise KeyNotFound("there is no such key")
             return key
 
@@ -211,6 +215,7 @@ class Access:
             return key_id
 
         async with self._desk.on_record(asker, request.method):
+            await self._desk.is_claimed(asker, request)
             key = await self._ledger.read(SYSTEM_SPACE, look)
             await self._once(asker, request, key.space, work)
         return self._with_use(await self._ledger.read(SYSTEM_SPACE, look))

@@ -39,6 +39,7 @@ class Asker:
     space: str
     principal: str
     actor: Actor
+    permissions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,100 @@
+"""The contract cases of AccessService: operators, administrators, and gateways ask."""
+
+from concord.governance.v1 import access_pb2 as pb
+from contract_homes import Home, key_digest
+from contract_live import GATEWAY, OPERATOR, member
+from contract_registry import NOT_FOUND, Contract, Refused, invalid
+from grpc import StatusCode
+
+REFUSED = Refused(StatusCode.PERMISSION_DENIED, "KEY_REFUSED")
+STRANGER = Refused(StatusCode.PERMISSION_DENIED, "PERMISSION_MISSING")
+
+
+def _space(home: Home, name: str = "made") -> pb.CreateSpaceRequest:
+    return pb.CreateSpaceRequest(request_id="r", space=f"{home.space}-{name}")
+
+
+def _delete(home: Home, typed: str = "", statement: bytes = b"") -> pb.DeleteSpaceRequest:
+    return pb.DeleteSpaceRequest(
+        request_id="r",
+        space=home.space,
+        typed_name=typed or home.space,
+        statement=statement or home.deletion,
+    )
+
+
+def _key(home: Home, principal: str = "planner") -> pb.CreateKeyRequest:
+    return pb.CreateKeyRequest(
+        request_id="r",
+        space=home.space,
+        principal=principal,
+        kind=pb.PRINCIPAL_KIND_AGENT,
+        scopes=[pb.KEY_SCOPE_READ],
+    )
+
+
+ACCESS = {
+    "CreateSpace": Contract(
+        request=_space,
+        success=lambda reply, home: (
+            reply.space.name == f"{home.space}-made" and len(reply.enrolment_secret) == 43
+        ),
+        bad_input=(lambda _: pb.CreateSpaceRequest(request_id="r", space="a b"), invalid("space")),
+        other_space=REFUSED,
+        other=lambda home: _space(home, "else"),
+        caller=lambda _: OPERATOR,
+        intruder=lambda home: member(home.space),
+        once="enrolment_secret",
+    ),
+    "ListSpaces": Contract(
+        request=lambda _: pb.ListSpacesRequest(),
+        success=lambda reply, _: [each.name for each in reply.spaces] == ["a", "b"],
+        bad_input=(lambda _: pb.ListSpacesRequest(page_size=201), invalid("page_size")),
+        other_space=REFUSED,
+        caller=lambda _: OPERATOR,
+        intruder=lambda home: member(home.space),
+    ),
+    "DeleteSpace": Contract(
+        request=_delete,
+        success=lambda reply, _: reply.HasField("delete_time"),
+        bad_input=(lambda home: _delete(home, "else"), invalid("typed_name")),
+        other_space=REFUSED,
+        other=lambda home: _delete(home, statement=b"{}"),
+        caller=lambda _: OPERATOR,
+        intruder=lambda home: member(home.space),
+    ),
+    "CreateKey": Contract(
+        request=_key,
+        success=lambda reply, home: (
+            (reply.key.space, reply.key.principal) == (home.space, "planner") and reply.secret
+        ),
+        bad_input=(
+            lambda _: pb.CreateKeyRequest(request_id="r", principal="planner"),
+            invalid("kind"),
+        ),
+        other_space=REFUSED,
+        other=lambda home: _key(home, "critic"),
+        once="secret",
+    ),
+    "ListKeys": Contract(
+        request=lambda home: pb.ListKeysRequest(space=home.space),
+        success=lambda reply, home: [each.id for each in reply.keys] == [home.key_id],
+        bad_input=(lambda _: pb.ListKeysRequest(page_size=-1), invalid("page_size")),
+        other_space=REFUSED,
+    ),
+    "RevokeKey": Contract(
+        request=lambda home: pb.RevokeKeyRequest(request_id="r", key_id=home.key_id),
+        success=lambda reply, _: reply.key.status == pb.KEY_STATUS_REVOKED,
+        bad_input=(lambda _: pb.RevokeKeyRequest(request_id="r", key_id="x"), invalid("key_id")),
+        other_space=NOT_FOUND,
+        other=lambda _: pb.RevokeKeyRequest(request_id="r", key_id="0" * 12),
+    ),
+    "GetCaller": Contract(
+        request=lambda home: pb.GetCallerRequest(key_digest=key_digest(home.space)),
+        success=lambda reply, home: (reply.space, reply.key_id) == (home.space, home.key_id),
+        bad_input=(lambda _: pb.GetCallerRequest(key_digest="x" * 64), invalid("key_digest")),
+        other_space=STRANGER,
+        caller=lambda _: GATEWAY,
+        intruder=lambda home: member(home.space),
+    ),
+}
