@@ -139,8 +139,14 @@ def followers(known: Known) -> str:
 
 
 def _facts(known: Known) -> str:
-    """Return the live edges e that the facts of memory m are."""
+    """Return the live edges e that the facts of memory m are.
+
+    Both indexes are named: Neo4j else goes through every live edge of every space for each memory.
+    """
+    first = "memory_id, place" if known is None else "memory_id"
+    then = "id" if known is None else "id, revision"
     return (
-        f"MATCH {seen('p', 'Support', known, 'memory_id: m.id')}"
-        f" MATCH {seen('e', 'Edge', known, 'id: p.edge_id')}"
+        f"MATCH {seen('p', 'Support', known, 'memory_id: m.id', by=first)}"
+        " AND p.place IS NOT NULL"
+        f" MATCH {seen('e', 'Edge', known, 'id: p.edge_id', by=then)}"
     )
