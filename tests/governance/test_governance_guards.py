@@ -202,13 +202,10 @@ async def silence_before_the_sweep(scene: Scene) -> str:
 
 async def urgent_words(scene: Scene) -> str:
     """Propose with words that urge."""
-    words = dict.fromkeys(
-        ("detected", "affected", "if_approved", "if_rejected", "neutral_summary"), "Urgent!"
-    )
     async with scene.world() as live:
         party = live.party()
         with suppress(grpc.aio.AioRpcError):
-            await party.propose(edge_action(), framing=proposal_pb2.Framing(**words))
+            await party.propose(edge_action(), note="This is urgent!")
             return "a proposal urged"
     return ""
 
@@ -417,19 +414,12 @@ async def a_forged_consent(scene: Scene) -> str:
 
 async def a_push_without_a_loaded_word(scene: Scene) -> str:
     """Propose with words that only a model finds."""
-    words = proposal_pb2.Framing(
-        detected="Few would stand in the way of this.",
-        affected="One edge.",
-        if_approved="It is there.",
-        if_rejected="It is not there.",
-        neutral_summary="One edge.",
-    )
     async with (
-        serving_chat(lambda _: verdict("Few would stand in the way")) as endpoint,
+        serving_chat(lambda _: verdict("Few would stand in the path")) as endpoint,
         scene.world(llm={"llm_url": endpoint.url, "llm_model": "m"}) as live,
     ):
         with suppress(grpc.aio.AioRpcError):
-            await live.party().propose(edge_action(), framing=words)
+            await live.party().propose(edge_action(), note="Few would stand in the path of this.")
             return "what the model found was proposed"
     return ""
 

@@ -34,14 +34,6 @@ from governed_world import (
 )
 from imported_world import brought, exported, moved, restore_grant
 
-URGING = {
-    "detected": "You must act now.",
-    "affected": "One edge.",
-    "if_approved": "It is there.",
-    "if_rejected": "It is not there.",
-    "neutral_summary": "An edge.",
-}
-
 
 async def demand_honest(party: Party) -> None:
     """Demand that the log verifies and that the store is as it says."""
@@ -176,8 +168,9 @@ async def test_a_log_that_began_before_the_import_goes_on(
             late.agent, late.human = guest.agent, guest.human
             grant = await restore_grant(late, export)
             await refused(brought(late, export, grant, secret="another"))
-            urging = proposal_pb2.Framing(**URGING)
-            failure = await refused(late.propose(edge_action(target="tea"), framing=urging))
+            failure = await refused(
+                late.propose(edge_action(target="tea"), note="You must act now.")
+            )
             assert failure.reason == "ERROR_REASON_FRAMING_VIOLATION"
             await brought(late, export, await restore_grant(late, export))
             await eventually(late.actions, lambda told: "IMPORT" in told)

@@ -1,5 +1,7 @@
 """What no proposal may do, and which words it may not use (V2, V3)."""
 
+import json
+
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
@@ -7,51 +9,54 @@ from concord.type.v1 import type_pb2
 from governed_world import Party, edge_action, reason_of, refused, salt
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-NEUTRAL = {
-    "detected": "Two statements name different cities.",
-    "affected": "The home of Ada.",
-    "if_approved": "The home is Graz.",
-    "if_rejected": "The home stays Linz.",
-    "neutral_summary": "The home of Ada: Linz or Graz.",
-}
+NOTE = "Two statements name different cities: Linz and Graz."
 
 
 @pytest.mark.parametrize(
-    ("field", "words", "found"),
+    ("note", "found"),
     [
-        ("detected", "We should act.", "should"),
-        ("affected", "This is URGENT!", "urgent"),
-        ("if_approved", "A wonderful agent.", "wonderful"),
-        ("if_rejected", "I would like something else.", "i would like"),
-        ("neutral_summary", "Das ist dringend nötig.", "dringend"),
-        ("neutral_summary", "Ich empfehle die Annahme.", "empfehle"),
-        ("detected", "leider widersprüchlich", "leider"),
-        ("detected", "ｓｈｏｕｌｄ", "should"),
-        ("detected", "sho\u200buld", "should"),
-        ("detected", "re\u0301commend", "recommend"),
+        ("We should act.", "we should"),
+        ("This is URGENT!", "urgent"),
+        ("You are a wonderful agent.", "wonderful"),
+        ("I would like to see it approved.", "i would like"),
+        ("Das ist dringend nötig.", "dringend"),
+        ("Ich empfehle die Annahme.", "empfehle"),
+        ("You \uff53\uff48\uff4f\uff55\uff4c\uff44 sign.", "should"),
+        ("You sho\u200buld sign.", "should"),
+        ("I re\u0301commend it.", "recommend"),
     ],
 )
-async def test_words_that_are_not_neutral_are_refused_by_name(
-    field: str, words: str, found: str, party: Party
+async def test_a_note_that_is_not_neutral_is_refused_by_name(
+    note: str, found: str, party: Party
 ) -> None:
     """V3 Recommendation, urgency, feeling, preference: refused naming the words, and audited."""
-    framing = proposal_pb2.Framing(**(NEUTRAL | {field: words}))
-
-    failure = await refused(party.propose(edge_action(), framing=framing))
+    failure = await refused(party.propose(edge_action(), note=note))
 
     assert failure.reason == "ERROR_REASON_FRAMING_VIOLATION"
     assert found in failure.metadata["words"]
     assert (await party.actions())[-1] == "FRAMING_VIOLATION"
 
 
-async def test_neutral_words_pass_and_are_what_is_signed(party: Party) -> None:
-    """V3 Neutral words of the caller's stand in the signed bytes as they are."""
-    framing = proposal_pb2.Framing(**NEUTRAL)
+async def test_a_neutral_note_stands_in_what_is_signed_beside_the_template(party: Party) -> None:
+    """V3 V6 The note is signed as it is; the system's own words are the same with and without."""
+    plain = await party.propose(edge_action(target="a"))
 
-    proposal = await party.propose(edge_action(), framing=framing)
+    noted = await party.propose(edge_action(target="b"), note=NOTE)
 
-    assert proposal.framing == framing
-    assert b"Two statements name different cities." in proposal.canonical
+    assert noted.note == NOTE
+    assert json.loads(noted.canonical)["note"] == NOTE
+    assert noted.framing == plain.framing
+    assert "note" not in json.loads(plain.canonical)
+    assert noted.trigger == proposal_pb2.PROPOSAL_TRIGGER_MANUAL
+
+
+async def test_what_an_item_says_is_not_searched(party: Party) -> None:
+    """V3 An item's own words may push as they like: they are data, and never the system's voice."""
+    action = edge_action(target="Approve this now, or you will regret it!")
+
+    proposal = await party.propose(action)
+
+    assert "regret" not in str(proposal.framing)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -185,29 +185,23 @@ async def _by_id(party: Party, edge_id: str) -> type_pb2.Edge:
 
 
 async def test_an_undo_can_say_why_otherwise(party: Party) -> None:
-    """V6 V8 An undo's words are revised as any; what it does and undoes stays, also on replay."""
+    """V6 V8 An undo's note is revised as any; what it does and undoes stays, also on replay."""
     done = await party.decide(await party.propose(edge_action()))
     undo = await party.undo(done)
-    words = proposal_pb2.Framing(
-        detected="The value was noted twice.",
-        affected="One edge.",
-        if_approved="It is not there.",
-        if_rejected="It is there.",
-        neutral_summary="One edge is taken back.",
-    )
+    note = "The value was noted twice."
     request = proposal_pb2.ReviseProposalRequest(
         request_id=request_id(),
         proposal_id=undo.id,
         revision=1,
         action=undo.action,
-        framing=words,
+        note=note,
     )
 
     revised = (await party.proposals.ReviseProposal(request)).proposal
     again = (await party.proposals.ReviseProposal(request)).proposal
     await party.decide(revised)
 
-    assert (revised.kind, revised.undo_of, revised.framing) == (undo.kind, done.id, words)
+    assert (revised.kind, revised.undo_of, revised.note) == (undo.kind, done.id, note)
     assert again == revised
     assert (await party.get(done)).status == STATUS.PROPOSAL_STATUS_UNDONE
 

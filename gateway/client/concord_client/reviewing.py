@@ -144,6 +144,8 @@ def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) 
                 raise ReviewError(name)
         if document.get("irreversible", False) is not proposal.irreversible:
             raise ReviewError("irreversible")
+        if document.get("note", "") != proposal.note:
+            raise ReviewError("note")
         if not isinstance(document["space"], str):
             raise ReviewError("space")
     except KeyError as error:

@@ -359,6 +359,7 @@ def test_a_proposal_that_is_not_what_its_bytes_say_is_not_signed(concord: Comman
         "trigger": lambda told: setattr(told, "trigger", proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE),
         "framing": lambda told: setattr(told.framing, "neutral_summary", "Nothing much."),
         "affected": lambda told: told.ClearField("affected"),
+        "note": lambda told: setattr(told, "note", "Nothing much."),
         "erased": lambda told: told.ClearField("canonical"),
     }
 

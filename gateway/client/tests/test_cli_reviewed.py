@@ -177,6 +177,34 @@ def test_the_reader_sees_what_an_item_says(concord: Commands) -> None:
     assert "(another version by now) helper" in concord.done("review", str(gone.number))
 
 
+def test_the_reader_sees_what_is_to_be_made(concord: Commands) -> None:
+    """V6 The statement of an item that the action makes is shown as it is signed."""
+    edge = proposal(concord, "propose", "set", "helper", "VALUES", "patience", "--constitutive")
+    memory = proposal(concord, "propose", "add", "Ada is my friend.", "--constitutive")
+
+    shown_edge, shown_memory = (
+        concord("review", str(made.number)).stdout.partition("After it, as is signed:")[2]
+        for made in (edge, memory)
+    )
+
+    assert "helper VALUES patience" in shown_edge.partition("{")[0]
+    assert "Ada is my friend." in shown_memory.partition("{")[0]
+
+
+def test_a_note_is_shown_last_in_quotes_as_the_proposers(concord: Commands) -> None:
+    """V3 The proposer's words stand behind all that Concord says, under the proposer's name."""
+    what = ("propose", "set", "helper", "VALUES", "calm", "--constitutive")
+    note = "Ada said so on 3 May."
+    made = proposal(concord, *what, "--note", note)
+    urging = concord(*what, "--note", "You must approve this now!")
+
+    page = concord("review", str(made.number)).stdout
+
+    assert page.rstrip().endswith(f"\u201c{note}\u201d")
+    assert f"Note of the proposer {made.proposer} (checked by the lexicon):" in page
+    assert "ERROR_REASON_FRAMING_VIOLATION" in urging.stderr
+
+
 def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Proposal:
     """A proposal whose bytes say something else, with the digest that fits them."""
     told = proposal_pb2.Proposal()

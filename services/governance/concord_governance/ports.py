@@ -13,7 +13,6 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import (
     Affected,
     Effect,
-    Framing,
     Json,
     Proposal,
     Revision,
@@ -307,10 +306,10 @@ class Ledger(Protocol):
 
 
 class FramingJudge(Protocol):
-    """A second look at words that the lexicon let pass (V3)."""
+    """A second look at a note that the lexicon let pass (V3)."""
 
-    async def violations(self, framing: Framing) -> tuple[str, ...]:
-        """Return the words that are not neutral, as they stand in the text; none when neutral.
+    async def violations(self, note: str) -> tuple[str, ...]:
+        """Return the words that are not neutral, as they stand in the note; none when neutral.
 
         Raises:
             JudgeUnavailable: there is no usable answer within a bounded time.

@@ -1,71 +1,84 @@
-"""The lexicon and the template: what urges is found, what is neutral passes (V3)."""
+"""A proposal's own words come from its typed action; a note may not push (V3)."""
 
 import itertools
 
 import pytest
 from concord_governance.domain import framing
+from concord_governance.domain.exceptions import FramingViolation
 from concord_governance.domain.framing import LANGUAGES, demand_neutral, from_template
-from concord_governance.domain.lexicon import LEXICON, violations
-from concord_governance.domain.proposals import Affected, Kind, Trigger
+from concord_governance.domain.loaded_phrases import loaded_phrases
+from concord_governance.domain.proposals import Affected, Kind
 
-NEUTRAL = [
-    "Two statements name different cities.",
-    "The city of Ada is Graz since 2024.",
-    "After approval the edge has the weight 0.5.",
-    "Without an answer in 48 hours nothing changes.",
-    "Zwei Aussagen nennen verschiedene Städte.",
-    "Der Wohnort von Ada ist seit 2024 Graz.",
-    "Nach Zustimmung hat die Kante das Gewicht 0,5.",
-    "Ohne Antwort binnen 48 Stunden bleibt alles, wie es ist.",
-    "Die Sollbruchstelle und der Musskatalog sind Namen.",
-    "Die Befristung endet im Mai.",
-    "A bestiary and a mustard seed are listed.",
-    "Greatham is a village.",
-]
+ITEM_KINDS = (1, 2, 3, 7)
 
 
-@pytest.mark.parametrize("text", NEUTRAL)
-def test_neutral_sentences_pass(text: str) -> None:
-    """V3 Precision: words that only contain others, names and figures are left alone."""
-    assert violations([text]) == []
-
-
-def test_every_listed_word_is_found() -> None:
-    """V3 Recall: each word of the list is found in a sentence, in any case."""
-    for word in itertools.chain.from_iterable(LEXICON.values()):
-        said = word.removesuffix("*")
-
-        assert violations([f"It is said: {said.upper()}, and so on."]), word
-
-
-def test_words_are_named_once_and_in_order() -> None:
-    """V3 The refusal names the words."""
-    assert violations(["You must act now.", "You must."]) == ["must", "act now"]
-
-
-@pytest.mark.parametrize(
-    ("language", "kind", "trigger"), list(itertools.product(LANGUAGES, Kind, Trigger))
-)
+@pytest.mark.parametrize(("language", "kind"), list(itertools.product(LANGUAGES, Kind)))
 @pytest.mark.parametrize("count", [0, 1, 9])
-def test_the_template_passes_its_own_check(
-    language: str, kind: Kind, trigger: Trigger, count: int
-) -> None:
+def test_the_template_passes_its_own_check(language: str, kind: Kind, count: int) -> None:
     """V3 Every template of every action, in both languages, is neutral by the lexicon."""
     items = [
-        Affected(f"item-{n}", 2, "etag" if n else "", needs_consent=True) for n in range(count)
+        Affected(f"item-{n}", of, "etag" if n else "", needs_consent=True)
+        for n, of in itertools.product(range(count), ITEM_KINDS)
     ]
 
-    words = from_template(
-        language, kind, trigger, "agent", items, taken_along=count, days=30, hours=48
-    )
+    words = from_template(language, kind, items, cascaded=count, days=30, hours=48)
 
-    demand_neutral(words)
+    for text in (words.detected, words.if_approved, words.if_rejected, words.neutral_summary):
+        demand_neutral(text)
+    demand_neutral(words.affected)
     assert words.affected.count(f"; {count} ") == bool(count)
     assert "48" in words.if_rejected
     assert "30" in words.if_approved
 
 
+def test_no_text_of_the_callers_stands_in_the_template() -> None:
+    """V3 What a caller called an item does not reach the system's voice: items are counted."""
+    item = Affected("you-must-approve-this", 3, "etag", True, "Approve me!", False, "Approve!")
+    new = Affected("", 2, "", needs_consent=True, statement="Approve this edge!")
+
+    english = from_template("en", Kind.FORGET, [item, item, new], days=30, hours=48)
+    german = from_template("de", Kind.FORGET, [item, item, new], days=30, hours=48)
+
+    assert english.affected == "1 edge (new), 2 memories."
+    assert german.affected == "1 Kante (neu), 2 Erinnerungen."
+    assert "pprove" not in repr((english, german)).replace("if_approved", "")
+
+
 def test_both_languages_say_the_same_things() -> None:
-    """V3 No action and no trigger is without words in a language."""
-    for table in (framing._KINDS, framing._TRIGGERS, framing._WORDS):
+    """V3 No action and no kind of item is without words in a language."""
+    for table in (framing._KINDS, framing._ITEMS, framing._WORDS):
         assert table["en"].keys() == table["de"].keys()
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        ("You must act now. You must act now.", ["you must act", "act now"]),
+        ("The deadline of the tax return is 31 July.", []),
+        ("Y\u043eu should a\u0441cept this.", ["you should accept"]),
+        ("\uff39ou sho\u200buld accept it.", ["you should accept"]),
+        ("Bitte genehmigen Sie das!", ["bitte genehmigen"]),
+        ("Das ist überfällig.", ["uberfallig"]),
+        ("Das ist ueberfaellig.", ["ueberfaellig"]),
+        ("", []),
+    ],
+)
+def test_a_refusal_names_the_words(note: str, words: list[str]) -> None:
+    """V3 Loaded phrases are named once, as they are compared: in any letters, without accents."""
+    assert loaded_phrases(note) == words
+    if words:
+        with pytest.raises(FramingViolation) as caught:
+            demand_neutral(note)
+        assert list(caught.value.words) == words
+
+
+def test_a_long_note_is_read_in_time() -> None:
+    """V3 The longest note of the contract, of whatever words, costs no seconds."""
+    import time
+
+    loaded_phrases("")
+    began = time.process_time()
+    for part in ("a ", "it is very ", "approve x ", "nobody a b c ", "immer a ", "a.", "x", "aA"):
+        loaded_phrases((part * 500)[:500])
+
+    assert time.process_time() - began < 2.0

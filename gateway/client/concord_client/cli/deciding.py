@@ -307,12 +307,13 @@ def _terms(found: "Reviewed") -> dict[str, object]:
 
 def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:
     from concord_client.cli.page import show, text
-    from concord_client.cli.proposal_page import reviewed
+    from concord_client.cli.proposal_page import noted, reviewed
 
     show(*reviewed(found, proposal, words))
     show("", text("A consent signs:", "bold"))
     show(text(json.dumps(_terms(found), indent=2, ensure_ascii=False, sort_keys=True)))
     show(text("with slot, principal and a nonce; `concord approve` shows the very bytes.", "dim"))
+    show(*noted(found.document))
 
 
 def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from google.protobuf.message import Message
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _CHECKERS = {
-    "TEMPLATE": "nobody: they are the template's",
     "LEXICON": "the lexicon",
     "MODEL": "the lexicon and a language model",
     "MODEL_SILENT": "the lexicon alone: the language model gave no usable answer",
@@ -57,9 +56,10 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
 def reviewed(
     found: Reviewed, proposal: proposal_pb2.Proposal, words: Mapping[str, str]
 ) -> "list[RenderableType]":
-    """All that a revision says, then its bytes and the checks that they passed.
+    """All that a revision says but its note (`noted`), its bytes, and the checks that they passed.
 
-    `words`: item id to what the item says now, which the server tells and no digest covers.
+    `words`: item id to what the item says now, which the server tells and no digest covers. What an
+    item that is to be made will say stands in the bytes.
     """
     said = found.document
     framing = said["framing"]
@@ -79,9 +79,10 @@ def reviewed(
         ("undo", "not possible, whatever the words say" if said.get("irreversible") else ""),
         ("if approved", framing["if_approved"]),
         ("if rejected", framing["if_rejected"]),
-        ("words checked by", _CHECKERS[said["framing_check"]]),
     ]
-    items = table("Item", "Is", "Version", "Needs consent", "Says, as the server tells")
+    items = table(
+        "Item", "Is", "Version", "Needs consent", "Says, as the server tells; new: as is signed"
+    )
     for item in said["affected"]:
         items.add_row(
             text(item["id"]),
@@ -91,9 +92,9 @@ def reviewed(
             text(words.get(item["id"], "")),
         )
     after = [
-        (item["id"], item["statement_after"])
+        (item["id"] or "new", stated)
         for item in said["affected"]
-        if "statement_after" in item
+        if (stated := item.get("statement_after" if item["etag"] else "statement"))
     ]
     action = json.dumps(said["action"], indent=2, ensure_ascii=False, sort_keys=True)
     checks = [
@@ -108,6 +109,16 @@ def reviewed(
         *(text(action), ""),
         *(text("The stored bytes:", "bold"), text(found.canonical.decode()), "", fields(checks)),
     ]
+
+
+def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
+    """The note of a revision in quotes, as its proposer's, to stand last; nothing without one."""
+    if not said.get("note"):
+        return []
+    head = (
+        f"Note of the proposer {said['proposer']} (checked by {_CHECKERS[said['framing_check']]}):"
+    )
+    return ["", text(head, "bold"), text(f"\u201c{said['note']}\u201d")]
 
 
 def _cascaded(count: int) -> str:

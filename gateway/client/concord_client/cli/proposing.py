@@ -45,6 +45,13 @@ PropertyOption = Annotated[
     typer.Option("--property", metavar="NAME=VALUE", help="VALUE is JSON, else text."),
 ]
 ItemArgument = Annotated[str, typer.Argument(metavar="ID")]
+NoteOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TEXT",
+        help="What you add, up to 500 characters; shown last, quoted, as yours.",
+    ),
+]
 
 
 @app.callback(epilog=EPILOG)
@@ -59,17 +66,18 @@ def propose(
         ),
     ] = None,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Propose a change. Nothing happens before whoever must agree has signed it."""
     if ctx.invoked_subcommand is not None:
-        if action or space or as_json:
+        if action or space or note or as_json:
             raise typer.BadParameter("options stand after the command's name.")
         return
     if action is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(2)
-    _propose(ctx, space, as_json, lambda _: read(action))
+    _propose(ctx, space, as_json, note, lambda _: read(action))
 
 
 @app.command("set")
@@ -85,6 +93,7 @@ def set_(
     valid_until: ValidUntilOption = None,
     prop: PropertyOption = None,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """An edge: make it, or say more about the one of this triple."""
@@ -105,7 +114,7 @@ def set_(
         edge_type=edge_type_of(constitutive),
     )
     request = graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge)
-    _propose(ctx, space, as_json, lambda _: governed_pb2.GovernedAction(upsert_edge=request))
+    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(upsert_edge=request))
 
 
 @app.command("change")
@@ -116,6 +125,7 @@ def change(
     weight: WeightOption = None,
     prop: PropertyOption = None,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """An edge's weight or properties."""
@@ -141,7 +151,7 @@ def change(
         )
         return governed_pb2.GovernedAction(update_edge=request)
 
-    _propose(ctx, space, as_json, make)
+    _propose(ctx, space, as_json, note, make)
 
 
 @app.command("delete")
@@ -151,6 +161,7 @@ def delete(
     *,
     cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges go with it.")] = False,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """An edge or a node, to be deleted."""
@@ -167,7 +178,7 @@ def delete(
         request = graph_pb2.DeleteNodeRequest(**named, cascade=cascade)
         return governed_pb2.GovernedAction(delete_node=request)
 
-    _propose(ctx, space, as_json, make)
+    _propose(ctx, space, as_json, note, make)
 
 
 @app.command("rename")
@@ -175,7 +186,9 @@ def rename(
     ctx: typer.Context,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Its id or its name.")],
     name: Annotated[str, typer.Argument(help="Its name from then on.")],
+    *,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """A node that what defines the agent ends at."""
@@ -195,7 +208,7 @@ def rename(
         )
         return governed_pb2.GovernedAction(update_node=request)
 
-    _propose(ctx, space, as_json, make)
+    _propose(ctx, space, as_json, note, make)
 
 
 @app.command("add")
@@ -207,6 +220,7 @@ def add(
     kind: KindOption = None,
     constitutive: ConstitutiveOption = False,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """A new memory."""
@@ -220,7 +234,7 @@ def add(
         edge_type=edge_type_of(constitutive),
     )
     request = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    _propose(ctx, space, as_json, lambda _: governed_pb2.GovernedAction(add_memory=request))
+    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_memory=request))
 
 
 @app.command("update")
@@ -228,18 +242,28 @@ def update(
     ctx: typer.Context,
     item: ItemArgument,
     text: Annotated[str, typer.Argument(help="What it says from then on.")],
+    *,
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """What a memory says."""
     _propose(
-        ctx, space, as_json, lambda client: memory_update(client, item, "content", content=text)
+        ctx,
+        space,
+        as_json,
+        note,
+        lambda client: memory_update(client, item, "content", content=text),
     )
 
 
 @app.command("forget")
 def forget(
-    ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """A memory, to be forgotten."""
     from concord.graph.v1 import governed_pb2, memory_pb2
@@ -249,7 +273,7 @@ def forget(
         request = memory_pb2.ForgetMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
         return governed_pb2.GovernedAction(forget_memory=request)
 
-    _propose(ctx, space, as_json, make)
+    _propose(ctx, space, as_json, note, make)
 
 
 @app.command("erase")
@@ -259,6 +283,7 @@ def erase(
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """A memory, to be taken out for good: every version, in every store. Nothing undoes it."""
@@ -271,12 +296,16 @@ def erase(
         )
         return governed_pb2.GovernedAction(erase_memory=request)
 
-    _propose(ctx, space, as_json, make)
+    _propose(ctx, space, as_json, note, make)
 
 
 @app.command("restore")
 def restore(
-    ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """A forgotten memory, to come back."""
     from concord.graph.v1 import governed_pb2, memory_pb2
@@ -286,23 +315,31 @@ def restore(
         request = memory_pb2.RestoreMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
         return governed_pb2.GovernedAction(restore_memory=request)
 
-    _propose(ctx, space, as_json, make)
+    _propose(ctx, space, as_json, note, make)
 
 
 @app.command("promote")
 def promote(
-    ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """A memory or edge, to define the agent."""
-    _propose(ctx, space, as_json, lambda client: retyped(client, item, constitutive=True))
+    _propose(ctx, space, as_json, note, lambda client: retyped(client, item, constitutive=True))
 
 
 @app.command("demote")
 def demote(
-    ctx: typer.Context, item: ItemArgument, space: SpaceOption = None, as_json: JsonOption = False
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """A memory or edge, to define the agent no longer."""
-    _propose(ctx, space, as_json, lambda client: retyped(client, item, constitutive=False))
+    _propose(ctx, space, as_json, note, lambda client: retyped(client, item, constitutive=False))
 
 
 @app.command("link")
@@ -314,6 +351,7 @@ def link(
     *,
     context: Annotated[str, typer.Option(help="Why.")] = "",
     space: SpaceOption = None,
+    note: NoteOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Lineage between two memories or two edges."""
@@ -325,19 +363,19 @@ def link(
         raise typer.BadParameter(f"{relation!r} is none of {', '.join(LINEAGE)}.")
     request = lineage_request(newer, relation.upper(), older, context)
     request.request_id = salt()
-    _propose(ctx, space, as_json, lambda _: governed_pb2.GovernedAction(add_lineage=request))
+    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_lineage=request))
 
 
-def put_forward(at: Desk, action: "GovernedAction") -> None:
+def put_forward(at: Desk, action: "GovernedAction", note: str = "") -> None:
     """Makes the proposal and tells it."""
     from concord.governance.v1.proposal_pb2 import CreateProposalRequest
 
     from concord_client.cli.proposal_page import tell
 
-    reply = at.client.proposals.CreateProposal(CreateProposalRequest(action=action))
+    reply = at.client.proposals.CreateProposal(CreateProposalRequest(action=action, note=note))
     tell(at.session, reply, reply.proposal)
 
 
-def _propose(ctx: typer.Context, space: str | None, as_json: bool, make: Make) -> None:
+def _propose(ctx: typer.Context, space: str | None, as_json: bool, note: str, make: Make) -> None:
     with desk(Session.of(ctx, space, as_json)) as at:
-        put_forward(at, make(at.client))
+        put_forward(at, make(at.client), note)

@@ -76,7 +76,7 @@ def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", d
 def _show_all(at: Desk, proposal: "Proposal", found: "Reviewed") -> None:
     """All that would be signed: on standard error when standard output is for a machine."""
     from concord_client.cli.page import show
-    from concord_client.cli.proposal_page import reviewed
+    from concord_client.cli.proposal_page import noted, reviewed
 
     page = reviewed(found, proposal, at.words(found))
-    show(*page, on_error=at.session.as_json)
+    show(*page, *noted(found.document), on_error=at.session.as_json)

@@ -52,6 +52,8 @@ def as_json(revision: Revision) -> dict[str, Json]:
     }
     if revision.final:
         said["irreversible"] = True
+    if revision.note:
+        said["note"] = revision.note
     return said
 
 
@@ -90,14 +92,18 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         undo_of=document["undo_of"],
         taken_along=document["cascaded_count"],
         final=document.get("irreversible", False),
+        note=document.get("note", ""),
         canonical=canonical,
         digest=digest,
     )
 
 
+_WORDS = ("action", "framing", "note")
+
+
 def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stays of a document when its words are erased: who, when, which, digests."""
-    kept = {key: value for key, value in document.items() if key not in ("action", "framing")}
+    kept = {key: value for key, value in document.items() if key not in _WORDS}
     kept["affected"] = [
         {key: value for key, value in item.items() if not key.startswith("statement")}
         for item in document["affected"]

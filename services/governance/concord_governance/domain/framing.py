@@ -1,63 +1,65 @@
-"""The neutral words of a proposal (V3), written from its typed action alone."""
+"""The neutral words of a proposal (V3), written from its typed action alone.
+
+No text that a caller chose stands in them, neither an id nor a name: what an action touches is
+counted by kind. The items themselves stand beside the words, in the list that is signed with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from concord_governance.domain.exceptions import FramingViolation
-from concord_governance.domain.lexicon import is_quiet, violations
-from concord_governance.domain.proposals import Affected, Framing, Kind, Trigger
+from concord_governance.domain.loaded_phrases import loaded_phrases
+from concord_governance.domain.proposals import Affected, Framing, Kind
 
 LANGUAGES = ("en", "de")
-_SHOWN_ITEMS = 5
 
 _WORDS = {
     "en": {
-        "detected": "{trigger}: {proposer} proposed {kind}.",
-        "affected": "{count}: {items}.",
-        "items": ("No item", "1 item", "{n} items"),
-        "new": "a new item",
-        "loud": "an item whose id stands in the list",
-        "somebody": "the proposer",
-        "more": "and {n} more",
-        "along": "{n} more that need no consent go along",
+        "detected": "On request, {kind} was proposed.",
+        "affected": "{items}.",
+        "nothing": "no item",
+        "new": "{count} (new)",
+        "cascaded": "{items}; {n} more that need no consent go along",
         "if_approved": "After approval {kind} takes effect. It can be undone for {days} days.",
-        "if_final": "After approval {kind} takes effect. It cannot be undone.",
+        "if_irreversible": "After approval {kind} takes effect. It cannot be undone.",
         "if_rejected": "After rejection, or without an answer in {hours} hours, nothing changes.",
-        "summary": "Proposal: {kind}. It touches {count}.",
+        "summary": "Proposal: {kind}. It touches {items}.",
     },
     "de": {
-        "detected": "{trigger}: {proposer} hat {kind} vorgeschlagen.",
-        "affected": "{count}: {items}.",
-        "items": ("Kein Eintrag", "1 Eintrag", "{n} Einträge"),
-        "new": "ein neuer Eintrag",
-        "loud": "ein Eintrag, dessen Kennung in der Liste steht",
-        "somebody": "wer vorschlägt",
-        "more": "und {n} weitere",
-        "along": "{n} weitere ohne Zustimmungspflicht gehen mit",
+        "detected": "Auf Anfrage wurde {kind} vorgeschlagen.",
+        "affected": "{items}.",
+        "nothing": "kein Eintrag",
+        "new": "{count} (neu)",
+        "cascaded": "{items}; {n} weitere ohne Zustimmungspflicht gehen mit",
         "if_approved": "Nach Zustimmung wird {kind} wirksam. {days} Tage lang lässt sich das "
         "rückgängig machen.",
-        "if_final": "Nach Zustimmung wird {kind} wirksam. Das lässt sich nicht rückgängig machen.",
+        "if_irreversible": "Nach Zustimmung wird {kind} wirksam. Das lässt sich nicht rückgängig "
+        "machen.",
         "if_rejected": "Nach Ablehnung, oder ohne Antwort binnen {hours} Stunden, bleibt alles, "
         "wie es ist.",
-        "summary": "Vorschlag: {kind}. Betroffen: {count}.",
+        "summary": "Vorschlag: {kind}. Betroffen: {items}.",
     },
 }
 
-_TRIGGERS = {
+_ITEMS = {
     "en": {
-        Trigger.DISSONANCE: "A conflict was found",
-        Trigger.SESSION_END: "A session ended",
-        Trigger.MANUAL: "On request",
-        Trigger.PROACTIVE: "From what recurs in memory",
+        1: ("1 node", "{n} nodes"),
+        2: ("1 edge", "{n} edges"),
+        3: ("1 memory", "{n} memories"),
+        7: ("1 declared relation", "{n} declared relations"),
+        0: ("1 item", "{n} items"),
     },
     "de": {
-        Trigger.DISSONANCE: "Ein Widerspruch wurde gefunden",
-        Trigger.SESSION_END: "Eine Sitzung endete",
-        Trigger.MANUAL: "Auf Anfrage",
-        Trigger.PROACTIVE: "Aus dem, was im Gedächtnis wiederkehrt",
+        1: ("1 Knoten", "{n} Knoten"),
+        2: ("1 Kante", "{n} Kanten"),
+        3: ("1 Erinnerung", "{n} Erinnerungen"),
+        7: ("1 erklärte Relation", "{n} erklärte Relationen"),
+        0: ("1 Eintrag", "{n} Einträge"),
     },
 }
+"""How many items of a kind, by the contract's ItemKind; 0 for any other."""
 
 _KINDS = {
     "en": {
@@ -96,54 +98,34 @@ _KINDS = {
 def from_template(
     language: str,
     kind: Kind,
-    trigger: Trigger,
-    proposer: str,
     affected: Sequence[Affected],
     *,
-    taken_along: int = 0,
-    final: bool = False,
+    cascaded: int = 0,
+    irreversible: bool = False,
     days: int,
     hours: int,
 ) -> Framing:
-    """Return the words for an action; the same for the same action, whatever came before.
-
-    Ids and names that somebody chose are data in it: one that is not neutral is left to the list
-    of affected items, which is signed beside the words.
-    """
-    words = _WORDS[language]
-    named = {"kind": _KINDS[language][kind], "days": days, "hours": hours}
-    named["proposer"] = proposer if is_quiet(proposer) else str(words["somebody"])
-    named["trigger"] = _TRIGGERS[language][trigger]
-    named["count"] = _count(words["items"], len(affected))
-    named["items"] = _listed(language, affected)
-    if taken_along:
-        along = str(words["along"]).format(n=taken_along)
-        named["items"] = f"{named['items']}; {along}"
+    """Return the words for an action; the same for the same action, whatever came before."""
+    words, named = _WORDS[language], _KINDS[language][kind]
+    items = _counted(language, affected)
+    more = words["cascaded"].format(items=items, n=cascaded) if cascaded else items
+    effect = words["if_irreversible" if irreversible else "if_approved"]
     return Framing(
-        detected=str(words["detected"]).format(**named),
-        affected=str(words["affected"]).format(**named),
-        if_approved=str(words["if_final" if final else "if_approved"]).format(**named),
-        if_rejected=str(words["if_rejected"]).format(**named),
-        neutral_summary=str(words["summary"]).format(**named),
+        detected=words["detected"].format(kind=named),
+        affected=words["affected"].format(items=more[:1].upper() + more[1:]),
+        if_approved=effect.format(kind=named, days=days),
+        if_rejected=words["if_rejected"].format(hours=hours),
+        neutral_summary=words["summary"].format(kind=named, items=items),
     )
 
 
-def demand_neutral(framing: Framing) -> None:
-    """Refuse words that urge, judge, feel or prefer.
+def demand_neutral(note: str) -> None:
+    """Refuse a note with loaded phrases.
 
     Raises:
-        FramingViolation: names the words.
+        FramingViolation: names them.
     """
-    found = violations(
-        (
-            framing.detected,
-            framing.affected,
-            framing.if_approved,
-            framing.if_rejected,
-            framing.neutral_summary,
-        )
-    )
-    demand_none(found)
+    demand_none(loaded_phrases(note))
 
 
 def demand_none(words: Sequence[str]) -> None:
@@ -156,20 +138,11 @@ def demand_none(words: Sequence[str]) -> None:
         raise FramingViolation(words)
 
 
-def _count(forms: str | Sequence[str], number: int) -> str:
-    return forms[min(number, 2)].format(n=number)
-
-
-def _named(item: Affected, words: Mapping[str, str | Sequence[str]]) -> str:
-    if not item.etag:
-        return str(words["new"])
-    return item.id if is_quiet(item.id) else str(words["loud"])
-
-
-def _listed(language: str, affected: Sequence[Affected]) -> str:
-    words = _WORDS[language]
-    shown = [_named(item, words) for item in affected[:_SHOWN_ITEMS]]
-    hidden = len(affected) - len(shown)
-    if hidden > 0:
-        shown.append(str(words["more"]).format(n=hidden))
-    return ", ".join(shown) or "-"
+def _counted(language: str, affected: Sequence[Affected]) -> str:
+    words, forms = _WORDS[language], _ITEMS[language]
+    counts = Counter((item.kind if item.kind in forms else 0, not item.etag) for item in affected)
+    parts = []
+    for (kind, is_new), number in sorted(counts.items()):
+        count = forms[kind][number > 1].format(n=number)
+        parts.append(words["new"].format(count=count) if is_new else count)
+    return ", ".join(parts) or words["nothing"]

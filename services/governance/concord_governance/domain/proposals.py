@@ -65,7 +65,7 @@ class Kind(enum.IntEnum):
 
 
 class FramingCheck(enum.IntEnum):
-    """Who found a revision's words neutral; numbers as in the contract."""
+    """Who found a proposer's note neutral; numbers as in the contract."""
 
     TEMPLATE = 1
     LEXICON = 2
@@ -94,7 +94,7 @@ class Affected:
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """Why, in neutral words (V3)."""
+    """What is to be done and what follows, in the template's words (V3)."""
 
     detected: str
     affected: str
@@ -124,6 +124,8 @@ class Revision:
     policy_digest: str
     create_time: int
     expire_time: int
+    note: str = ""
+    """What the proposer adds, in words of its own."""
     undo_of: str = ""
     taken_along: int = 0
     """How many items the action takes along that need no consent: no paper names them."""

@@ -13,7 +13,6 @@ from grpc import StatusCode
 
 from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.entries import Action, Actor
-from concord_governance.domain.proposals import Framing, Trigger
 from concord_governance.ports import EntryFilter
 from concord_governance.usecases.desk import Asker, Request
 from concord_governance.usecases.proposing import Draft
@@ -47,21 +46,11 @@ def draft(
             "ERROR_REASON_FIELD_INVALID",
             "The action has no JSON form.",
         ) from None
-    words = message.framing
     return Draft(
         action=action,
         action_digest=digest,
-        trigger=Trigger(getattr(message, "trigger", 0) or Trigger.MANUAL),
-        language=getattr(message, "language", "") or "en",
-        framing=Framing(
-            words.detected,
-            words.affected,
-            words.if_approved,
-            words.if_rejected,
-            words.neutral_summary,
-        )
-        if message.HasField("framing")
-        else None,
+        note=message.note.strip(),
+        language=message.language or "en",
     )
 
 

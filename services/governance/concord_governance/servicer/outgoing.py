@@ -77,7 +77,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
 
 def _fill_words(reply: proposal_pb2.Proposal, found: Proposal) -> None:
     words = found.newest.framing
-    ParseDict(dict(found.newest.action), governed_pb2.GovernedAction())
+    reply.note = found.newest.note
     reply.action.CopyFrom(ParseDict(dict(found.newest.action), governed_pb2.GovernedAction()))
     reply.framing.CopyFrom(
         proposal_pb2.Framing(

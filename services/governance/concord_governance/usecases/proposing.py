@@ -31,7 +31,6 @@ from concord_governance.domain.exceptions import (
 from concord_governance.domain.proposals import (
     OPEN,
     Affected,
-    Framing,
     FramingCheck,
     Json,
     Kind,
@@ -64,12 +63,11 @@ _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What somebody proposes. Without `framing` the words come from the template."""
+    """What somebody proposes, and what they add in their own words."""
 
     action: Mapping[str, Json]
     action_digest: str
-    trigger: Trigger = Trigger.MANUAL
-    framing: Framing | None = None
+    note: str = ""
     language: str = "en"
     undo_of: str = ""
 
@@ -252,17 +250,17 @@ class Proposing:
     async def _judged(
         self, asker: Asker, request: Request, draft: Draft, proposal_id: str
     ) -> FramingCheck:
-        """Ask the judge about words that the lexicon let pass, and say who checked them.
+        """Ask the judge about a note that the lexicon let pass, and say who checked it.
 
         Its silence refuses nothing and hides nothing: what both parties sign says that the lexicon
         was alone.
         """
-        if draft.framing is None:
+        if not draft.note:
             return FramingCheck.TEMPLATE
         if self._judge is None:
             return FramingCheck.LEXICON
         try:
-            words = await self._judge.violations(draft.framing)
+            words = await self._judge.violations(draft.note)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
         await self._desk.check(asker, request, lambda: framing.demand_none(words), proposal_id)
@@ -272,8 +270,7 @@ class Proposing:
         if actions.kind_of(draft.action) == Kind.UNDO and not draft.undo_of:
             raise UndoImpossible("an undo names the proposal that it undoes: UndoModification")
         actions.demand_allowed(draft.action)
-        if draft.framing is not None:
-            framing.demand_neutral(draft.framing)
+        framing.demand_neutral(draft.note)
 
     def _revision(
         self,
@@ -289,14 +286,12 @@ class Proposing:
         kind, affected = actions.kind_of(draft.action), prepared.found.affected
         final = prepared.found.final or kind in actions.FINAL
         both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
-        words = draft.framing or framing.from_template(
+        words = framing.from_template(
             draft.language,
             kind,
-            draft.trigger,
-            asker.principal,
             tuple(item for item in affected if not item.rests_on),
-            taken_along=prepared.found.taken_along,
-            final=final,
+            cascaded=prepared.found.taken_along,
+            irreversible=final,
             days=self._settings.undo_retention_days,
             hours=self._settings.approval_timeout_hours,
         )
@@ -306,7 +301,7 @@ class Proposing:
             number=number,
             revision=revision,
             proposer=asker.principal,
-            trigger=draft.trigger,
+            trigger=Trigger.MANUAL,
             kind=kind,
             level=Level.BILATERAL if both else Level.AGENT,
             action=draft.action,
@@ -314,6 +309,7 @@ class Proposing:
             affected=affected,
             framing=words,
             framing_check=prepared.framing_check,
+            note=draft.note,
             policy_digest=self.policy_digest,
             create_time=now,
             expire_time=now + self._settings.approval_timeout_hours * HOUR,

@@ -213,7 +213,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NOT_PROPOSER: _ErrorReason.ValueType  # 60
     """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
     ERROR_REASON_FRAMING_VIOLATION: _ErrorReason.ValueType  # 61
-    """A proposal's words urge, judge, feel or prefer. INVALID_ARGUMENT. Metadata: "words", by comma.
+    """A proposer's note urges, judges, flatters, frightens or feels. INVALID_ARGUMENT. Metadata: "words", by
+    comma.
     Example: "we should delete this immediately".
     """
     ERROR_REASON_SAFEGUARD_VIOLATION: _ErrorReason.ValueType  # 62
@@ -460,7 +461,8 @@ Example: a consent that comes between the decision to change a key and the chang
 ERROR_REASON_NOT_PROPOSER: ErrorReason.ValueType  # 60
 """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
 ERROR_REASON_FRAMING_VIOLATION: ErrorReason.ValueType  # 61
-"""A proposal's words urge, judge, feel or prefer. INVALID_ARGUMENT. Metadata: "words", by comma.
+"""A proposer's note urges, judges, flatters, frightens or feels. INVALID_ARGUMENT. Metadata: "words", by
+comma.
 Example: "we should delete this immediately".
 """
 ERROR_REASON_SAFEGUARD_VIOLATION: ErrorReason.ValueType  # 62

@@ -116,7 +116,7 @@ class _ProposalTriggerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Propo
     """The system suggests it."""
 
 class ProposalTrigger(_ProposalTrigger, metaclass=_ProposalTriggerEnumTypeWrapper):
-    """What caused a proposal."""
+    """What caused a proposal. It follows from who proposes: what a caller asks for is MANUAL."""
 
 PROPOSAL_TRIGGER_UNSPECIFIED: ProposalTrigger.ValueType  # 0
 """Never sent."""
@@ -139,27 +139,27 @@ class _FramingCheckEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FramingC
     FRAMING_CHECK_UNSPECIFIED: _FramingCheck.ValueType  # 0
     """Never sent."""
     FRAMING_CHECK_TEMPLATE: _FramingCheck.ValueType  # 1
-    """They are the template's own."""
+    """There is no note: all words are the template's own."""
     FRAMING_CHECK_LEXICON: _FramingCheck.ValueType  # 2
     """The lexicon; no language model is configured."""
     FRAMING_CHECK_MODEL: _FramingCheck.ValueType  # 3
     """The lexicon, and then a language model."""
     FRAMING_CHECK_MODEL_SILENT: _FramingCheck.ValueType  # 4
-    """The lexicon alone: the language model gave no usable answer. Look at the words closely."""
+    """The lexicon alone: the language model gave no usable answer. Look at the note closely."""
 
 class FramingCheck(_FramingCheck, metaclass=_FramingCheckEnumTypeWrapper):
-    """Who found a proposal's words neutral."""
+    """Who found a proposer's note neutral."""
 
 FRAMING_CHECK_UNSPECIFIED: FramingCheck.ValueType  # 0
 """Never sent."""
 FRAMING_CHECK_TEMPLATE: FramingCheck.ValueType  # 1
-"""They are the template's own."""
+"""There is no note: all words are the template's own."""
 FRAMING_CHECK_LEXICON: FramingCheck.ValueType  # 2
 """The lexicon; no language model is configured."""
 FRAMING_CHECK_MODEL: FramingCheck.ValueType  # 3
 """The lexicon, and then a language model."""
 FRAMING_CHECK_MODEL_SILENT: FramingCheck.ValueType  # 4
-"""The lexicon alone: the language model gave no usable answer. Look at the words closely."""
+"""The lexicon alone: the language model gave no usable answer. Look at the note closely."""
 Global___FramingCheck: _TypeAlias = FramingCheck  # noqa: Y015
 
 class _ProposalKind:
@@ -232,7 +232,9 @@ Global___ProposalKind: _TypeAlias = ProposalKind  # noqa: Y015
 
 @_typing.final
 class Framing(_message.Message):
-    """Why, in neutral words: what was found and what follows, without advice, urgency or feeling."""
+    """What is to be done and what follows from it, in words that come from the typed action alone: no text
+    that a caller chose stands in them.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -242,9 +244,9 @@ class Framing(_message.Message):
     IF_REJECTED_FIELD_NUMBER: _builtins.int
     NEUTRAL_SUMMARY_FIELD_NUMBER: _builtins.int
     detected: _builtins.str
-    """What was noticed."""
+    """What was proposed, and why."""
     affected: _builtins.str
-    """What it touches."""
+    """What it touches: how many items of which kind. `Proposal.affected` lists them."""
     if_approved: _builtins.str
     """What is so afterwards if it is approved."""
     if_rejected: _builtins.str
@@ -397,6 +399,7 @@ class Proposal(_message.Message):
     CASCADED_COUNT_FIELD_NUMBER: _builtins.int
     FAILED_CHECK_FIELD_NUMBER: _builtins.int
     IRREVERSIBLE_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -432,7 +435,7 @@ class Proposal(_message.Message):
     undone_by: _builtins.str
     """The proposal that undid this one; empty otherwise."""
     framing_check: Global___FramingCheck.ValueType
-    """Who found the words neutral."""
+    """Who found the note neutral."""
     cascaded_count: _builtins.int
     """To how many other items the action cascades, as it was when the revision was made: they need no
     consent and the action does not name them, such as the descriptive edges of a node that is deleted.
@@ -445,13 +448,17 @@ class Proposal(_message.Message):
     """True when it cannot be undone once it has taken effect: it erases, changes a key, or cascades to more
     items than an undo can bring back (4,000). Stands in the signed bytes and in the template's words.
     """
+    note: _builtins.str
+    """What the proposer adds, in words of its own: to be shown last, in quotes, as the proposer's. Stands in
+    the signed bytes. Empty for nothing, and once the words were erased.
+    """
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """What is to be done; absent once its words were erased."""
 
     @_builtins.property
     def framing(self) -> Global___Framing:
-        """Why, in neutral words."""
+        """What it is about, in the template's words."""
 
     @_builtins.property
     def affected(self) -> _containers.RepeatedCompositeFieldContainer[Global___AffectedItem]:
@@ -513,10 +520,11 @@ class Proposal(_message.Message):
         cascaded_count: _builtins.int = ...,
         failed_check: _builtins.str = ...,
         irreversible: _builtins.bool = ...,
+        note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -530,25 +538,21 @@ class CreateProposalRequest(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
-    FRAMING_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
-    TRIGGER_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
+    note: _builtins.str
+    """What the proposer adds in words of its own, 1 to 500 characters; empty for nothing. Words that urge,
+    judge, flatter, frighten or feel are refused with ERROR_REASON_FRAMING_VIOLATION. Nothing else that a
+    caller writes is searched for such words: not the action, not its items.
+    """
     language: _builtins.str
     """Language of the template's words: "en" or "de"; "en" when empty."""
-    trigger: Global___ProposalTrigger.ValueType
-    """What caused it; MANUAL when unspecified."""
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """What to do: one write request, exactly as it would be sent. Its own `request_id` is random, at least
         22 characters: it is the salt of the digests that outlive an erased action.
-        """
-
-    @_builtins.property
-    def framing(self) -> Global___Framing:
-        """Why. Absent: from the template of the action. Words that urge, judge or feel are refused with
-        ERROR_REASON_FRAMING_VIOLATION.
         """
 
     def __init__(
@@ -556,13 +560,12 @@ class CreateProposalRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         action: _governed_pb2.GovernedAction | None = ...,
-        framing: Global___Framing | None = ...,
+        note: _builtins.str = ...,
         language: _builtins.str = ...,
-        trigger: Global___ProposalTrigger.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "framing", b"framing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "framing", b"framing", "language", b"language", "request_id", b"request_id", "trigger", b"trigger"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "language", b"language", "note", b"note", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -602,23 +605,25 @@ class ReviseProposalRequest(_message.Message):
     PROPOSAL_ID_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
-    FRAMING_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     proposal_id: _builtins.str
     """Which proposal."""
     revision: _builtins.int
     """The revision that this one replaces; another than the newest is ABORTED."""
+    note: _builtins.str
+    """What the proposer adds in words of its own, 1 to 500 characters; empty for nothing. Words that urge,
+    judge, flatter, frighten or feel are refused with ERROR_REASON_FRAMING_VIOLATION. Nothing else that a
+    caller writes is searched for such words: not the action, not its items.
+    """
+    language: _builtins.str
+    """Language of the template's words: "en" or "de"; "en" when empty."""
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """What to do: one write request, exactly as it would be sent. Its own `request_id` is random, at least
         22 characters: it is the salt of the digests that outlive an erased action.
-        """
-
-    @_builtins.property
-    def framing(self) -> Global___Framing:
-        """Why. Absent: from the template of the action. Words that urge, judge or feel are refused with
-        ERROR_REASON_FRAMING_VIOLATION.
         """
 
     def __init__(
@@ -628,11 +633,12 @@ class ReviseProposalRequest(_message.Message):
         proposal_id: _builtins.str = ...,
         revision: _builtins.int = ...,
         action: _governed_pb2.GovernedAction | None = ...,
-        framing: Global___Framing | None = ...,
+        note: _builtins.str = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "framing", b"framing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "framing", b"framing", "proposal_id", b"proposal_id", "request_id", b"request_id", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "language", b"language", "note", b"note", "proposal_id", b"proposal_id", "request_id", b"request_id", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

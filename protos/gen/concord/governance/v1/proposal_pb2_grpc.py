@@ -124,7 +124,7 @@ class ProposalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReviseProposal(self, request, context):
-        """Replaces a pending proposal's action or reasoning by its proposer: a new revision. Earlier consents
+        """Replaces a pending proposal's action or note by its proposer: a new revision. Earlier consents
         are void, and the time to answer begins anew.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -49,7 +49,7 @@ class ProposalServiceStub:
     answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
     """
     ReviseProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.ReviseProposalRequest, _proposal_pb2.ReviseProposalResponse]
-    """Replaces a pending proposal's action or reasoning by its proposer: a new revision. Earlier consents
+    """Replaces a pending proposal's action or note by its proposer: a new revision. Earlier consents
     are void, and the time to answer begins anew.
     """
     GetProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.GetProposalRequest, _proposal_pb2.GetProposalResponse]
@@ -101,7 +101,7 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
     """
     ReviseProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.ReviseProposalRequest, _proposal_pb2.ReviseProposalResponse]  # type: ignore[assignment]
-    """Replaces a pending proposal's action or reasoning by its proposer: a new revision. Earlier consents
+    """Replaces a pending proposal's action or note by its proposer: a new revision. Earlier consents
     are void, and the time to answer begins anew.
     """
     GetProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.GetProposalRequest, _proposal_pb2.GetProposalResponse]  # type: ignore[assignment]
@@ -162,7 +162,7 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _proposal_pb2.ReviseProposalRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_pb2.ReviseProposalResponse, _abc.Awaitable[_proposal_pb2.ReviseProposalResponse]]:
-        """Replaces a pending proposal's action or reasoning by its proposer: a new revision. Earlier consents
+        """Replaces a pending proposal's action or note by its proposer: a new revision. Earlier consents
         are void, and the time to answer begins anew.
         """
 

@@ -1,15 +1,13 @@
 """The framing judge over a model behind an OpenAI-compatible endpoint.
 
-The words to judge travel as data, and the answer can be a label and nothing else: neutral, or the
-words that are not, each of which must stand in the text. What a text tells the model to say can at
+The note to judge travels as data, and the answer can be a label and nothing else: neutral, or the
+words that are not, each of which must stand in the note. What a text tells the model to say can at
 most lose this second check: the lexicon was asked before, and decides alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
 from importlib import resources
 from typing import Annotated, Any, Literal
 
@@ -23,10 +21,9 @@ from concord_chassis.model_endpoint import (
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord_governance.domain.exceptions import JudgeUnavailable
-from concord_governance.domain.lexicon import plain
-from concord_governance.domain.proposals import Framing
+from concord_governance.domain.spelling import plain
 
-PROMPT = "neutral.v1.md"
+PROMPT = "neutral.v2.md"
 MOST_TOKENS = 400
 
 _Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -67,20 +64,19 @@ class OpenAiFraming:
         self._model = model
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
 
-    async def violations(self, framing: Framing) -> tuple[str, ...]:
+    async def violations(self, note: str) -> tuple[str, ...]:
         """Return the words that are not neutral, as the lexicon compares them.
 
         Raises:
             JudgeUnavailable: there was no usable answer.
         """
-        words = asdict(framing)
 
         async def call(client: openai.AsyncOpenAI) -> Any:
             return await client.chat.completions.with_raw_response.create(
                 model=self._model,
                 messages=[
                     {"role": "system", "content": self._prompt},
-                    {"role": "user", "content": json.dumps(words, ensure_ascii=False)},
+                    {"role": "user", "content": json.dumps({"note": note}, ensure_ascii=False)},
                 ],
                 response_format={"type": "json_schema", "json_schema": _SCHEMA},
                 temperature=0,
@@ -88,7 +84,7 @@ class OpenAiFraming:
             )
 
         try:
-            return await self._endpoint.ask(call, lambda body: _read(body, words))
+            return await self._endpoint.ask(call, lambda body: _read(body, note))
         except (EndpointUnavailable, EndpointRefused) as error:
             raise JudgeUnavailable(str(error)) from error
 
@@ -112,7 +108,7 @@ _SCHEMA: Any = {
 }
 
 
-def _read(body: bytes, words: Mapping[str, str]) -> tuple[str, ...]:
+def _read(body: bytes, note: str) -> tuple[str, ...]:
     """Read a verdict. Its words are held against the text: none but the text's own are told."""
     try:
         message = _Completion.model_validate_json(body).choices[0].message
@@ -124,7 +120,7 @@ def _read(body: bytes, words: Mapping[str, str]) -> tuple[str, ...]:
         raise BadReply("it refuses to judge")
     if verdict.neutral == bool(verdict.words):
         raise BadReply("its verdict contradicts itself")
-    text = plain("\n".join(words.values()))
+    text = plain(note)
     found = [plain(word).strip() for word in verdict.words]
     if not all(word and word in text for word in found):
         raise BadReply("its verdict names words that the text does not have")
