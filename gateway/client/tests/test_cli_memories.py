@@ -29,6 +29,18 @@ def test_add_tells_the_id_and_get_shows_the_text(concord: Commands, unique: Uniq
     assert memory_id in shown
 
 
+def test_add_tells_of_a_ghost_that_it_made(concord: Commands, unique: Unique) -> None:
+    """W4 G13 A misspelt id is named, with what the link waits for; one that is there is not."""
+    there, typo = unique("there"), unique("typo")
+    concord.done("add", f"Tea is at four. {there}", "--id", there)
+
+    told = concord.done("add", f"No tea. {typo}", "--supersedes", there, "--amends", typo)
+    again = concord.done("add", f"No tea at all. {typo}", "--supersedes", there)
+
+    assert f"There is no memory {typo} yet" in " ".join(told.split())
+    assert f"no memory {there}" not in told + again
+
+
 def test_add_takes_every_option(concord: Commands, unique: Unique) -> None:
     """W4 M1 Each option of `add` reaches the stored memory."""
     own = unique("office")

@@ -10,12 +10,16 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from concord_client.cli.running import typed_as
+from concord_client.cli.testing import Commands
 from concord_embedded.testing import COMMAND, Spawned, clean_environ
 
 Unique = Callable[[str], str]
@@ -178,6 +182,28 @@ def test_not_running_says_what_to_do(tmp_path: Path) -> None:
         assert "`concord up`" in told.stderr
         assert len(told.stderr.splitlines()) == 1
     assert gone.stderr.startswith("ERROR_REASON_UNAVAILABLE: ")
+
+
+@contextmanager
+def another_program() -> Iterator[str]:
+    """Where an HTTP server of somebody else's listens."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+def test_an_http_address_is_told_from_one_where_nothing_runs(system: Spawned) -> None:
+    """W4 Neither Concord's own HTTP address nor another program's: it answers, but not gRPC."""
+    with another_program() as other:
+        for url in (system.http_url, other):
+            told = Commands(system.environ | {"CONCORD_URL": url})("get", "x")
+
+            assert told.exit_code == 1
+            assert "ERROR_REASON_UNAVAILABLE: What answers there does not speak" in told.stderr
+            assert "Start it" not in told.stderr
 
 
 def test_a_wrong_key_is_told(system: Spawned) -> None:

@@ -9,6 +9,10 @@ from pydantic import BaseModel, ValidationError
 M = TypeVar("M", bound=BaseModel)
 
 
+UNKNOWN_NAME = "unknown_name"
+"""A `PydanticCustomError` of this type, with "unknown" and "known", says that a mapping names what
+it cannot: names are the operator's own words, never secrets, and are told."""
+
 _DEMANDS = {
     "literal_error": "it must be {expected}",
     "int_parsing": "it must be a whole number",
@@ -18,6 +22,7 @@ _DEMANDS = {
     "greater_than_equal": "it must be at least {ge}",
     "less_than": "it must be less than {lt}",
     "less_than_equal": "it must be at most {le}",
+    UNKNOWN_NAME: "it has no {unknown}; it may name {known}",
 }
 """What a setting must be, by the name of the error: words of its type, never of its value."""
 

@@ -5,7 +5,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from concord_chassis.config import UNKNOWN_NAME
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.signals import Weights
@@ -49,6 +51,16 @@ class IndexConfig(BaseModel):
     thresholds: Mapping[str, float] = Field(default_factory=dict)
     """Thresholds of the confidence bands and rules by name, over the defaults (spec S5)."""
 
+    @field_validator("weights")
+    @classmethod
+    def _of_signals(cls, value: Mapping[str, float]) -> Mapping[str, float]:
+        return _named_as(Weights, value)
+
+    @field_validator("thresholds")
+    @classmethod
+    def _of_thresholds(cls, value: Mapping[str, float]) -> Mapping[str, float]:
+        return _named_as(Thresholds, value)
+
     @model_validator(mode="after")
     def _consistent(self) -> "IndexConfig":
         self.formula()
@@ -60,13 +72,20 @@ class IndexConfig(BaseModel):
 
     def formula(self) -> Formula:
         """The weights and thresholds in force."""
-        for given, known in ((self.weights, Weights), (self.thresholds, Thresholds)):
-            if strangers := given.keys() - {field.name for field in fields(known)}:
-                raise ValueError(f"no such setting: {', '.join(sorted(strangers))}")
         try:
             return Formula(Weights(**self.weights), Thresholds(**self.thresholds))
         except SettingsInvalid as error:
             raise ValueError(str(error)) from error
+
+
+def _named_as(
+    known: type[Weights] | type[Thresholds], value: Mapping[str, float]
+) -> Mapping[str, float]:
+    names = [field.name for field in fields(known)]
+    if strangers := sorted(value.keys() - set(names)):
+        told = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
+        raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", told)
+    return value
 
 
 class SearchConfig(IndexConfig):

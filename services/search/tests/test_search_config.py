@@ -1,5 +1,6 @@
 """Settings: read from a mapping, validated at start, each of them used."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,18 @@ def test_weights_and_thresholds_are_settings() -> None:
     assert (formula.weights.lexical, formula.weights.context) == (0.5, 0.0)
     assert formula.weights.vector_similarity == Weights().vector_similarity
     assert formula.thresholds.band_high == 0.7
+
+
+@pytest.mark.parametrize(("setting", "known"), [("WEIGHTS", Weights), ("THRESHOLDS", Thresholds)])
+def test_an_unknown_signal_is_named(setting: str, known: type) -> None:
+    """S3, S5 A misspelt name is told, with those that there are: it contradicts nothing."""
+    with pytest.raises(ConfigError) as caught:
+        read(**{f"SEARCH_{setting}": "charm=1,nonsense=1"})
+
+    names = ", ".join(field.name for field in fields(known))
+    assert str(caught.value) == (
+        f"SEARCH_{setting} is not valid: it has no charm, nonsense; it may name {names}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,13 @@ def complaint(error: Exception) -> str:
 
 
 def _complaint(error: Exception) -> str:
-    from concord_client.refusal import Refused, Unreachable
+    from concord_client.refusal import NotGrpc, Refused, Unreachable
 
+    if isinstance(error, NotGrpc):
+        return (
+            f"{error.reason}: What answers there does not speak gRPC ({error.message}). Set "
+            "CONCORD_URL to Concord's gRPC address, as `concord up` tells it: HTTP has another."
+        )
     if isinstance(error, Unreachable):
         return (
             f"{error.reason}: Concord does not answer ({error.message}). "

@@ -115,10 +115,25 @@ def add(
     with session.client() as client:
         reply = client.memory.AddMemory(AddMemoryRequest(memory=memory))
         settle(client, reply.token)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _tell_added(reply)
+        if session.as_json:
+            session.reply(reply)
+        else:
+            _tell_added(reply)
+            _tell_ghosts(client, {target for each in links.values() for target in each or ()})
+
+
+def _tell_ghosts(client: "Client", targets: set[str]) -> None:
+    """Say which of the memories that were named are not there, such as a misspelt one."""
+    from concord.graph.v1.memory_pb2 import GetMemoryRequest
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
+
+    from concord_client.cli.page import show, text
+
+    for target in sorted(targets):
+        found = client.memory.GetMemory(GetMemoryRequest(id=target, peek=True))
+        if found.status == LOOKUP_STATUS_NOT_FOUND:
+            told = f"There is no memory {target} yet: the link waits for one of this id."
+            show(text(told, "yellow"))
 
 
 def stated_sources(speaker: str | None, derived_from: list[str] | None) -> "list[Source]":
