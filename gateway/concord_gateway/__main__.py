@@ -8,7 +8,6 @@ from concord_chassis.config import ConfigError
 from concord_chassis.server import BindError, serve_until_signal
 
 from concord_gateway import bootstrap, config
-from concord_gateway.credentials import KeysFileError
 from concord_gateway.issuer import IssuerKeyError
 from concord_gateway.routes import NoUpstreamError
 from concord_gateway.tls import TlsRefused
@@ -25,7 +24,6 @@ _SENTENCES = (
     BindError,
     ConfigError,
     IssuerKeyError,
-    KeysFileError,
     NoUpstreamError,
     TlsRefused,
 )

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import grpc
 from concord_chassis.failure import Failure
-from concord_chassis.identity import Caller, TokenIssuer, invalid_credential
+from concord_chassis.identity import TokenIssuer, invalid_credential
 
-from concord_gateway.credentials import Keyring, KeysFileError, digest_of
+from concord_gateway.callers import ApiKey, Callers, GovernanceSilent, Refusal
+from concord_gateway.credentials import presented_digest
 
 AUTHORIZATION = "authorization"
 RENEW_BEFORE = 60.0
@@ -36,39 +37,40 @@ _HOP_BY_HOP_PREFIXES = ("grpc-", "proxy-", ":")
 
 
 class Tokens:
-    """One token per caller, minted anew `RENEW_BEFORE` seconds before it expires."""
+    """One token per key, minted anew `RENEW_BEFORE` seconds before it expires."""
 
     def __init__(
         self, issuer: TokenIssuer, ttl: float, *, now: Callable[[], float] = time.time
     ) -> None:
         """`ttl`: a token's life in seconds, more than `RENEW_BEFORE`."""
         self._issuer, self._ttl, self._now = issuer, ttl, now
-        self._minted: dict[Caller, tuple[str, float]] = {}
+        self._minted: dict[ApiKey, tuple[str, float]] = {}
 
     @property
     def cached(self) -> int:
-        """How many callers' tokens are kept; at most `MAX_CACHED`."""
+        """How many keys' tokens are kept; at most `MAX_CACHED`."""
         return len(self._minted)
 
-    def authorization(self, caller: Caller) -> str:
-        """The `authorization` value that names `caller` to the services."""
-        value, renew_at = self._minted.get(caller, ("", 0.0))
-        if self._now() < renew_at:
+    def authorization(self, key: ApiKey) -> str:
+        """The `authorization` value that names the key's caller; it does not outlive the key."""
+        value, renew_at = self._minted.get(key, ("", 0.0))
+        now = self._now()
+        if now < renew_at:
             return value
-        renew_at = self._now() + self._ttl - RENEW_BEFORE
-        value = f"Bearer {self._issuer.mint(caller, self._ttl)}"
+        left = float("inf") if key.expires_at is None else key.expires_at - now
+        value = f"Bearer {self._issuer.mint(key.caller, min(self._ttl, left))}"
         while len(self._minted) >= MAX_CACHED:
             del self._minted[next(iter(self._minted))]
-        self._minted[caller] = (value, renew_at)
+        self._minted[key] = (value, now + min(self._ttl - RENEW_BEFORE, left))
         return value
 
 
 @dataclass(frozen=True)
 class Admitted:
-    """A caller who was let in."""
+    """A call that was let in."""
 
     key: str
-    """The digest of the caller's key: what is counted for each key is counted by it."""
+    """The public id of the caller's key: what is counted for each key is counted by it."""
     authorization: str
     """The `authorization` value to go on with."""
 
@@ -76,27 +78,37 @@ class Admitted:
 class Gate:
     """Turns what a caller presents into what the services trust."""
 
-    def __init__(self, keyring: Keyring, tokens: Tokens) -> None:
-        self._keyring, self._tokens = keyring, tokens
+    def __init__(self, callers: Callers, tokens: Tokens) -> None:
+        self._callers, self._tokens = callers, tokens
 
-    def admit(self, authorization: str | None) -> Admitted:
-        """Who calls.
+    async def admit(self, authorization: str | None) -> Admitted:
+        """Lets a call in by its `authorization` value.
 
-        Raises `Failure`: UNAUTHENTICATED without a key of ours, UNAVAILABLE while the keys file
-        cannot be used.
+        Raises `Failure`: UNAUTHENTICATED without a key that opens (CREDENTIAL_INVALID,
+        CREDENTIAL_EXPIRED), UNAVAILABLE while governance does not say whether it does.
         """
+        if authorization is None:
+            raise invalid_credential("Send an API key: `authorization: Bearer ck_...`.")
+        digest = presented_digest(authorization)
+        if digest is None:
+            raise invalid_credential("This is no API key: `authorization: Bearer ck_...`.")
         try:
-            caller = self._keyring.authenticate(authorization)
-        except KeysFileError as error:
+            key = await self._callers.holder(digest)
+        except GovernanceSilent as error:
             raise Failure(
                 grpc.StatusCode.UNAVAILABLE,
                 "ERROR_REASON_UNAVAILABLE",
                 "The gateway cannot check keys at the moment.",
             ) from error
-        if authorization is None or caller is None:
-            raise invalid_credential("Send an API key: `authorization: Bearer ck_...`.")
-        _, _, key = authorization.partition(" ")
-        return Admitted(digest_of(key), self._tokens.authorization(caller))
+        if key is Refusal.EXPIRED:
+            raise Failure(
+                grpc.StatusCode.UNAUTHENTICATED,
+                "ERROR_REASON_CREDENTIAL_EXPIRED",
+                "This API key has expired.",
+            )
+        if not isinstance(key, ApiKey):
+            raise invalid_credential("This API key opens nothing here: unknown, or revoked.")
+        return Admitted(key.id, self._tokens.authorization(key))
 
 
 def onward(

@@ -14,8 +14,10 @@ from prometheus_client import CollectorRegistry
 from concord_gateway import addresses, contracts, issuer, tls
 from concord_gateway import routes as routing
 from concord_gateway.admission import Gate, Tokens
+from concord_gateway.callers import Callers
 from concord_gateway.config import Config
-from concord_gateway.credentials import Keyring
+from concord_gateway.governance import SERVICE as GOVERNANCE
+from concord_gateway.governance import Governance
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.grpc.server import GrpcServer
@@ -38,17 +40,16 @@ def build(
 ) -> "Gateway":
     """A gateway that is ready to start. Reads the key files, opens no socket.
 
-    `services` are those of the contracts unless given. Raises `KeysFileError`, `IssuerKeyError`,
-    `NoUpstreamError`, `TlsRefused`.
+    `services` are those of the contracts unless given. Raises `IssuerKeyError`, `NoUpstreamError`,
+    `TlsRefused`.
     """
     offered = contracts.services() if services is None else tuple(services)
     prefixes = {prefix: prefix for prefix in config.upstreams}
-    for service in offered:
-        routing.longest_prefix(service.full_name, prefixes)
+    for name in (GOVERNANCE, *(service.full_name for service in offered)):
+        routing.longest_prefix(name, prefixes)
     return Gateway(
         config,
         services=offered,
-        keyring=Keyring(config.keys_file),
         issuer=issuer.read(config.issuer_key_file, config.issuer_name),
         observation=Observation(
             CollectorRegistry() if registry is None else registry,
@@ -75,15 +76,13 @@ class Gateway:
         config: Config,
         *,
         services: Sequence[ServiceDescriptor],
-        keyring: Keyring,
         issuer: TokenIssuer,
         observation: Observation,
     ) -> None:
         self.grpc_port = 0
         self.http_port = 0
         self._config, self._services = config, services
-        self._keyring = keyring
-        self._gate = Gate(keyring, Tokens(issuer, config.token_ttl))
+        self._issuer = issuer
         self._in_flight = InFlight(config.in_flight)
         self._observation = observation
         self._tls = tls.of(config)
@@ -95,12 +94,20 @@ class Gateway:
         Raises `PortInUse` or another `BindError`, and then leaves nothing open.
         """
         async with AsyncExitStack() as undo:
-            routes = routing.table(self._services, self._channels(undo))
+            upstreams = self._channels(undo)
+            routes = routing.table(self._services, upstreams)
+            governance = routing.longest_prefix(GOVERNANCE, upstreams)
+            callers = Callers(Governance(governance.channel, self._issuer, self._observation).ask)
+            undo.push_async_callback(callers.close)
             probe = Probe(
-                routes.values(), able=self._keyring.usable, timeout=self._config.health_timeout
+                routes.values(),
+                governance=governance,
+                keys_known=callers.recently_answered,
+                timeout=self._config.health_timeout,
             )
-            http = self._http(routes, probe, undo)
-            grpc = self._grpc(routes, probe)
+            gate = Gate(callers, Tokens(self._issuer, self._config.token_ttl))
+            http = self._http(routes, gate, probe, undo)
+            grpc = self._grpc(routes, gate, probe)
             await grpc.start()
             undo.push_async_callback(grpc.stop, 0)
             await http.start()
@@ -135,7 +142,9 @@ class Gateway:
             upstreams[prefix] = Upstream(prefix, channel)
         return upstreams
 
-    def _http(self, routes: dict[str, Route], probe: Probe, undo: AsyncExitStack) -> HttpServer:
+    def _http(
+        self, routes: dict[str, Route], gate: Gate, probe: Probe, undo: AsyncExitStack
+    ) -> HttpServer:
         config = self._config
         bound = addresses.bound(config.http_listen, "GATEWAY_HTTP_LISTEN")
         undo.enter_context(closing(bound))
@@ -143,7 +152,7 @@ class Gateway:
         undo.callback(workers.close)
         application = app.build(
             routes,
-            self._gate,
+            gate,
             self._in_flight,
             self._observation,
             workers,
@@ -156,12 +165,12 @@ class Gateway:
         )
         return HttpServer(application, bound, limits, self._tls)
 
-    def _grpc(self, routes: dict[str, Route], probe: Probe) -> GrpcServer:
+    def _grpc(self, routes: dict[str, Route], gate: Gate, probe: Probe) -> GrpcServer:
         config = self._config
         addresses.bound(config.grpc_listen, "GATEWAY_GRPC_LISTEN").close()
         proxy = Proxy(
             routes,
-            self._gate,
+            gate,
             self._in_flight,
             self._observation,
             max_message_bytes=config.max_message_bytes,

@@ -34,9 +34,8 @@ class Config(BaseModel):
     """`host:port` of HTTP/JSON; port 0 takes any."""
     upstreams: Mapping[str, str]
     """Service prefix to address: `concord.graph=unix:/run/graph.sock,concord.search=h:7612`.
-    Several replicas, as IPv4 addresses with ports, are separated by `|` and used in turn."""
-    keys_file: Path
-    """The API keys' digests; see `credentials`."""
+    Several replicas, as IPv4 addresses with ports, are separated by `|` and used in turn.
+    `concord.governance` is asked whom an API key stands for."""
     issuer_key_file: Path
     """The Ed25519 private key (PEM, unencrypted, mode 0600) that signs tokens for the services."""
     issuer_name: str = Field(default="gateway", min_length=1, max_length=128)

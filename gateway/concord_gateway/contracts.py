@@ -1,6 +1,6 @@
 """The services that the front door offers: the one place here that names contracts."""
 
-from concord.governance.v1 import audit_pb2, principal_pb2, proposal_pb2
+from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
 from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2
 from google.protobuf.descriptor import ServiceDescriptor
@@ -15,6 +15,7 @@ _FILES = (
     proposal_pb2.DESCRIPTOR,
     principal_pb2.DESCRIPTOR,
     audit_pb2.DESCRIPTOR,
+    access_pb2.DESCRIPTOR,
 )
 
 

@@ -48,6 +48,10 @@ class Observation:
             "refused", protocol=protocol, path=path, reason=reason, request_id=request_id
         )
 
+    def keys_unchecked(self, code: str, details: str | None) -> None:
+        """Logs in full why governance did not say whom a key stands for."""
+        self.logger.warning("keys unchecked", code=code, details=details)
+
     def upstream_failed(self, path: str, error: grpc.aio.AioRpcError, request_id: str) -> None:
         """Logs in full what the caller is told in little."""
         self.logger.warning(

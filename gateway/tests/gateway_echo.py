@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 import httpx
+from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.rules.v1 import rules_pb2
 from concord_chassis import deadline, identity
 from concord_chassis.failure import Failure, FieldViolation
@@ -22,8 +23,10 @@ from concord_chassis.server import Registration, Server
 from concord_chassis.testing import Serving, always_ready, knows_nothing, serving
 from concord_gateway import bootstrap
 from concord_gateway.bootstrap import Gateway
+from concord_gateway.callers import ApiKey
 from concord_gateway.config import Config
-from concord_gateway.credentials import KeyEntry, digest_of, new_key, write_keys
+from concord_gateway.credentials import digest_of, new_key
+from concord_gateway.upstream_failure import method_unknown
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from google.protobuf import descriptor_pb2, descriptor_pool
@@ -36,15 +39,8 @@ from prometheus_client import CollectorRegistry
 Dynamic = Any
 
 NAME = "gateway_echo.proto"
-READER = KeyEntry(
-    space="space-a", principal="reader", kind="AGENT", scopes=frozenset({"echo:read"})
-)
-WRITER = KeyEntry(
-    space="space-a",
-    principal="writer",
-    kind="HUMAN",
-    scopes=frozenset({"echo:read", "echo:write"}),
-)
+READER = Caller("space-a", "reader", frozenset({"echo:read"}), "AGENT")
+WRITER = Caller("space-a", "writer", frozenset({"echo:read", "echo:write"}), "HUMAN")
 SECRET = "what-only-the-log-may-know"
 DEADLINE = 60.0
 SECONDS = 30.0
@@ -178,6 +174,48 @@ class EchoServicer:
             self.cut.append(act)
 
 
+@dataclass
+class KeysServicer:
+    """What governance is to the gateway: says of a key's digest whom it stands for."""
+
+    keys: dict[str, ApiKey]
+    asked: list[str] = field(default_factory=list)
+    answering: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.answering.set()
+
+    async def GetCaller(self, request: Dynamic, _context: Dynamic) -> Dynamic:  # noqa: N802
+        self.asked.append(request.key_digest)
+        await self.answering.wait()
+        key = self.keys.get(request.key_digest)
+        if key is None:
+            return access_pb2.GetCallerResponse(status=access_pb2.KEY_STATUS_NOT_FOUND)
+        reply = access_pb2.GetCallerResponse(
+            status=access_pb2.KEY_STATUS_ACTIVE,
+            key_id=key.id,
+            space=key.caller.space,
+            principal=key.caller.principal,
+            kind=access_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{key.caller.kind}"),
+            permissions=sorted(key.caller.scopes),
+        )
+        if key.expires_at is not None:
+            reply.expire_time.FromMicroseconds(round(key.expires_at * 1e6))
+        return reply
+
+
+def keys_registration(servicer: KeysServicer) -> Registration:
+    """AccessService, of which gateways ask one method."""
+
+    async def away(_request: Dynamic, _context: Dynamic) -> Dynamic:
+        raise method_unknown("Not here.")
+
+    service = access_pb2.DESCRIPTOR.services_by_name["AccessService"]
+    methods = {method.name: staticmethod(away) for method in service.methods}
+    answering = type("Access", (), {**methods, "GetCaller": staticmethod(servicer.GetCaller)})
+    return Registration(service, access_pb2_grpc.add_AccessServiceServicer_to_server, answering())
+
+
 def _shown(caller: Caller) -> tuple[str, str, str, list[str]]:
     return caller.space, caller.principal, caller.kind, sorted(caller.scopes)
 
@@ -239,6 +277,8 @@ class Front:
     gateway: Gateway
     upstream: Serving
     servicer: EchoServicer
+    governance: Serving
+    keys: KeysServicer
     config: Config
     logged: StringIO
     reader: str
@@ -311,18 +351,27 @@ async def front(
     key, servicer = Ed25519PrivateKey.generate(), EchoServicer()
     write_issuer_key(folder / "issuer.pem", key)
     reader, writer = new_key(), new_key()
-    write_keys(folder / "keys.json", {digest_of(reader): READER, digest_of(writer): WRITER})
+    keys = KeysServicer(
+        {digest_of(reader): ApiKey("r", READER), digest_of(writer): ApiKey("w", WRITER)}
+    )
     logged = StringIO()
     async with AsyncExitStack() as stack:
         upstream = await stack.enter_async_context(
             serving(registrations(servicer), issuer=TokenIssuer(key, "gateway"), log=quiet())
         )
+        issuer_name = str(settings.get("issuer_name", "gateway"))
+        governance = await stack.enter_async_context(
+            serving([keys_registration(keys)], issuer=TokenIssuer(key, issuer_name), log=quiet())
+        )
         config = Config.model_validate(
             {
                 "grpc_listen": "127.0.0.1:0",
                 "http_listen": "127.0.0.1:0",
-                "upstreams": {"gateway_echo": upstream.address, **(upstreams or {})},
-                "keys_file": folder / "keys.json",
+                "upstreams": {
+                    "gateway_echo": upstream.address,
+                    "concord.governance": governance.address,
+                    **(upstreams or {}),
+                },
                 "issuer_key_file": folder / "issuer.pem",
                 "deadline": DEADLINE,
                 "health_timeout": SECONDS,
@@ -351,9 +400,20 @@ async def front(
                 base_url=f"http://127.0.0.1:{gateway.http_port}", trust_env=False, timeout=SECONDS
             )
         )
-        direct = upstream.channel(WRITER.caller())
+        direct = upstream.channel(WRITER)
         yield Front(
-            gateway, upstream, servicer, config, logged, reader, writer, channel, http, direct
+            gateway,
+            upstream,
+            servicer,
+            governance,
+            keys,
+            config,
+            logged,
+            reader,
+            writer,
+            channel,
+            http,
+            direct,
         )
 
 

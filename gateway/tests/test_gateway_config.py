@@ -6,14 +6,12 @@ from concord_chassis.config import ConfigError
 from concord_chassis.identity import TokenVerifier
 from concord_gateway import bootstrap
 from concord_gateway.config import Config, read
-from concord_gateway.credentials import write_keys
 from concord_gateway.routes import NoUpstreamError
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateway_echo import ECHO, INTERNAL, SECONDS, Request, front, write_issuer_key
 
 SMALLEST = {
     "GATEWAY_UPSTREAMS": "concord.graph=unix:/run/g,concord.search=10.0.0.1:1|10.0.0.2:2",
-    "GATEWAY_KEYS_FILE": "/k",
     "GATEWAY_ISSUER_KEY_FILE": "/i",
 }
 
@@ -34,7 +32,6 @@ def test_the_smallest_configuration_is_safe() -> None:
         ("GATEWAY_GRPC_LISTEN", "[::1]:1", "[::1]:1"),
         ("GATEWAY_HTTP_LISTEN", "localhost:0", "localhost:0"),
         ("GATEWAY_UPSTREAMS", "a=b:1", {"a": "b:1"}),
-        ("GATEWAY_KEYS_FILE", "/x", Path("/x")),
         ("GATEWAY_ISSUER_KEY_FILE", "/x", Path("/x")),
         ("GATEWAY_ISSUER_NAME", "front", "front"),
         ("GATEWAY_TOKEN_TTL", "120", 120.0),
@@ -108,15 +105,16 @@ def test_a_wrong_value_is_named_by_its_key(key: str, value: str) -> None:
 
 def test_a_service_without_an_upstream_stops_the_start(tmp_path: Path) -> None:
     """Style 8: it is named; nothing is served that goes nowhere."""
-    write_keys(tmp_path / "k", {})
     write_issuer_key(tmp_path / "i", Ed25519PrivateKey.generate())
     config = Config(
-        upstreams={"gateway_echo.v1.EchoService": "a:1"},
-        keys_file=tmp_path / "k",
+        upstreams={"gateway_echo.v1.EchoService": "a:1", "concord": "b:1"},
         issuer_key_file=tmp_path / "i",
     )
 
     with pytest.raises(NoUpstreamError, match="InternalService"):
+        bootstrap.build(config, services=[ECHO, INTERNAL])
+    config = config.model_copy(update={"upstreams": {"gateway_echo": "a:1"}})
+    with pytest.raises(NoUpstreamError, match="AccessService"):
         bootstrap.build(config, services=[ECHO, INTERNAL])
 
 
@@ -162,7 +160,12 @@ async def test_replicas_take_turns(tmp_path: Path) -> None:
             await server.start()
         ports = [server.ports["127.0.0.1:0"] for server in servers]
         config = first.config.model_copy(
-            update={"upstreams": {"gateway_echo": "|".join(f"127.0.0.1:{port}" for port in ports)}}
+            update={
+                "upstreams": {
+                    **first.config.upstreams,
+                    "gateway_echo": "|".join(f"127.0.0.1:{port}" for port in ports),
+                }
+            }
         )
         gateway = bootstrap.build(config, services=[ECHO, INTERNAL], logger=quiet())
         await gateway.start()

@@ -1,40 +1,19 @@
 import base64
-import json
 import os
 from pathlib import Path
 
 import pytest
-from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.failure import Failure
+from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_gateway import issuer
 from concord_gateway.admission import RENEW_BEFORE, Tokens, onward, presented
-from concord_gateway.credentials import (
-    Keyring,
-    KeysFileError,
-    digest_of,
-    is_weak,
-    new_key,
-    read_keys,
-    write_keys,
-)
+from concord_gateway.callers import ApiKey
+from concord_gateway.credentials import digest_of, is_weak, new_key, presented_digest
 from concord_gateway.issuer import IssuerKeyError
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from gateway_echo import READER, WRITER, write_issuer_key
-
-ENTRY = {"space": "s", "principal": "p", "kind": "AGENT", "scopes": ["echo:read"]}
-
-
-def put(path: Path, value: object, mode: int = 0o600) -> Path:
-    """Writes a keys file by hand."""
-    path.write_text(value if isinstance(value, str) else json.dumps(value))
-    path.chmod(mode)
-    return path
-
-
-def bearer(key: str) -> str:
-    """The `authorization` value with `key`."""
-    return f"Bearer {key}"
 
 
 def test_a_key_is_256_random_bits() -> None:
@@ -47,136 +26,23 @@ def test_a_key_is_256_random_bits() -> None:
         assert not is_weak(key)
 
 
-def test_a_key_names_its_caller_and_is_nowhere_in_the_file(tmp_path: Path) -> None:
-    """W6, issue 3: hashed at rest, mode 0600, and nothing else left behind."""
-    key, path = new_key(), tmp_path / "keys.json"
-    write_keys(path, {digest_of(key): WRITER})
-
-    assert WRITER.caller() == Keyring(path).authenticate(bearer(key))
-    assert key not in path.read_text()
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert [path] == list(tmp_path.iterdir())
-    assert {digest_of(key): WRITER} == read_keys(path)
-
-
-def test_anything_but_a_key_of_ours_is_nobody(tmp_path: Path) -> None:
-    """W6: no, another, malformed, digest for key: none is anybody."""
+def test_what_has_not_the_form_of_a_key_is_none() -> None:
+    """W6: malformed, another scheme, digest for key: governance is asked about none of them."""
     key = new_key()
-    write_keys(tmp_path / "k", {digest_of(key): WRITER})
-    ring = Keyring(tmp_path / "k")
 
     for wrong in (
-        None,
         "",
         key,
         "Bearer",
-        bearer(new_key()),
-        bearer(digest_of(key)),
-        bearer(key + "A"),
-        bearer(key[:-1]),
-        bearer(f" {key}"),
+        f"Bearer {digest_of(key)}",
+        f"Bearer {key}A",
+        f"Bearer {key[:-1]}",
+        f"Bearer  {key}",
         f"Basic {key}",
-        bearer(key + "\n"),
+        f"Bearer {key}\n",
     ):
-        assert ring.authenticate(wrong) is None
-    assert WRITER.caller() == ring.authenticate(f"bearer {key}")
-
-
-def test_a_key_taken_out_stops_working_with_the_next_call(tmp_path: Path) -> None:
-    """W6: the file is followed; no restart revokes or adds."""
-    first, second, path = new_key(), new_key(), tmp_path / "keys.json"
-    write_keys(path, {digest_of(first): WRITER})
-    ring = Keyring(path)
-    assert WRITER.caller() == ring.authenticate(bearer(first))
-
-    write_keys(path, {digest_of(second): READER})
-
-    assert ring.authenticate(bearer(first)) is None
-    assert READER.caller() == ring.authenticate(bearer(second))
-
-
-def test_a_file_that_went_bad_lets_nobody_in_until_it_is_good_again(tmp_path: Path) -> None:
-    """W6: rather nobody than whoever was let in before."""
-    key, path = new_key(), tmp_path / "keys.json"
-    write_keys(path, {digest_of(key): WRITER})
-    ring = Keyring(path)
-
-    for spoil in (
-        lambda: path.chmod(0o644),
-        lambda: put(path, "{"),
-        path.unlink,
-    ):
-        spoil()
-        for _ in range(2):
-            with pytest.raises(KeysFileError):
-                ring.authenticate(bearer(key))
-        assert not ring.usable()
-        write_keys(path, {digest_of(key): WRITER})
-        assert WRITER.caller() == ring.authenticate(bearer(key))
-        assert ring.usable()
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644, 0o601, 0o777])
-def test_a_file_that_others_reach_is_refused(tmp_path: Path, mode: int) -> None:
-    """W6, issue 3 "mode 0600": the sentence says what to do."""
-    path = put(tmp_path / "keys.json", {}, mode)
-
-    with pytest.raises(KeysFileError, match="chmod 600"):
-        Keyring(path)
-
-
-@pytest.mark.parametrize("what", ["missing", "folder", "pipe", "huge"])
-def test_what_is_not_a_small_file_is_refused(tmp_path: Path, what: str) -> None:
-    """W6: a sentence, no traceback, and no waiting for a pipe's other end."""
-    path = tmp_path / "keys.json"
-    if what == "folder":
-        path.mkdir()
-    elif what == "pipe":
-        os.mkfifo(path, 0o600)
-    elif what == "huge":
-        put(path, " " * (5 << 20))
-
-    with pytest.raises(KeysFileError, match=r"keys\.json"):
-        Keyring(path)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "",
-        "[]",
-        "[" * 100_000,
-        {"x": 1},
-        {"0" * 64: {}},
-        {"0" * 64: {**ENTRY, "space": ""}},
-        {"0" * 64: {**ENTRY, "kind": "ROOT"}},
-        {"0" * 64: {**ENTRY, "scopes": "echo:read"}},
-        {"0" * 64: {**ENTRY, "admin": True}},
-        {"0" * 63: ENTRY},
-    ],
-)
-def test_a_malformed_file_is_refused(tmp_path: Path, value: object) -> None:
-    """W6: at start, with a sentence."""
-    with pytest.raises(KeysFileError):
-        Keyring(put(tmp_path / "keys.json", value))
-
-
-def test_a_key_stored_in_the_clear_is_refused_and_not_repeated(tmp_path: Path) -> None:
-    """W6: the sentence says that it must be replaced, and does not show it."""
-    key = new_key()
-
-    with pytest.raises(KeysFileError, match="in the clear") as refused:
-        Keyring(put(tmp_path / "keys.json", {key: ENTRY}))
-    assert key not in str(refused.value)
-
-
-@pytest.mark.parametrize("scopes", [["feed:all"], ["echo:read", "feed:all"]])
-def test_no_key_may_carry_what_only_services_hold(tmp_path: Path, scopes: list[str]) -> None:
-    """Design 3: `feed:all` crosses spaces; the file is refused, not the scope ignored."""
-    path = put(tmp_path / "k", {digest_of(new_key()): {**ENTRY, "scopes": scopes}})
-
-    with pytest.raises(KeysFileError, match="feed:all"):
-        Keyring(path)
+        assert presented_digest(wrong) is None
+    assert digest_of(key) == presented_digest(f"bearer {key}")
 
 
 @pytest.mark.parametrize(
@@ -189,16 +55,10 @@ def test_no_key_may_carry_what_only_services_hold(tmp_path: Path, scopes: list[s
         "ck_47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU",
     ],
 )
-def test_known_weak_keys_are_refused(tmp_path: Path, key: str) -> None:
-    """W6: constants, counting bytes, the hash of nothing: neither at load nor at the door."""
+def test_known_weak_keys_are_refused(key: str) -> None:
+    """W6, W7: constants, counting bytes, the hash of nothing: governance is not asked."""
     assert is_weak(key)
-    path = put(tmp_path / "k", {digest_of(key): ENTRY})
-    try:
-        ring = Keyring(path)
-    except KeysFileError as refused:
-        assert "well-known" in str(refused)  # noqa: PT017 - either way of refusing will do
-    else:
-        assert ring.authenticate(bearer(key)) is None
+    assert presented_digest(f"Bearer {key}") is None
 
 
 def test_a_token_is_minted_once_and_anew_before_it_expires() -> None:
@@ -207,24 +67,41 @@ def test_a_token_is_minted_once_and_anew_before_it_expires() -> None:
     signer = TokenIssuer(Ed25519PrivateKey.generate(), "gateway", now=lambda: now[0])
     tokens = Tokens(signer, 300, now=lambda: now[0])
     verifier = TokenVerifier({"gateway": signer.public_key}, now=lambda: now[0])
-    caller = WRITER.caller()
+    key = ApiKey("w", WRITER)
 
-    first = tokens.authorization(caller)
+    first = tokens.authorization(key)
     now[0] += 300 - RENEW_BEFORE - 1
-    assert first == tokens.authorization(caller)
+    assert first == tokens.authorization(key)
     now[0] += 2
-    second = tokens.authorization(caller)
+    second = tokens.authorization(key)
 
     assert first != second
-    assert caller == verifier.verify(second.removeprefix("Bearer "))
-    assert second != tokens.authorization(READER.caller())
+    assert verifier.verify(second.removeprefix("Bearer ")) == WRITER
+    assert second != tokens.authorization(ApiKey("r", READER))
 
 
-def test_tokens_of_many_callers_do_not_fill_the_memory() -> None:
-    """W6: the cache is bounded, and an evicted caller gets a new token."""
+def test_a_token_ends_no_later_than_its_key() -> None:
+    """W7: nor is a token of a key that ends soon minted with each call."""
+    now = [1_000_000.0]
+    signer = TokenIssuer(Ed25519PrivateKey.generate(), "gateway", now=lambda: now[0])
+    tokens = Tokens(signer, 300, now=lambda: now[0])
+    verifier = TokenVerifier({"gateway": signer.public_key}, now=lambda: now[0])
+    key = ApiKey("w", WRITER, expires_at=now[0] + 90)
+
+    value = tokens.authorization(key)
+    now[0] += 89
+    assert value == tokens.authorization(key)
+    assert verifier.verify(value.removeprefix("Bearer ")) == WRITER
+    now[0] += 1
+    with pytest.raises(Failure, match="expired"):
+        verifier.verify(value.removeprefix("Bearer "))
+
+
+def test_tokens_of_many_keys_do_not_fill_the_memory() -> None:
+    """W6: the cache is bounded, and an evicted key gets a new token."""
     tokens = Tokens(TokenIssuer(Ed25519PrivateKey.generate(), "gateway"), 300)
     for index in range(5000):
-        tokens.authorization(Caller("s", str(index), frozenset(), "AGENT"))
+        tokens.authorization(ApiKey(str(index), WRITER))
 
     assert tokens.cached == 4096
 
@@ -258,9 +135,9 @@ def test_the_issuers_key_is_read_from_a_private_file(tmp_path: Path) -> None:
     """Design Identity: what it signs verifies with its public key."""
     key, path = Ed25519PrivateKey.generate(), tmp_path / "issuer.pem"
     write_issuer_key(path, key)
-    token = issuer.read(path, "gate").mint(WRITER.caller())
+    token = issuer.read(path, "gate").mint(WRITER)
 
-    assert WRITER.caller() == TokenVerifier({"gate": key.public_key()}).verify(token)
+    assert TokenVerifier({"gate": key.public_key()}).verify(token) == WRITER
 
 
 @pytest.mark.parametrize("what", ["missing", "open", "text", "other", "zero", "counting"])
@@ -277,7 +154,8 @@ def test_an_issuers_key_that_cannot_be_trusted_is_refused(tmp_path: Path, what: 
             other = generate_private_key(SECP256R1())
             pem = other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
             text = pem.decode()
-        put(path, text)
+        path.write_text(text)
+        path.chmod(0o600)
 
     with pytest.raises(IssuerKeyError, match=r"issuer\.pem"):
         issuer.read(path, "gateway")

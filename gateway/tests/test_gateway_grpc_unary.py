@@ -101,7 +101,7 @@ async def test_two_credentials_are_none(door: Front) -> None:
 
 async def test_a_token_from_outside_is_not_accepted(door: Front) -> None:
     """W6, design Identity: even a token that the services would trust opens no front door."""
-    token = door.upstream.issuer.mint(WRITER.caller())
+    token = door.upstream.issuer.mint(WRITER)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await door.stub.say(
             Request(act="x"), metadata=(("authorization", f"Bearer {token}"),), timeout=SECONDS

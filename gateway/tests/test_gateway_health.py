@@ -74,13 +74,21 @@ async def test_a_silent_service_does_not_serve(tmp_path: Path) -> None:
             unheard.cancel()
 
 
-async def test_keys_that_cannot_be_read_are_not_serving(door: Front) -> None:
-    """W1, W6: a gateway that can let nobody in says so."""
-    door.config.keys_file.chmod(0o644)
+async def test_a_gateway_that_can_let_nobody_in_is_not_serving(door: Front) -> None:
+    """W1, W7: no key is known, and governance, which would know them, is away."""
+    await door.governance.server.stop(0)
 
     assert await health_of(door) == NOT_SERVING
-    call = door.http.get("/healthz")
-    assert (await call).status_code == 503
+    assert await health_of(door, ECHO.full_name) == NOT_SERVING
+    assert (await door.http.get("/healthz")).status_code == 503
+
+
+async def test_a_gateway_that_knows_keys_serves_what_answers(door: Front) -> None:
+    """W1, W7: for a minute after governance's last answer known keys are let in."""
+    await door.stub.say(Request(), metadata=door.as_writer, timeout=SECONDS)
+    await door.governance.server.stop(0)
+
+    assert await health_of(door, ECHO.full_name) == SERVING
 
 
 async def test_an_unknown_service_is_not_found(door: Front) -> None:

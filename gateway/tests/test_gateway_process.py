@@ -13,7 +13,6 @@ from concord_chassis.server import BindError
 from concord_gateway import bootstrap
 from concord_gateway.addresses import PortInUse
 from concord_gateway.config import Config
-from concord_gateway.credentials import write_keys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateway_echo import SECONDS, Front, quiet, write_issuer_key
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -21,14 +20,12 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 def config_in(folder: Path, **settings: object) -> Config:
     """A configuration whose services are away."""
-    write_keys(folder / "keys.json", {})
     write_issuer_key(folder / "issuer.pem", Ed25519PrivateKey.generate())
     return Config.model_validate(
         {
             "grpc_listen": "127.0.0.1:0",
             "http_listen": "127.0.0.1:0",
             "upstreams": {"concord": f"unix:{folder / 'nobody'}"},
-            "keys_file": folder / "keys.json",
             "issuer_key_file": folder / "issuer.pem",
             **settings,
         }
@@ -123,7 +120,6 @@ async def test_the_process_serves_until_sigterm(tmp_path: Path) -> None:
         "GATEWAY_GRPC_LISTEN": "127.0.0.1:0",
         "GATEWAY_HTTP_LISTEN": "127.0.0.1:0",
         "GATEWAY_UPSTREAMS": f"concord=unix:{tmp_path / 'nobody'}",
-        "GATEWAY_KEYS_FILE": str(config.keys_file),
         "GATEWAY_ISSUER_KEY_FILE": str(config.issuer_key_file),
     }
     async with process(environ) as running:
@@ -144,7 +140,7 @@ async def test_the_process_serves_until_sigterm(tmp_path: Path) -> None:
 
 async def test_the_process_fails_with_one_sentence() -> None:
     """Style 8: a missing key is named, on standard error, without a traceback."""
-    async with process({"GATEWAY_KEYS_FILE": "/k"}) as running, asyncio.timeout(SECONDS):
+    async with process({"GATEWAY_ISSUER_KEY_FILE": "/k"}) as running, asyncio.timeout(SECONDS):
         _, told = await running.communicate()
 
     assert running.returncode == 1

@@ -82,7 +82,6 @@ async def test_mutual_tls_lets_in_certified_callers_alone(tmp_path: Path) -> Non
 
 SMALLEST = {
     "GATEWAY_UPSTREAMS": "concord=unix:/run/c",
-    "GATEWAY_KEYS_FILE": "/k",
     "GATEWAY_ISSUER_KEY_FILE": "/i",
 }
 

@@ -1,5 +1,6 @@
 """What the gateway adds: GetNode by name through it, beside the same call made directly."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,9 @@ from concord.type.v1.type_pb2 import Node
 from concord_chassis.identity import TokenIssuer
 from concord_embedded import service_keys
 from concord_gateway import bootstrap, config
-from concord_gateway.credentials import KeyEntry, digest_of, new_key, write_keys
+from concord_gateway.credentials import digest_of, new_key
+from concord_governance import bootstrap as governance_parts
+from concord_governance.config import LedgerConfig, SqliteConfig
 
 from tests.bench.run import Run
 from tests.bench.servers import agent, graph, nowhere, served
@@ -39,7 +42,10 @@ async def bench(run: Run) -> AsyncIterator[Row]:
             await run.caller.alternate([fill], rounds=1, calls=NODES, warm_up=0)
             asked = [GetNodeRequest(name=node.node.name) for node in nodes]
             direct = live.lane(f"{SERVICE}/GetNode", asked, GetNodeResponse)
-            async with _before(direct, folder) as through:
+            async with (
+                _governance(direct, issuer, folder) as (keys, key),
+                _before(direct, keys, key, folder) as through,
+            ):
                 alone, proxied = await run.caller.alternate(
                     [direct, through], rounds=run.rounds, calls=100
                 )
@@ -55,21 +61,38 @@ async def bench(run: Run) -> AsyncIterator[Row]:
 
 
 @asynccontextmanager
-async def _before(lane: Lane, folder: Path) -> AsyncIterator[Lane]:
-    """The same calls through a gateway on TCP, with an API key."""
+async def _governance(
+    lane: Lane, issuer: TokenIssuer, folder: Path
+) -> AsyncIterator[tuple[str, str]]:
+    """Governance's address, and an API key that it knows."""
     key, caller = new_key(), agent()
-    entry = KeyEntry(
-        space=caller.space,
-        principal=caller.principal,
-        kind="AGENT",
-        scopes=caller.scopes,
-    )
-    write_keys(folder / "keys.json", {digest_of(key): entry})
+    who = {"space": caller.space, "principal": caller.principal, "kind": caller.kind}
+    known = folder / "keys.json"
+    known.write_text(json.dumps({digest_of(key): {**who, "scopes": sorted(caller.scopes)}}))
+    with nowhere("governance") as log:
+        app = await governance_parts.build(
+            LedgerConfig(graph_address=lane.address, keys_file=known),
+            SqliteConfig(ledger_path=folder / "ledger.db"),
+            issuer,
+            service_keys.ensure(folder / "grants.pem"),
+            service_keys.ensure(folder / "log.pem"),
+            log=log,
+        )
+        await app.start()
+        try:
+            async with served(app.registrations, app.translate, issuer=issuer) as live:
+                yield live.serving.address, key
+        finally:
+            await app.close()
+
+
+@asynccontextmanager
+async def _before(lane: Lane, governance: str, key: str, folder: Path) -> AsyncIterator[Lane]:
+    """The same calls through a gateway on TCP, with an API key."""
     settings = {
         "GATEWAY_GRPC_LISTEN": "127.0.0.1:0",
         "GATEWAY_HTTP_LISTEN": "127.0.0.1:0",
-        "GATEWAY_UPSTREAMS": f"concord={lane.address}",
-        "GATEWAY_KEYS_FILE": str(folder / "keys.json"),
+        "GATEWAY_UPSTREAMS": f"concord={lane.address},concord.governance={governance}",
         "GATEWAY_ISSUER_KEY_FILE": str(folder / "issuer.pem"),
     }
     with nowhere("gateway") as log:

@@ -81,7 +81,14 @@ class Governed:
 @contextmanager
 def governed(server: Spawned) -> Iterator[Governed]:
     """A channel with the agent's credential."""
-    key = credentials.read(server.data / credentials.FILE_NAME).keys["default"]
+    with _presenting(server, credentials.Role.MEMBER) as asked:
+        yield asked
+
+
+@contextmanager
+def _presenting(server: Spawned, role: credentials.Role) -> Iterator[Governed]:
+    key = credentials.read(server.data / credentials.FILE_NAME).key("default", role)
+    assert key is not None
     place = server.url.split("//", 1)[-1]
     with grpc.insecure_channel(place) as plain:
         yield Governed(grpc.intercept_channel(plain, _Presenting(key)))
@@ -119,13 +126,14 @@ def enrol(server: Spawned, asked: Governed, parties: Parties) -> None:
         human=parties.human,
         governance_key=known.governance_key,
     )
-    asked.governed.EnrolPrincipals(
-        governed_pb2.EnrolPrincipalsRequest(
-            request_id="enrol",
-            enrolment_secret=told["enrolment_secrets"]["default"],
-            genesis=genesis,
+    with _presenting(server, credentials.Role.ADMIN) as admin:
+        admin.governed.EnrolPrincipals(
+            governed_pb2.EnrolPrincipalsRequest(
+                request_id="enrol",
+                enrolment_secret=told["enrolment_secrets"]["default"],
+                genesis=genesis,
+            )
         )
-    )
 
 
 def agree(asked: Governed, parties: Parties, name: str) -> None:

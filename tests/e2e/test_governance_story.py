@@ -26,11 +26,12 @@ async def enrol(client: AsyncClient, system: Running) -> Pinned:
     record = signing.sign_genesis(
         space=SPACE, agent=AGENT, human=HUMAN, governance_key=told.governance_key
     )
-    await client.governed.EnrolPrincipals(
-        governed_pb2.EnrolPrincipalsRequest(
-            enrolment_secret=system.enrolment_secrets[SPACE], genesis=record
+    async with AsyncClient(Target(system.url, system.admin_keys[SPACE])) as admin:
+        await admin.governed.EnrolPrincipals(
+            governed_pb2.EnrolPrincipalsRequest(
+                enrolment_secret=system.enrolment_secrets[SPACE], genesis=record
+            )
         )
-    )
     return Pinned(told.log_key, signing.genesis_digest(record))
 
 

@@ -83,7 +83,7 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
         assert exported(there, "FULL")[1:] == file.read_text("utf-8").split("\n")[1:-1]
 
 
-def enrolled(system: Spawned, client: Client) -> tuple[signing.Signer, signing.Signer]:
+def enrolled(system: Spawned) -> tuple[signing.Signer, signing.Signer]:
     """Both parties, once the space knows their keys."""
     agent = signing.Signer("agent-1", signing.generate_key())
     human = signing.Signer("anna", signing.generate_key())
@@ -93,10 +93,12 @@ def enrolled(system: Spawned, client: Client) -> tuple[signing.Signer, signing.S
         human=human,
         governance_key=signing.public_bytes(signing.generate_key()),
     )
-    secret = read(system.data / "credentials.json").enrolment_secrets["default"]
-    client.governed.EnrolPrincipals(
-        governed_pb2.EnrolPrincipalsRequest(enrolment_secret=secret, genesis=genesis)
-    )
+    known = read(system.data / "credentials.json")
+    secret = known.enrolment_secrets["default"]
+    with Client(Target(system.url, known.admin_keys["default"])) as admin:
+        admin.governed.EnrolPrincipals(
+            governed_pb2.EnrolPrincipalsRequest(enrolment_secret=secret, genesis=genesis)
+        )
     return agent, human
 
 
@@ -104,7 +106,7 @@ def test_what_both_agreed_to_moves_to_another_system(tmp_path: Path) -> None:
     """G15 V5 With what both have signed, and not without; each signs where its key is."""
     file, grant = tmp_path / "space.jsonl", tmp_path / "grant.json"
     with spawned(tmp_path / "here") as system, client_of(system) as client:
-        agent, human = enrolled(system, client)
+        agent, human = enrolled(system)
         furnish(client)
         before = exported(client)
         concord = Commands(system.environ)

@@ -111,7 +111,6 @@ class Assembly:
             "GATEWAY_UPSTREAMS": f"concord.graph={self._at('graph')},"
             f"concord.search={self._at('search')},"
             f"concord.governance={self._at('governance')}",
-            "GATEWAY_KEYS_FILE": str(credentials.keys_file(self._data)),
             "GATEWAY_ISSUER_KEY_FILE": str(self._gateway_key),
             "GATEWAY_ISSUER_NAME": GATEWAY_ISSUER,
         }
@@ -164,6 +163,7 @@ class Assembly:
             **self._environ,
             "GOVERNANCE_GRAPH_ADDRESS": self._at("graph"),
             "GOVERNANCE_LEDGER_PATH": str(self._data.ledger),
+            "GOVERNANCE_KEYS_FILE": str(credentials.keys_file(self._data)),
         }
         app = await governance_parts.build(
             load(governance_config.LedgerConfig, settings, governance_config.PREFIX),

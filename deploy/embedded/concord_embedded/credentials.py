@@ -1,7 +1,8 @@
 """Credentials: drawn once, kept in `credentials.json`, and given to each service in its own form.
 
-`credentials.json` is the source: the gateway gets digests of the API keys, graph digests of the
-enrolment secrets, both written anew at every start. No server ever reads the file itself.
+No server ever reads the file itself: governance gets digests of the API keys that were drawn here,
+graph digests of the enrolment secrets. Governance takes a digest over once; what it knows of a key
+since, such as that it was revoked, no start changes.
 """
 
 import hashlib
@@ -10,34 +11,28 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from concord_gateway import credentials as api_keys
-from concord_gateway.credentials import KeyEntry
 
 from concord_embedded import secret_files
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.failures import StartError
 
 SPACES = ("default", "demo")
-PRINCIPAL = "agent"
-SCOPES = frozenset(
-    [
-        "graph:read",
-        "graph:write",
-        "memory:read",
-        "memory:write",
-        "governed:read",
-        "governed:write",
-        "enrolment:write",
-        "space:write",
-        "search:read",
-        "search:admin",
-        "governance:read",
-        "proposals:write",
-        "decisions:write",
-        "audit:read",
-    ]
+SYSTEM_SPACE = "concord:system"
+AGENT: Mapping[str, object] = MappingProxyType(
+    {"principal": "agent", "kind": "AGENT", "scopes": ["govern", "read", "write"]}
 )
+"""Who works in a space. It makes no keys and enrols nobody: what an agent reads may mislead it."""
+ADMIN: Mapping[str, object] = MappingProxyType(
+    {"principal": "owner", "kind": "HUMAN", "scopes": ["admin", "read"]}
+)
+"""Who looks after a space: its keys, its enrolment, its index."""
+OPERATOR: Mapping[str, object] = MappingProxyType(
+    {"principal": "owner", "kind": "HUMAN", "scopes": ["operator", "read"]}
+)
+"""Who makes spaces and deletes them."""
 SECRET_BYTES = 32
 
 
@@ -48,6 +43,7 @@ class Credentials:
     url: str
     http_url: str
     keys: Mapping[str, str]
+    admin_keys: Mapping[str, str]
     enrolment_secrets: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -59,18 +55,21 @@ def ensure(data: DataDirectory) -> Credentials:
 
     Raises `StartError` when the file is damaged.
     """
-    found = _read(data.credentials) or Credentials("", "", {}, {})
-    complete = replace(
-        found,
-        keys={space: api_keys.new_key() for space in SPACES} | dict(found.keys),
+    found = _read(data.credentials) or Credentials("", "", {}, {}, {})
+    drawn = Credentials(
+        found.url,
+        found.http_url,
+        keys={space: api_keys.new_key() for space in (*SPACES, SYSTEM_SPACE)} | dict(found.keys),
+        admin_keys={space: api_keys.new_key() for space in SPACES} | dict(found.admin_keys),
         enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in SPACES}
         | dict(found.enrolment_secrets),
     )
-    if complete != found:
-        _write(data, complete)
-    api_keys.write_keys(keys_file(data), _entries(complete))
-    secret_files.write(enrolment_file(data), _enrolment(complete))
-    return complete
+    # First what the services are told: a key that nobody holds does no harm.
+    _tell_governance(keys_file(data), drawn, found)
+    secret_files.write(enrolment_file(data), _enrolment(drawn))
+    if drawn != found:
+        _write(data, drawn)
+    return drawn
 
 
 def publish(data: DataDirectory, known: Credentials, *, url: str, http_url: str) -> Credentials:
@@ -82,7 +81,7 @@ def publish(data: DataDirectory, known: Credentials, *, url: str, http_url: str)
 
 
 def keys_file(data: DataDirectory) -> Path:
-    """The gateway's: digests of API keys, and whom each stands for."""
+    """Governance's: digests of the API keys that were drawn here, and whom each stands for."""
     return data.keys / "api_keys.json"
 
 
@@ -91,19 +90,37 @@ def enrolment_file(data: DataDirectory) -> Path:
     return data.keys / "enrolment.json"
 
 
-def _entries(known: Credentials) -> dict[str, KeyEntry]:
-    return {
-        api_keys.digest_of(key): KeyEntry(
-            space=space, principal=PRINCIPAL, kind="AGENT", scopes=SCOPES
-        )
-        for space, key in known.keys.items()
-    }
+def _tell_governance(path: Path, drawn: Credentials, found: Credentials) -> None:
+    """Adds the keys that are new. The rest stays as an older version wrote it, or its owner."""
+    try:
+        entries = dict(json.loads(path.read_bytes()))
+        before = set(_entries(found))
+    except FileNotFoundError:
+        entries, before = {}, set()
+    except OSError as error:
+        raise StartError(f"Cannot read {path}: {error.strerror}.") from error
+    except (ValueError, TypeError):
+        raise StartError(f"{path} is damaged: move it away, and the next start makes it.") from None
+    new = {digest: who for digest, who in _entries(drawn).items() if digest not in before}
+    if new:
+        secret_files.write(path, json.dumps(entries | new, indent=2).encode())
+
+
+def _entries(known: Credentials) -> dict[str, dict[str, object]]:
+    """Whom the keys stand for that are drawn here, by digest."""
+    held = [
+        *((known.keys.get(space), {"space": space, **AGENT}) for space in SPACES),
+        *((known.admin_keys.get(space), {"space": space, **ADMIN}) for space in SPACES),
+        (known.keys.get(SYSTEM_SPACE), {"space": SYSTEM_SPACE, **OPERATOR}),
+    ]
+    return {api_keys.digest_of(key): who for key, who in held if key}
 
 
 def _enrolment(known: Credentials) -> bytes:
     digests = {
         space: hashlib.sha256(secret.encode()).hexdigest()
         for space, secret in known.enrolment_secrets.items()
+        if space in SPACES
     }
     return json.dumps(digests, indent=2).encode()
 
@@ -111,17 +128,19 @@ def _enrolment(known: Credentials) -> bytes:
 def _read(path: Path) -> Credentials | None:
     try:
         found = json.loads(path.read_bytes())
-        keys, enrolment = dict(found["keys"]), dict(found["enrolment_secrets"])
-        texts = [found["url"], found["http_url"], *keys.values(), *enrolment.values()]
+        keys, admin = dict(found["keys"]), dict(found.get("admin_keys", {}))
+        enrolment = dict(found["enrolment_secrets"])
+        values = (*keys.values(), *admin.values(), *enrolment.values())
+        texts = [found["url"], found["http_url"], *values]
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StartError(f"Cannot read {path}: {error.strerror}.") from error
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise _damaged(path) from None
     if not all(isinstance(each, str) for each in texts):
         raise _damaged(path)
-    return Credentials(found["url"], found["http_url"], keys, enrolment)
+    return Credentials(found["url"], found["http_url"], keys, admin, enrolment)
 
 
 def _damaged(path: Path) -> StartError:
@@ -133,6 +152,7 @@ def _write(data: DataDirectory, known: Credentials) -> None:
         "url": known.url,
         "http_url": known.http_url,
         "keys": dict(known.keys),
+        "admin_keys": dict(known.admin_keys),
         "enrolment_secrets": dict(known.enrolment_secrets),
     }
     secret_files.write(data.credentials, json.dumps(content, indent=2).encode() + b"\n")

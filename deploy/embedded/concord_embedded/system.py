@@ -26,7 +26,9 @@ class Running:
     http_url: str
     """HTTP/JSON, with its scheme."""
     keys: Mapping[str, str]
-    """API keys by space."""
+    """API keys by space, of whoever works there; of "concord:system" the operator's."""
+    admin_keys: Mapping[str, str]
+    """API keys by space, of who looks after it."""
     enrolment_secrets: Mapping[str, str]
     """One-time secrets for a space's genesis, by space."""
     data: DataDirectory
@@ -90,5 +92,11 @@ def _told(data: DataDirectory, known: Credentials, assembly: Assembly) -> Runnin
         http_url=f"{http}{host}:{gateway.http_port}",
     )
     return Running(
-        known.url, known.http_url, known.keys, known.enrolment_secrets, data, frozenset()
+        url=known.url,
+        http_url=known.http_url,
+        keys=known.keys,
+        admin_keys=known.admin_keys,
+        enrolment_secrets=known.enrolment_secrets,
+        data=data,
+        rolled_back=frozenset(),
     )

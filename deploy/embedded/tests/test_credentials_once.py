@@ -10,7 +10,7 @@ from concord_client import credentials as client_side
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory, opened
 from concord_embedded.failures import StartError
-from concord_gateway.credentials import Keyring
+from concord_gateway.credentials import digest_of, new_key
 
 
 @pytest.fixture
@@ -20,13 +20,23 @@ def data(tmp_path: Path) -> DataDirectory:
         return made
 
 
+def secrets_of(known: credentials.Credentials) -> set[str]:
+    """All that opens something."""
+    return {
+        *known.keys.values(),
+        *known.admin_keys.values(),
+        *known.enrolment_secrets.values(),
+    }
+
+
 def test_they_are_drawn_once_and_kept(data: DataDirectory) -> None:
     """W6 A second start changes no key; each space and purpose has its own."""
     first, second = credentials.ensure(data), credentials.ensure(data)
 
     assert first == second
-    assert set(first.keys) == set(first.enrolment_secrets) == {"default", "demo"}
-    assert len({*first.keys.values(), *first.enrolment_secrets.values()}) == 4
+    assert set(first.keys) == {"default", "demo", "concord:system"}
+    assert set(first.admin_keys) == set(first.enrolment_secrets) == {"default", "demo"}
+    assert len(secrets_of(first)) == 7
 
 
 def test_secrets_stand_in_one_file_only(data: DataDirectory) -> None:
@@ -38,7 +48,7 @@ def test_secrets_stand_in_one_file_only(data: DataDirectory) -> None:
     holding = {
         path.name
         for path in files
-        for secret in (*known.keys.values(), *known.enrolment_secrets.values())
+        for secret in secrets_of(known)
         if secret.encode() in path.read_bytes()
     }
     assert holding == {"credentials.json"}
@@ -46,21 +56,63 @@ def test_secrets_stand_in_one_file_only(data: DataDirectory) -> None:
 
 
 def test_the_services_know_what_was_drawn(data: DataDirectory) -> None:
-    """V5 The gateway knows each key's space, graph each secret's digest."""
+    """V5 W7 Governance learns whom each key stands for, graph each secret's digest."""
     known = credentials.ensure(data)
 
-    ring = Keyring(credentials.keys_file(data))
+    told = json.loads(credentials.keys_file(data).read_bytes())
     digests = json.loads(credentials.enrolment_file(data).read_bytes())
 
-    for space, key in known.keys.items():
-        caller = ring.authenticate(f"Bearer {key}")
-        assert caller is not None
-        assert caller.space == space
-        assert "feed:all" not in caller.scopes
+    agent = told[digest_of(known.keys["default"])]
+    admin = told[digest_of(known.admin_keys["demo"])]
+    operator = told[digest_of(known.keys["concord:system"])]
+    assert (agent["space"], agent["kind"]) == ("default", "AGENT")
+    assert agent["scopes"] == ["govern", "read", "write"]
+    assert (admin["space"], admin["scopes"]) == ("demo", ["admin", "read"])
+    assert operator["scopes"] == ["operator", "read"]
+    assert len(told) == 5
     assert digests == {
         space: hashlib.sha256(secret.encode()).hexdigest()
         for space, secret in known.enrolment_secrets.items()
     }
+
+
+def test_what_an_older_version_wrote_stays_as_it_is(data: DataDirectory) -> None:
+    """W7 Its keys keep what they might do; the operator's and the owner's are drawn beside them."""
+    old = {space: new_key() for space in ("default", "demo")}
+    entries = {
+        digest_of(key): {"space": space, "principal": "agent", "kind": "AGENT", "scopes": ["a:b"]}
+        for space, key in old.items()
+    }
+    content = {"url": "u", "http_url": "h", "keys": old, "enrolment_secrets": {"default": "s"}}
+    data.credentials.write_text(json.dumps(content), "utf-8")
+    credentials.keys_file(data).write_text(json.dumps(entries), "utf-8")
+
+    known = credentials.ensure(data)
+
+    told = json.loads(credentials.keys_file(data).read_bytes())
+    assert {space: known.keys[space] for space in old} == old
+    assert known.enrolment_secrets["default"] == "s"
+    assert entries.items() <= told.items()
+    assert {each["principal"] for digest, each in told.items() if digest not in entries} == {
+        "owner"
+    }
+
+
+def test_a_key_that_was_kept_here_later_is_not_made_wider(data: DataDirectory) -> None:
+    """W7 Governance alone says what it may do: it is not named to it anew."""
+    known = credentials.ensure(data)
+    content = json.loads(data.credentials.read_bytes())
+    content["keys"] |= {"default": new_key(), "alpha": new_key()}
+    content["enrolment_secrets"] |= {"alpha": "of alpha"}
+    data.credentials.write_text(json.dumps(content), "utf-8")
+    before = credentials.keys_file(data).read_bytes()
+
+    again = credentials.ensure(data)
+
+    assert again.keys == content["keys"]
+    assert again.admin_keys == known.admin_keys
+    assert credentials.keys_file(data).read_bytes() == before
+    assert set(json.loads(credentials.enrolment_file(data).read_bytes())) == {"default", "demo"}
 
 
 def test_the_client_reads_what_up_writes(data: DataDirectory) -> None:
@@ -72,7 +124,8 @@ def test_the_client_reads_what_up_writes(data: DataDirectory) -> None:
     found = client_side.read(data.credentials)
 
     assert (found.url, found.http_url) == (known.url, known.http_url)
-    assert (found.keys, found.enrolment_secrets) == (known.keys, known.enrolment_secrets)
+    assert (found.keys, found.admin_keys) == (known.keys, known.admin_keys)
+    assert found.enrolment_secrets == known.enrolment_secrets
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"url": 1}', '{"url":"","http_url":"","keys":[]}'])
@@ -99,4 +152,4 @@ def test_no_secret_shows_in_a_representation(data: DataDirectory) -> None:
     """W6 Credentials in a traceback tell no key."""
     known = credentials.ensure(data)
 
-    assert not any(key in repr(known) for key in known.keys.values())
+    assert not any(secret in repr(known) for secret in secrets_of(known))

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import grpc
+from concord.governance.v1.access_pb2_grpc import AccessServiceStub
 from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
 from concord.governance.v1.principal_pb2_grpc import PrincipalServiceStub
 from concord.governance.v1.proposal_pb2_grpc import ProposalServiceStub
@@ -22,6 +23,7 @@ from concord_client.credentials import Target
 from concord_client.terms import DEFAULT_TIMEOUT, Terms, address, options
 
 if TYPE_CHECKING:  # these names exist for type checkers only
+    from concord.governance.v1.access_pb2_grpc import AccessServiceAsyncStub
     from concord.governance.v1.audit_pb2_grpc import AuditServiceAsyncStub
     from concord.governance.v1.principal_pb2_grpc import PrincipalServiceAsyncStub
     from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
@@ -114,6 +116,11 @@ class Client:
         return AuditServiceStub(self._channel)
 
     @cached_property
+    def access(self) -> AccessServiceStub:
+        """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
+        return AccessServiceStub(self._channel)
+
+    @cached_property
     def search(self) -> SearchServiceStub:
         """`concord.search.v1.SearchService`: finding memories, and saying why."""
         return SearchServiceStub(self._channel)
@@ -191,6 +198,11 @@ class AsyncClient:
     def audit(self) -> "AuditServiceAsyncStub":
         """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
         return AuditServiceStub(self._channel)
+
+    @cached_property
+    def access(self) -> "AccessServiceAsyncStub":
+        """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
+        return AccessServiceStub(self._channel)
 
     @cached_property
     def search(self) -> "SearchServiceAsyncStub":

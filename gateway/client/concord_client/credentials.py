@@ -1,16 +1,21 @@
 """Where Concord is, and with which key: arguments, the environment, or what `concord up` wrote.
 
 `concord up` keeps `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
-`keys` (API key by space) and `enrolment_secrets` (by space).
+`keys` (API key by space; that of "concord:system" is the operator's), `admin_keys` (by space, of
+who looks after it) and `enrolment_secrets` (by space). Commands keep there what they are told to.
 """
 
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
+from concord_client import private_files
+
 DEFAULT_SPACE = "default"
+SYSTEM_SPACE = "concord:system"
 DATA_VARIABLE = "CONCORD_DATA"
 URL_VARIABLE = "CONCORD_URL"
 KEY_VARIABLE = "CONCORD_API_KEY"
@@ -21,6 +26,15 @@ STATE_VARIABLE = "CONCORD_STATE"
 PASSPHRASE_VARIABLE = "CONCORD_PASSPHRASE"  # noqa: S105 - a variable's name
 ENROLMENT_VARIABLE = "CONCORD_ENROLMENT_SECRET"
 FILE_NAME = "credentials.json"
+
+
+class Role(Enum):
+    """As whom a call is made, where several keys are at hand."""
+
+    MEMBER = "who works in the space"
+    ADMIN = "who looks after the space"
+    KEY_MAKER = "who makes keys for the space: the operator, else who looks after it"
+    OPERATOR = "who makes spaces"
 
 
 class CredentialsError(Exception):
@@ -34,10 +48,24 @@ class Credentials:
     url: str
     http_url: str
     keys: Mapping[str, str]
+    admin_keys: Mapping[str, str]
     enrolment_secrets: Mapping[str, str]
 
     def __repr__(self) -> str:
         return f"Credentials(url={self.url!r}, spaces={sorted(self.keys)})"
+
+    def key(self, space: str, role: Role) -> str | None:
+        """The key for a role in a space; None when none is at hand."""
+        own, admin = self.keys.get(space), self.admin_keys.get(space)
+        match role:
+            case Role.MEMBER:
+                return own or admin
+            case Role.ADMIN:
+                return admin or own
+            case Role.KEY_MAKER:
+                return self.keys.get(SYSTEM_SPACE) or admin or own
+            case Role.OPERATOR:
+                return self.keys.get(SYSTEM_SPACE)
 
 
 @dataclass(frozen=True)
@@ -89,10 +117,9 @@ def read(path: Path) -> Credentials:
         return Credentials(
             url=_text(found["url"]),
             http_url=_text(found["http_url"]),
-            keys={_text(space): _text(key) for space, key in found["keys"].items()},
-            enrolment_secrets={
-                _text(space): _text(secret) for space, secret in found["enrolment_secrets"].items()
-            },
+            keys=_texts(found["keys"]),
+            admin_keys=_texts(found.get("admin_keys", {})),
+            enrolment_secrets=_texts(found["enrolment_secrets"]),
         )
     except FileNotFoundError:
         raise CredentialsError(
@@ -107,8 +134,50 @@ def read(path: Path) -> Credentials:
         ) from None
 
 
+def save(
+    environ: Mapping[str, str],
+    space: str,
+    *,
+    key: str = "",
+    admin_key: str = "",
+    enrolment_secret: str = "",
+) -> Path:
+    """Keep what is given as the space's, in the file of `concord up`; returns its path.
+
+    Raises `CredentialsError`.
+    """
+    path = data_directory(environ) / FILE_NAME
+    demand_savable(environ)
+    given = {"keys": key, "admin_keys": admin_key, "enrolment_secrets": enrolment_secret}
+    try:
+        with private_files.locked(path):
+            found = json.loads(path.read_text("utf-8"))
+            for name, value in given.items():
+                if value:
+                    found.setdefault(name, {})[space] = value
+            private_files.replace(path, json.dumps(found, indent=2).encode() + b"\n")
+    except OSError as error:
+        raise CredentialsError(f"Cannot write {path}: {error.strerror}.") from error
+    return path
+
+
+def demand_savable(environ: Mapping[str, str]) -> None:
+    """Raise `CredentialsError` unless there is a file of the system that commands work with."""
+    path = data_directory(environ) / FILE_NAME
+    url = environ.get(URL_VARIABLE)
+    if read(path).url != (url or read(path).url):
+        raise CredentialsError(
+            f"{path} is of another system than {URL_VARIABLE} names: nothing of it is kept there."
+        )
+
+
 def find(
-    *, url: str | None, api_key: str | None, space: str | None, environ: Mapping[str, str]
+    *,
+    url: str | None,
+    api_key: str | None,
+    space: str | None,
+    environ: Mapping[str, str],
+    role: Role = Role.MEMBER,
 ) -> Target:
     """The address and key to use: each from its argument, its variable, or the data directory.
 
@@ -118,12 +187,12 @@ def find(
     url = url or environ.get(URL_VARIABLE)
     api_key = api_key or environ.get(KEY_VARIABLE)
     path = data_directory(environ) / FILE_NAME
-    if api_key and space:
+    if api_key and space and role in (Role.MEMBER, Role.ADMIN):
         _check_space(path, api_key, space)
     if url and api_key:
         return Target(url, api_key, _certificates(environ))
     found = read(path)
-    key = api_key or _key_of(found, space or DEFAULT_SPACE, path)
+    key = api_key or _key_of(found, space or DEFAULT_SPACE, role, path)
     return Target(url or found.url, key, _certificates(environ))
 
 
@@ -147,8 +216,10 @@ def _certificates(environ: Mapping[str, str]) -> Certificates:
     return Certificates(ca, cert, key)
 
 
-def _key_of(found: Credentials, space: str, path: Path) -> str:
-    key = found.keys.get(space)
+def _key_of(found: Credentials, space: str, role: Role, path: Path) -> str:
+    key = found.key(space, role)
+    if key is None and role is Role.OPERATOR:
+        raise CredentialsError(f"There is no operator's key in {path}: set {KEY_VARIABLE} to one.")
     if key is None:
         known = ", ".join(sorted(found.keys))
         raise CredentialsError(
@@ -172,10 +243,15 @@ def _owner(path: Path, api_key: str | None) -> str | None:
     if not api_key:
         return None
     try:
-        known = read(path).keys
+        found = read(path)
     except CredentialsError:
         return None
-    return next((owner for owner, key in known.items() if key == api_key), None)
+    known = [*found.keys.items(), *found.admin_keys.items()]
+    return next((owner for owner, key in known if key == api_key), None)
+
+
+def _texts(values: Mapping[object, object]) -> dict[str, str]:
+    return {_text(name): _text(value) for name, value in values.items()}
 
 
 def _text(value: object) -> str:

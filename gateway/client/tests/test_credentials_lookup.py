@@ -5,13 +5,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from concord_client.credentials import CredentialsError, Target, data_directory, find, read
+from concord_client.credentials import (
+    CredentialsError,
+    Role,
+    Target,
+    data_directory,
+    find,
+    read,
+    save,
+)
 from concord_client.terms import address
 
 CONTENT = {
     "url": "127.0.0.1:7600",
     "http_url": "http://127.0.0.1:7601",
-    "keys": {"default": "ck_default", "demo": "ck_demo"},
+    "keys": {"default": "ck_default", "demo": "ck_demo", "concord:system": "ck_operator"},
+    "admin_keys": {"default": "ck_admin"},
     "enrolment_secrets": {"default": "s1", "demo": "s2"},
 }
 
@@ -29,9 +38,10 @@ def found(
     url: str | None = None,
     api_key: str | None = None,
     space: str | None = None,
+    role: Role = Role.MEMBER,
 ) -> tuple[str, str]:
     """The address and key found."""
-    target = find(url=url, api_key=api_key, space=space, environ=environ)
+    target = find(url=url, api_key=api_key, space=space, environ=environ, role=role)
     return target.url, target.api_key
 
 
@@ -41,6 +51,50 @@ def test_the_data_directory_gives_address_and_key_of_the_space(data: Path) -> No
 
     assert found(environ) == ("127.0.0.1:7600", "ck_default")
     assert found(environ, space="demo") == ("127.0.0.1:7600", "ck_demo")
+
+
+@pytest.mark.parametrize(
+    ("space", "role", "key"),
+    [
+        ("default", Role.ADMIN, "ck_admin"),
+        ("demo", Role.ADMIN, "ck_demo"),
+        ("default", Role.KEY_MAKER, "ck_operator"),
+        ("made since", Role.KEY_MAKER, "ck_operator"),
+        ("demo", Role.OPERATOR, "ck_operator"),
+        ("concord:system", Role.MEMBER, "ck_operator"),
+    ],
+)
+def test_of_several_keys_the_one_for_the_role_is_used(
+    data: Path, space: str, role: Role, key: str
+) -> None:
+    """W7 Who looks after a space, who makes spaces, and who works in one hold different keys."""
+    assert found({"CONCORD_DATA": str(data)}, space=space, role=role)[1] == key
+
+
+def test_what_is_kept_is_found_by_its_space(data: Path) -> None:
+    """W7 `--save`: beside what stands there, and readable by its owner alone."""
+    environ = {"CONCORD_DATA": str(data)}
+    save(environ, "alpha", key="ck_alpha", enrolment_secret="s3")
+    path = save(environ, "alpha", admin_key="ck_alpha_admin")
+
+    assert found(environ, space="alpha")[1] == "ck_alpha"
+    assert found(environ, space="alpha", role=Role.ADMIN)[1] == "ck_alpha_admin"
+    assert found(environ)[1] == "ck_default"
+    assert read(path).enrolment_secrets == {"default": "s1", "demo": "s2", "alpha": "s3"}
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(CredentialsError, match="of another system"):
+        save({**environ, "CONCORD_URL": "elsewhere:1"}, "alpha", key="ck_other")
+
+
+def test_without_an_operators_key_it_says_so(data: Path) -> None:
+    """W7 Spaces are the operator's."""
+    content = {**CONTENT, "keys": {"default": "ck_default"}}
+    (data / "credentials.json").write_text(json.dumps(content), "utf-8")
+
+    environ = {"CONCORD_DATA": str(data)}
+    with pytest.raises(CredentialsError, match="no operator's key"):
+        found(environ, role=Role.OPERATOR)
+    assert found(environ, role=Role.KEY_MAKER)[1] == "ck_admin"
 
 
 def test_variables_win_over_the_file_and_arguments_over_both(data: Path) -> None:
@@ -78,7 +132,7 @@ def test_default_data_directory_follows_xdg() -> None:
         ("not json", "is damaged"),
         ("[]", "is damaged"),
         (json.dumps({**CONTENT, "keys": {"default": 7}}), "is damaged"),
-        (json.dumps({**CONTENT, "keys": {}}), "There is no key for the space 'default'"),
+        (json.dumps({**CONTENT, "keys": {}, "admin_keys": {}}), "There is no key for the space"),
         (json.dumps({**CONTENT, "url": ""}), "has not come up"),
     ],
 )

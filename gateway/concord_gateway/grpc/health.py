@@ -18,11 +18,17 @@ class Probe:
     """Asks the services themselves, each time: there is no remembered health to be wrong."""
 
     def __init__(
-        self, routes: Iterable[Route], *, able: Callable[[], bool], timeout: float
+        self,
+        routes: Iterable[Route],
+        *,
+        governance: Upstream,
+        keys_known: Callable[[], bool],
+        timeout: float,
     ) -> None:
-        """`able`: whether the gateway itself can do its part. `timeout`: seconds after which a
-        silent service counts as not serving."""
-        self._able = able
+        """`governance` is asked whom keys stand for; `keys_known` says whether known keys are let
+        in without it. `timeout`: seconds after which a silent service counts as not serving."""
+        self._governance = governance
+        self._keys_known = keys_known
         self._timeout = timeout
         self._upstreams = {
             route.method.containing_service.full_name: route.upstream for route in routes
@@ -48,18 +54,16 @@ class Probe:
 
     async def serving(self, service: str = "") -> bool:
         """Whether what is behind `service` (all of it, for "") says that it serves."""
-        if not self._serves_itself():
-            return False
-        if service:
-            return await self._ask(self._upstreams[service])
-        return all((await self.upstreams()).values())
+        if not service:
+            return all((await self.upstreams()).values())
+        return await self._lets_in() and await self._ask(self._upstreams[service])
 
     async def upstreams(self) -> dict[str, bool]:
         """The upstreams by their prefix, and whether each serves."""
         asked = sorted(set(self._upstreams.values()), key=lambda upstream: upstream.prefix)
-        answers = await asyncio.gather(*(self._ask(upstream) for upstream in asked))
+        lets_in, *answers = await asyncio.gather(self._lets_in(), *map(self._ask, asked))
         return {
-            upstream.prefix: answer and self._serves_itself()
+            upstream.prefix: answer and lets_in
             for upstream, answer in zip(asked, answers, strict=True)
         }
 
@@ -68,8 +72,11 @@ class Probe:
         health = await self.upstreams()
         return {name: health[upstream.prefix] for name, upstream in self._upstreams.items()}
 
-    def _serves_itself(self) -> bool:
-        return self._able() and not self._draining.is_set()
+    async def _lets_in(self) -> bool:
+        """Whether the gateway itself can do its part."""
+        if self._draining.is_set():
+            return False
+        return self._keys_known() or await self._ask(self._governance)
 
     async def _ask(self, upstream: Upstream) -> bool:
         stub = health_pb2_grpc.HealthStub(upstream.channel)

@@ -98,7 +98,7 @@ class Proxy(grpc.GenericRpcHandler):
 
         async def answer(request: T, context: Context) -> R:
             metadata = context.invocation_metadata() or ()
-            admitted = self._gate.admit(presented(metadata))
+            admitted = await self._gate.admit(presented(metadata))
             with self._in_flight.place(admitted.key, route):
                 return await forward(request, context, onward(metadata, admitted.authorization))
 
@@ -163,7 +163,7 @@ class Proxy(grpc.GenericRpcHandler):
             self._check_size(request)
             call = stub(request, timeout=context.time_remaining(), metadata=metadata)
             try:
-                await _replies(context, call)
+                await self._replies(context, call)
             finally:
                 call.cancel()
 
@@ -189,7 +189,7 @@ class Proxy(grpc.GenericRpcHandler):
     ) -> Callable[[object, Context, Metadata], Awaitable[None]]:
         async def forward(_requests: object, context: Context, metadata: Metadata) -> None:
             call = stub(timeout=context.time_remaining(), metadata=metadata)
-            await self._while_pumping(context, call, _replies(context, call))
+            await self._while_pumping(context, call, self._replies(context, call))
 
         return forward
 
@@ -222,9 +222,22 @@ class Proxy(grpc.GenericRpcHandler):
         """Hands on the caller's messages and their end; drops those that nobody takes any more."""
         while (message := await _read(context)) is not None:
             self._check_size(message)
+            await self._demand_still_let_in(context)
             await _unless_over(call.write(message))
         await asyncio.sleep(SETTLE)
         await _unless_over(call.done_writing())
+
+    async def _replies(self, context: Context, call: Reading) -> None:
+        """Hands on the service's messages, and before them its head. Raises `AioRpcError`."""
+        await context.send_initial_metadata(await call.initial_metadata())
+        while (message := await _read(call)) is not None:
+            await self._demand_still_let_in(context)
+            await context.write(message)
+        context.set_trailing_metadata(await call.trailing_metadata())
+
+    async def _demand_still_let_in(self, context: Context) -> None:
+        """A key that was revoked meanwhile moves nothing more on the streams it opened before."""
+        await self._gate.admit(presented(context.invocation_metadata() or ()))
 
     def _check_size(self, message: bytes) -> None:
         if len(message) > self._limit:
@@ -251,14 +264,6 @@ class Proxy(grpc.GenericRpcHandler):
             await self._refuse(path, context, upstream_failure.of_runtime(error))
         trailers = tuple(error.trailing_metadata() or ())
         await context.abort(error.code(), error.details() or "", trailers)
-
-
-async def _replies(context: Context, call: Reading) -> None:
-    """Hands on the service's messages, and before them its head. Raises `AioRpcError`."""
-    await context.send_initial_metadata(await call.initial_metadata())
-    while (message := await _read(call)) is not None:
-        await context.write(message)
-    context.set_trailing_metadata(await call.trailing_metadata())
 
 
 async def _read(side: "Context | Reading") -> bytes | None:

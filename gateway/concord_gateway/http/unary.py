@@ -104,7 +104,7 @@ class Unary:
     async def _answer(self, request: Request, identity: str) -> Response:
         given = request.headers
         http_headers.check_version(given.get(http_headers.VERSION_HEADER))
-        admitted = self._gate.admit(_only(given.getlist("authorization")))
+        admitted = await self._gate.admit(_only(given.getlist("authorization")))
         if self._route.streams:
             raise method_unknown(
                 "Over HTTP the gateway serves calls of one request and one reply; "

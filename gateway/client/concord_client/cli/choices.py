@@ -1,12 +1,14 @@
 """Words of the command line and the contract's values that they stand for."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from concord.governance.v1 import access_pb2
     from concord.graph.v1 import transfer_pb2
     from concord.type.v1 import type_pb2
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -84,6 +86,60 @@ class Form(StrEnum):
         from concord.graph.v1 import transfer_pb2
 
         return transfer_pb2.ExportForm.Value(f"EXPORT_FORM_{self.name}")
+
+
+class KeyScope(StrEnum):
+    """What a key lets its holder do."""
+
+    READ = "read"
+    WRITE = "write"
+    GOVERN = "govern"
+    ADMIN = "admin"
+    OPERATOR = "operator"
+
+    def value_of(self) -> "access_pb2.KeyScope.ValueType":
+        """The contract's value."""
+        from concord.governance.v1 import access_pb2
+
+        return access_pb2.KeyScope.Value(f"KEY_SCOPE_{self.name}")
+
+
+class PrincipalKind(StrEnum):
+    """What kind of party a key's principal is."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+    SYSTEM = "system"
+
+    def value_of(self) -> "access_pb2.PrincipalKind.ValueType":
+        """The contract's value."""
+        from concord.governance.v1 import access_pb2
+
+        return access_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{self.name}")
+
+
+class Origin(StrEnum):
+    """Where what is written with a key comes from."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    TOOL = "tool"
+    IMPORT = "import"
+
+    def value_of(self) -> "access_pb2.Origin.ValueType":
+        """The contract's value."""
+        from concord.governance.v1 import access_pb2
+
+        return access_pb2.Origin.Value(f"ORIGIN_{self.name}")
+
+
+def period(given: str) -> timedelta:
+    """A length of time: a whole number and s, m, h or d."""
+    units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+    found = re.fullmatch(r"([0-9]{1,9})([smhd])", given)
+    if found is None:
+        raise typer.BadParameter(f"{given!r} is no length of time; write 30m, 12h or 90d.")
+    return timedelta(**{units[found[2]]: int(found[1])})
 
 
 def instant(given: str | None) -> "Timestamp | None":

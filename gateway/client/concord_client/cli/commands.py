@@ -18,6 +18,7 @@ from concord_client.cli import (
     forgetting,
     holding,
     importing,
+    key,
     linking,
     listing,
     moving,
@@ -28,6 +29,7 @@ from concord_client.cli import (
     relating,
     remembering,
     running,
+    space,
     talking,
     walking,
 )
@@ -134,4 +136,6 @@ app.command("revoke")(deciding.revoke)
 app.command("undo")(deciding.undo)
 app.command("briefing")(deciding.briefing)
 app.add_typer(auditing.app, name="audit")
+app.add_typer(space.app, name="space")
+app.add_typer(key.app, name="key")
 app.command("demo")(demonstration.demo)

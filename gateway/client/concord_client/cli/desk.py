@@ -13,7 +13,7 @@ import typer
 
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import Session
-from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE
+from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE, Role
 
 if TYPE_CHECKING:
     from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
@@ -163,11 +163,11 @@ class Desk:
 
 
 @contextmanager
-def desk(session: Session) -> Iterator[Desk]:
+def desk(session: Session, role: Role = Role.MEMBER) -> Iterator[Desk]:
     """The means of a command, closed at its end."""
     from concord_client.witness import Witness, state_file
 
-    with session.client() as client:
+    with session.client(role) as client:
         witness = Witness(state_file(os.environ), session.system_name, session.space_name)
         yield Desk(session, client, witness)
 

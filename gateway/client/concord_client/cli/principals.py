@@ -17,7 +17,7 @@ from concord_client.cli.desk import (
 )
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
-from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, data_directory
+from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory
 
 if TYPE_CHECKING:
     from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
@@ -100,7 +100,7 @@ def enrol(
     from concord_client.cli import genesis
 
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
+    with desk(session, Role.ADMIN) as at:
         keys = genesis.Keys(at, agent, human, passphrase_fd)
         if sign_only is not None:
             write_line(genesis.half(keys, sign_only, peer).decode())
@@ -204,7 +204,7 @@ def _peer(key: "KeyFile") -> str:
 
 
 def _secret(session: Session) -> str:
-    """The one-time secret that `concord up` wrote for the space."""
+    """The one-time secret that `concord up` wrote for the space, or `space create --save` kept."""
     from concord_client.credentials import read
 
     if given := os.environ.get(ENROLMENT_VARIABLE):
@@ -212,7 +212,10 @@ def _secret(session: Session) -> str:
     path = data_directory(session.environ) / FILE_NAME
     found = read(path).enrolment_secrets.get(session.space_name)
     if found is None:
-        raise CommandError(f"{path} holds no enrolment secret for {session.space_name!r}.")
+        raise CommandError(
+            f"{path} holds no enrolment secret for {session.space_name!r}: set "
+            f"{ENROLMENT_VARIABLE} to what `concord space create` showed."
+        )
     return found
 
 

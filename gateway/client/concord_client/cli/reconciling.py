@@ -6,6 +6,7 @@ import typer
 
 from concord_client.cli.failing import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.credentials import Role
 
 if TYPE_CHECKING:
     from concord.search.v1.search_pb2 import ReconcileIndexResponse
@@ -24,7 +25,7 @@ def reconcile(
     from concord.search.v1.search_pb2 import ReconcileIndexRequest
 
     session = Session.of(ctx, space, as_json)
-    with session.client() as client:
+    with session.client(Role.ADMIN) as client:
         request = ReconcileIndexRequest(repair=repair)
         reply = client.index.ReconcileIndex(request, timeout=PATIENCE)
     session.reply(reply) if session.as_json else _show(reply)

@@ -12,6 +12,7 @@ import typer
 
 from concord_client import credentials
 from concord_client.cli.visible import in_json
+from concord_client.credentials import Role
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -65,11 +66,13 @@ class Session:
         return credentials.system_name(self.environ)
 
     @contextmanager
-    def client(self) -> Iterator["Client"]:
+    def client(self, role: Role = Role.MEMBER) -> Iterator["Client"]:
         """A connected client, closed at the end."""
         from concord_client.client import Client
 
-        found = credentials.find(url=None, api_key=None, space=self.space, environ=self.environ)
+        found = credentials.find(
+            url=None, api_key=None, space=self.space, environ=self.environ, role=role
+        )
         with Client(found) as client:
             yield client
 

@@ -48,7 +48,7 @@ def _genesis(stage: Stage) -> Message:
         human=stage.human,
         governance_key=told.governance_key,
     )
-    reply = stage.client.governed.EnrolPrincipals(
+    reply = stage.admin.governed.EnrolPrincipals(
         governed_pb2.EnrolPrincipalsRequest(
             enrolment_secret=stage.enrolment_secret, genesis=genesis
         )

@@ -17,9 +17,12 @@ class DoesNotHold(Exception):
 
 @dataclass
 class Stage:
-    """A system of the tour's own, a client to it, and both parties' keys."""
+    """A system of the tour's own, clients to it, and both parties' keys."""
 
     client: Client
+    """With the key of who works in the space."""
+    admin: Client
+    """With the key of who looks after it."""
     space: str
     enrolment_secret: str
     told: bool

@@ -65,8 +65,11 @@ async def _run(started: "AbstractAsyncContextManager[Running]", as_json: bool) -
 
 def walk(system: "Running", as_json: bool) -> bool:
     """Takes the steps; False at the first that does not hold."""
-    with Client(Target(system.url, system.keys[SPACE])) as client:
-        stage = Stage(client, SPACE, system.enrolment_secrets[SPACE], told=not as_json)
+    with (
+        Client(Target(system.url, system.keys[SPACE])) as client,
+        Client(Target(system.url, system.admin_keys[SPACE])) as admin,
+    ):
+        stage = Stage(client, admin, SPACE, system.enrolment_secrets[SPACE], told=not as_json)
         steps = [*recalling.steps(), *governing.steps()]
         return all(_take(stage, step, number) for number, step in enumerate(steps, 1))
 

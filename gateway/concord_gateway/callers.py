@@ -1,0 +1,149 @@
+"""Who presents which key: governance says, and the gateway holds its answer for seconds (W7).
+
+While governance answers, an answer holds 5 s, so a revoked key stops working within that time.
+While it does not, the last known answer serves for 60 s; after that nobody is let in.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from concord_chassis.identity import Caller
+
+HOLDS = 5.0
+"""Seconds for which a known key's answer is not asked for again."""
+LAST_KNOWN_HOLDS = 60.0
+"""Seconds for which it serves while governance is silent."""
+UNKNOWN_HOLDS = 1.0
+"""Seconds for which governance is not asked about an unknown key again."""
+PAUSE = 1.0
+"""Seconds after a silence in which known keys do not wait for governance again."""
+MOST_HELD = 10_000
+"""How many answers are held, of known and of unknown keys each: the newest."""
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key that governance knows, and whom it stands for."""
+
+    id: str
+    """Its public id, which lists name and limits are counted by; never the key."""
+    caller: Caller
+    expires_at: float | None = None
+    """Seconds since 1970 UTC; None: it does not expire."""
+
+
+class Refusal(Enum):
+    """Why a key opens nothing."""
+
+    UNKNOWN = "unknown or revoked"
+    EXPIRED = "expired"
+
+
+class GovernanceSilent(Exception):
+    """Governance does not say whom a key stands for."""
+
+
+Ask: TypeAlias = Callable[[str], Awaitable[ApiKey | Refusal]]
+"""Asks governance about a key's digest. Raises `GovernanceSilent`."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What governance said, if anything, and when it was asked: what it rests on is no younger."""
+
+    key: ApiKey | Refusal
+    asked_at: float
+
+
+class Callers:
+    """The holders of keys. Calls that come at once with one key ask governance once."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """`now` counts seconds for what is held, `wall` since 1970 for what expires."""
+        self._ask, self._now, self._wall = ask, now, wall
+        self._known: dict[str, _Answer] = {}
+        self._unknown: dict[str, _Answer] = {}
+        self._asking: dict[str, asyncio.Task[_Answer | None]] = {}
+        self._answered_at = self._silent_at = float("-inf")
+
+    async def holder(self, digest: str) -> ApiKey | Refusal:
+        """The key with this digest, or why it opens nothing.
+
+        Raises `GovernanceSilent` when governance was silent for longer than its last answer holds.
+        """
+        key = (self._held(digest) or await self._fresh(digest)).key
+        expired = (
+            isinstance(key, ApiKey)
+            and key.expires_at is not None
+            and key.expires_at <= self._wall()
+        )
+        return Refusal.EXPIRED if expired else key
+
+    def recently_answered(self) -> bool:
+        """Whether governance answered so lately that known keys are let in without it."""
+        return self._age(self._answered_at) < LAST_KNOWN_HOLDS
+
+    async def close(self) -> None:
+        """Ends the questions under way."""
+        waiting = list(self._asking.values())
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _held(self, digest: str) -> _Answer | None:
+        """The last answer about a key, if governance need not be asked again."""
+        if (known := self._known.get(digest)) is not None:
+            silent = self._age(self._silent_at) < PAUSE
+            holds = LAST_KNOWN_HOLDS if silent else HOLDS
+            return known if self._age(known.asked_at) < holds else None
+        unknown = self._unknown.get(digest)
+        fresh = unknown is not None and self._age(unknown.asked_at) < UNKNOWN_HOLDS
+        return unknown if fresh else None
+
+    async def _fresh(self, digest: str) -> _Answer:
+        """Governance's answer now, else the last one about a known key. Raises as `holder`."""
+        answer = await self._answer(digest) or self._known.get(digest)
+        if answer is None or self._age(answer.asked_at) >= LAST_KNOWN_HOLDS:
+            raise GovernanceSilent
+        return answer
+
+    async def _answer(self, digest: str) -> _Answer | None:
+        """The answer to the one question under way about a key, None when there is none.
+
+        A caller who leaves does not end the question: others may wait for it.
+        """
+        task = self._asking.get(digest)
+        if task is None:
+            task = asyncio.create_task(self._asked(digest), name="ask governance about a key")
+            self._asking[digest] = task
+            task.add_done_callback(lambda _: self._asking.pop(digest))
+        return await asyncio.shield(task)
+
+    async def _asked(self, digest: str) -> _Answer | None:
+        asked_at = self._now()
+        try:
+            answer = _Answer(await self._ask(digest), asked_at)
+        except GovernanceSilent:
+            self._silent_at = self._now()
+            return None
+        self._answered_at = self._now()
+        self._known.pop(digest, None)
+        self._unknown.pop(digest, None)
+        held = self._known if isinstance(answer.key, ApiKey) else self._unknown
+        while len(held) >= MOST_HELD:
+            del held[next(iter(held))]
+        held[digest] = answer
+        return answer
+
+    def _age(self, instant: float) -> float:
+        return self._now() - instant

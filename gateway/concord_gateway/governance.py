@@ -1,0 +1,53 @@
+"""Asks governance whom a key stands for, under the gateway's own token."""
+
+import grpc
+from concord.governance.v1 import access_pb2, access_pb2_grpc
+from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+
+from concord_gateway.admission import AUTHORIZATION
+from concord_gateway.callers import ApiKey, GovernanceSilent, Refusal
+from concord_gateway.observation import Observation
+
+SERVICE = access_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name
+PRINCIPAL = "gateway"
+PERMISSION = "callers:resolve"
+ANSWERS_WITHIN = 2.0
+"""Seconds after which governance counts as silent."""
+
+_KINDS = {
+    access_pb2.PRINCIPAL_KIND_AGENT: "AGENT",
+    access_pb2.PRINCIPAL_KIND_HUMAN: "HUMAN",
+    access_pb2.PRINCIPAL_KIND_SYSTEM: "SYSTEM",
+}
+
+
+class Governance:
+    """Governance behind a channel, asked about keys."""
+
+    def __init__(
+        self, channel: grpc.aio.Channel, issuer: TokenIssuer, observation: Observation
+    ) -> None:
+        self._access = access_pb2_grpc.AccessServiceStub(channel)
+        self._token = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({PERMISSION}), "SYSTEM"))
+        self._observation = observation
+
+    async def ask(self, digest: str) -> ApiKey | Refusal:
+        """The key with this digest, or why it opens nothing. Raises `GovernanceSilent`."""
+        try:
+            found = await self._access.GetCaller(
+                access_pb2.GetCallerRequest(key_digest=digest),
+                timeout=ANSWERS_WITHIN,
+                metadata=((AUTHORIZATION, f"Bearer {self._token()}"),),
+            )
+        except grpc.aio.AioRpcError as error:
+            self._observation.keys_unchecked(error.code().name, error.details())
+            raise GovernanceSilent from error
+        if found.status == access_pb2.KEY_STATUS_EXPIRED:
+            return Refusal.EXPIRED
+        if found.status != access_pb2.KEY_STATUS_ACTIVE:
+            return Refusal.UNKNOWN
+        return ApiKey(
+            found.key_id,
+            Caller(found.space, found.principal, frozenset(found.permissions), _KINDS[found.kind]),
+            found.expire_time.ToMicroseconds() / 1e6 if found.HasField("expire_time") else None,
+        )
