@@ -152,7 +152,7 @@ class _Writer:
         self._add(number, Action.SMF_DECIDE, Actor.SYSTEM, "", **decided)
         written: dict[str, Any] = {"request_id": decision, "digest": digest, "before_digest": ""}
         written |= {"graph_seq": number + 1, "revision": 1, "record_time": format_time(START)}
-        self._add(number, Action.WRITE_SUCCESS, Actor.SYSTEM, "", item=item, **written)
+        self._add(number, Action.WRITE_SUCCESS, Actor.SYSTEM, "governance", item=item, **written)
         effects = [{"id": item, "kind": 2, "before": 0, "after": 1, "governed": [1]}]
         executed: dict[str, Any] = {"effects": effects, "undo_until": until, **made}
         executed["cascaded"] = {"count": 0, "digest": ""}

@@ -107,7 +107,11 @@ def _failed_when_it_was_done(it: Forger) -> None:
     """Say of what was written that nothing was done."""
     executed = it.of("back", "SMF_EXECUTE")
     it.cut(executed)
-    it.leaves[-1] = copy.deepcopy(executed) | {"action": "SMF_FAIL", "blocked": True}
+    it.leaves[-1] = copy.deepcopy(executed) | {
+        "action": "SMF_FAIL",
+        "blocked": True,
+        "reason": "ERROR_REASON_INTERNAL",
+    }
 
 
 def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
@@ -165,6 +169,35 @@ def _written_by_an_old_key(it: Forger) -> None:
     it.add_write(written, "another", request_id=request_id)
 
 
+def _step_of(it: Forger, name: str, action: str, **changed: object) -> None:
+    it.of(name, action).update(changed)
+
+
+def _another_item(it: Forger) -> None:
+    """Let an entry be about another item than its proposal."""
+    other = it.of("changed", "SMF_PROPOSE")["item"]
+    assert it.of("made", "SMF_APPROVE")["item"] != other
+    it.of("made", "SMF_APPROVE")["item"] = other
+
+
+def _item_beside(it: Forger) -> None:
+    """Let a proposal be about an item that its consents do not name."""
+    named = it.of("changed", "SMF_PROPOSE")["item"]["id"]
+    assert named not in it.of("small", "SMF_PROPOSE")["properties"]["etags"]
+    it.of("small", "SMF_PROPOSE")["item"] = {"id": named, "kind": 2}
+
+
+def _withdrawn_by_another(it: Forger) -> None:
+    made = it.of("small", "SMF_PROPOSE")
+    it.add(made, action="SMF_WITHDRAW", principal="eve")
+
+
+def _revised_by_another(it: Forger) -> None:
+    made = it.of("small", "SMF_PROPOSE")
+    next_one = made["proposal"] | {"revision": 2}
+    it.add(made, action="SMF_REVISE", proposal=next_one, principal="eve")
+
+
 DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a decision after its time": (_decided_late, "decided_late"),
     "a late decision dated back": (_decided_earlier, "decide_time"),
@@ -181,7 +214,35 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "executed for another decision": (_another_decision, "execute_decision"),
     "a window to undo for ever": (_window_for_ever, "undo_window"),
     "a key of another action": (_key_of_another_action, "key_action"),
-    "a failure that is not blocked": (_failed_quietly, "fail_unblocked"),
+    "a failure that is not blocked": (_failed_quietly, "blocked"),
+    "a decision that was blocked": (
+        lambda it: _step_of(it, "made", "SMF_DECIDE", blocked=True),
+        "blocked",
+    ),
+    "a decision by the human alone": (
+        lambda it: _step_of(it, "made", "SMF_DECIDE", actor="HUMAN", principal="ada"),
+        "by_system",
+    ),
+    "an execution by somebody": (
+        lambda it: _step_of(it, "made", "SMF_EXECUTE", principal="eve"),
+        "by_system",
+    ),
+    "an execution with a reason": (
+        lambda it: _step_of(it, "made", "SMF_EXECUTE", reason="ordered by Ada"),
+        "reason",
+    ),
+    "a failure without a reason's name": (
+        lambda it: _step_of(it, "failed", "SMF_FAIL", reason="Ada was against it"),
+        "reason",
+    ),
+    "a rejection with other words than were signed": (
+        lambda it: _step_of(it, "rejected", "SMF_REJECT", reason="never"),
+        "answer_reason",
+    ),
+    "a consent about another item": (_another_item, "item"),
+    "a proposal about an item that nobody signs": (_item_beside, "item"),
+    "withdrawn by somebody else": (_withdrawn_by_another, "proposer"),
+    "revised by somebody else": (_revised_by_another, "proposer"),
     "another decision's failure": (_another_failed, "fail_decision"),
     "written on a consent that was taken back": (_written_when_revoked, "revoked_write"),
     "taken back when it was written": (_revoked_when_written, "burnt_again"),

@@ -81,6 +81,7 @@ def _interrupted(it: Forger) -> None:
     second = _in_parts(it)
     refused = copy.deepcopy(_attempt(it))
     refused |= {"action": "SAFEGUARD_VIOLATION", "time": second["time"]}
+    refused["item"] = {"id": "", "kind": 0}
     it.leaves.insert(it.leaves.index(second), refused)
 
 
@@ -101,7 +102,14 @@ def _enrolled(it: Forger) -> None:
     item = {"id": "another", "kind": 2}
     told = {"request_id": "mine", "digest": DIGEST, "revision": 1, "before_digest": "", "ends": {}}
     seq = _attempt(it)["properties"]["graph_seq"] + 1
-    it.add(_attempt(it), told | {"graph_seq": seq}, action="GENESIS", blocked=False, item=item)
+    it.add(
+        _attempt(it),
+        told | {"graph_seq": seq},
+        action="GENESIS",
+        blocked=False,
+        reason="",
+        item=item,
+    )
 
 
 def _signed(it: Forger, signers: list[Any], **changed: Any) -> None:

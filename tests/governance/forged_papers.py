@@ -112,7 +112,7 @@ def _rejection(it: Forger, name: str, slot: str, nonce: bytes | None = None) -> 
         nonce=nonce,
     )
     told = {"envelope": json.loads(paper)}
-    who = {"actor": slot, "principal": signer.principal}
+    who = {"actor": slot, "principal": signer.principal, "reason": "no"}
     it.add(it.of("rejected", "SMF_REJECT"), told, proposal=proposal["proposal"], **who)
 
 
@@ -135,7 +135,8 @@ def _revoked_by_another_name(it: Forger) -> None:
 
 
 def _expired_early(it: Forger) -> None:
-    it.add(it.of("small", "SMF_PROPOSE"), action="SMF_EXPIRE", properties={})
+    made = it.of("small", "SMF_PROPOSE")
+    it.add(made, action="SMF_EXPIRE", actor="SYSTEM", principal="", properties={})
 
 
 def _executed_undecided(it: Forger) -> None:
@@ -147,7 +148,7 @@ def _level(it: Forger, level: str, kind: str = "ADD") -> None:
 
 
 def _unheard_of(it: Forger) -> None:
-    it.of("rejected", "SMF_REJECT")["action"] = "SMF_IGNORE"
+    it.add(it.of("small", "SMF_PROPOSE"), action="SMF_IGNORE")
 
 
 def _another_genesis(it: Forger) -> None:

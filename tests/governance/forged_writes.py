@@ -88,7 +88,7 @@ def _principal_written(it: Forger) -> None:
     it.cut(it.of("changed", "SMF_DECIDE"))
     told = {"request_id": written["properties"]["request_id"], "revision": 2, "digest": DIGEST}
     it.add_write(edge, item, **told, before_digest=edge["properties"]["digest"]).update(
-        action="WRITE_SUCCESS"
+        action="WRITE_SUCCESS", actor=written["actor"], principal=written["principal"]
     )
 
 
@@ -209,9 +209,15 @@ def _further_than_told(it: Forger) -> None:
     _effects(it, "again")[0]["after"] = 9
 
 
+def _by_another(it: Forger) -> None:
+    """Let a decided write be the agent's, at graph's own door."""
+    it.write("made").update(actor="AGENT", principal="agent")
+
+
 WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
-    "a write that was blocked": (_blocked_write, "blocked_write"),
-    "a refusal that was let through": (_refusal_let_through, "blocked_refusal"),
+    "a write that was blocked": (_blocked_write, "blocked"),
+    "a refusal that was let through": (_refusal_let_through, "blocked"),
+    "a decided write by somebody else": (_by_another, "writer"),
     "a principal enrolled twice": (_enrolled_again, "enrolled_again"),
     "a second genesis": (_two_geneses, "one_genesis"),
     "a write dressed as genesis": (lambda it: _genesis(it, "another"), "genesis_edges"),

@@ -118,6 +118,7 @@ class Forger:
         leaf = self.add(
             self.of("made", "SMF_APPROVE"),
             proposal=proposal["proposal"],
+            item=proposal["item"],
             actor=slot,
             principal=signer.principal,
             time=self.time(hours),
@@ -157,6 +158,7 @@ class Forger:
             self.of("made", "SMF_DECIDE"),
             made | told,
             proposal=proposal["proposal"],
+            item=proposal["item"],
             time=self.time(hours),
         )
 

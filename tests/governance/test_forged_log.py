@@ -15,16 +15,20 @@ from pathlib import Path
 import concord_client.audit
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import governed_pb2
+from concord.graph.v1 import governed_pb2, governed_pb2_grpc
+from concord_chassis.identity import Caller
 from concord_client import signing
-from concord_client.audit.log import LogInvalid
+from concord_client.audit.log import LogInvalid, read_log
+from concord_client.audit.replay import Replay, UndecidedWrites
+from concord_client.audit.store import differences
+from concord_client.cli.testing import Commands
 from concord_governance.domain.entries import Action, Actor, Entry
 from forged_decisions import DECISION_FORGERIES
 from forged_imports import IMPORT_FORGERIES
 from forged_papers import PAPER_FORGERIES, READ_FORGERIES
 from forged_writes import WRITE_FORGERIES
-from forger import Forger, demand_refused, demand_refused_alone, told_by
-from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, world
+from forger import Forger, demand_refused, demand_refused_alone, refusal, told_by
+from governed_world import AGENT, HUMAN, SCOPES, Keys, Party, World, edge_action, eventually, world
 
 ALONE = PAPER_FORGERIES | DECISION_FORGERIES | WRITE_FORGERIES
 
@@ -86,17 +90,79 @@ async def test_a_change_made_past_governance_is_found(tmp_path: Path) -> None:
             consents={slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)},
             expire_time=party.time(1),
         )
-        await party.governed.ApplyGovernedChange(
+        governance = Caller("one", "governance", SCOPES, "SYSTEM")
+        door = governed_pb2_grpc.GovernedChangeServiceStub(live.graph.channel(governance))
+        await door.ApplyGovernedChange(
             governed_pb2.ApplyGovernedChangeRequest(
                 request_id="mine", action=proposal.action, grant=grant
             )
         )
         await eventually(party.actions, lambda told: "WRITE_SUCCESS" in told)
 
-        with pytest.raises(LogInvalid) as caught:
+        await party.decide(await party.propose(edge_action(target="patience")))
+        with pytest.raises(UndecidedWrites) as caught:
             await party.verified()
 
-        assert caught.value.check == "undecided_write"
+        found = caught.value.findings
+        actions = await party.actions()
+        assert [actions[entry] for entry in found.undecided] == ["WRITE_SUCCESS"]
+        assert (caught.value.check, caught.value.index) == ("undecided_write", found.undecided[0])
+        assert found.executed == 1
+        stored = await party.governed.GetConstitutiveDigests(
+            governed_pb2.GetConstitutiveDigestsRequest()
+        )
+        assert differences(found.constitutive, stored.items) == []
+
+
+async def test_the_rest_is_checked_behind_a_write_that_nobody_decided(
+    forger: Forger, tmp_path: Path
+) -> None:
+    """A2 `audit verify` names the entry, goes on and exits 1; what breaks a rule behind it is what
+    the log is refused for."""
+    written_by_nobody, _ = WRITE_FORGERIES["a write that nobody decided"]
+    written_by_nobody(forger)
+    place = len(forger.leaves) - 1
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b"".join(forger.lines()))
+    concord = Commands({"CONCORD_STATE": str(tmp_path / "state"), "CONCORD_DATA": str(tmp_path)})
+    told = concord("audit", "verify", str(file))
+    as_json = concord("audit", "verify", str(file), "--json")
+
+    assert (told.exit_code, as_json.exit_code) == (1, 1)
+    assert f"Entry {place}: a write on something constitutive that nobody decided." in told.stdout
+    assert "every rule was kept" not in told.stdout
+    assert "nobody decided" in told.stderr
+    assert json.loads(as_json.stdout)["undecidedWrites"] == [place]
+    assert json.loads(as_json.stdout)["executed"] > 0
+    PAPER_FORGERIES["a proposal made twice"][0](forger)
+    assert refusal(forger) == "proposed_again"
+
+
+async def test_a_decision_without_its_end_is_named(forger: Forger) -> None:
+    """A2 V6 An end that is left out leaves a decision open, and its reader is told of it."""
+    last = [
+        leaf
+        for leaf in forger.leaves
+        if leaf["action"] in ("SMF_EXECUTE", "SMF_FAIL") and leaf is not forger.leaves[-1]
+    ]
+    assert open_decisions(forger) == ()
+    hidden = 0
+    for end in last:
+        forged = forger.copy()
+        left_out = forged.leaves.pop(forger.leaves.index(end))
+        try:
+            found = open_decisions(forged)
+        except LogInvalid:
+            continue  # a later entry needs it
+        hidden += 1
+        assert [forged.leaves[entry]["proposal"] for entry in found] == [left_out["proposal"]]
+
+    assert hidden > 0
+
+
+def open_decisions(forger: Forger) -> tuple[int, ...]:
+    """Return what a reader of the log is told to be decided and without an end."""
+    return Replay(read_log(forger.lines(), forger.pinned), forger.pinned).run().open_decisions
 
 
 @pytest.mark.parametrize(("later", "rule"), [(0, "graph_seq"), (1, "finished_write")])

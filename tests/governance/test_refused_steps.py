@@ -326,4 +326,4 @@ async def test_a_paper_that_cannot_be_read_is_refused_in_a_whole_sentence(party:
 
     failure = await refused(party.approve(made, AGENT, b"garbage"))
 
-    assert failure.message == "the consent failed the check 'envelope'"
+    assert failure.message == "the consent failed the check 'envelope': json"

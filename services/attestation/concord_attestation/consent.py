@@ -60,8 +60,9 @@ class ConsentError(Exception):
     _WHAT = ""
 
     def __init__(self, check: str, detail: str = "", field: str = "", *, whose: str = "") -> None:
-        more = "".join(f", {part}" for part in (detail, field) if part)
-        super().__init__(f"{self._WHAT}{whose} failed the check {check!r}{more}")
+        more = " of ".join(part for part in (detail, field) if part)
+        colon = ": " if more else ""
+        super().__init__(f"{self._WHAT}{whose} failed the check {check!r}{colon}{more}")
         self.check = check
         self.detail = detail
         self.field = field

@@ -37,6 +37,7 @@ class ConsentRules:
         """Take the next revision; earlier consents are gone with it."""
         before = self._course.known(leaf, OPEN)
         after = self._told(leaf)
+        self._course.demand("proposer", after.proposer == before.proposer)
         self._course.demand("next_revision", after.terms.revision == before.terms.revision + 1)
         self._course.proposals[leaf["proposal"]["id"]] = after
 
@@ -63,6 +64,8 @@ class ConsentRules:
             level=told["level"],
             kind=told["kind"],
             undo_of=told["undo_of"],
+            proposer=leaf["principal"],
+            item=leaf["item"],
             expire_time=expire_time,
             retention=policy["undo_retention_days"] * DAY,
         )
@@ -134,11 +137,14 @@ class ConsentRules:
         )
         named = (answer.slot, answer.principal) == (leaf["actor"], leaf["principal"])
         self._course.demand("answer_principal", named)
+        self._course.demand("answer_reason", leaf["reason"] == answer.reason)
         return answer
 
     def on_end(self, leaf: dict[str, Any]) -> None:
-        """Take a proposal back."""
-        self._course.known(leaf, OPEN).state = ENDED
+        """Take a proposal back, which its proposer alone may."""
+        told = self._course.known(leaf, OPEN)
+        self._course.demand("proposer", leaf["principal"] == told.proposer)
+        told.state = ENDED
 
     def on_expire(self, leaf: dict[str, Any]) -> None:
         """Demand that nobody answered in time."""

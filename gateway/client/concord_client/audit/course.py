@@ -27,7 +27,7 @@ OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A consent that the log tells of: its expiry (µs), its nonce, and the key that signed it."""
+    """A consent in the log: its expiry (µs), its nonce, and the key that signed it."""
 
     expire_time: int = 0
     nonce: str = ""
@@ -43,6 +43,9 @@ class Told:
     kind: str
     undo_of: str
     expire_time: int
+    proposer: str
+    item: dict[str, Any]
+    """What every entry about this revision names: an item's id and kind."""
     retention: int
     """For how long the policy that is signed lets its effect be undone."""
     state: str = OPEN
@@ -88,6 +91,8 @@ class Course:
         self.decisions: dict[str, Told] = {}
         self.items = Items()
         self.index = 0
+        self.undecided: list[int] = []
+        """Entries of writes that no decision of both parties covers."""
         self._skipped = skipped
         self._nonces: set[str] = set()
         self._burnt: set[str] = set()
@@ -145,11 +150,16 @@ class Course:
             replace(keys, agent=holder) if slot == "AGENT" else replace(keys, human=holder)
         )
 
-    def demand(self, rule: str, holds: bool, of: str = "") -> None:
+    def demand(self, rule: str, holds: bool, of: str = "", *, at_once: bool = True) -> None:
         """Refuse the entry that is judged now unless a rule holds of it.
+
+        Not `at_once`: the rest can be judged all the same, and the log is refused at its end.
 
         Raises:
             LogInvalid: names the rule, and `of` what it does not hold.
         """
-        if not holds and rule not in self._skipped:
+        if holds or rule in self._skipped:
+            return
+        if at_once:
             raise LogInvalid(f"{rule} of {of}" if of else rule, self.index)
+        self.undecided.append(self.index)

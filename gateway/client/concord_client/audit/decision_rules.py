@@ -77,7 +77,6 @@ class DecisionRules:
         told = self._course.known(leaf, DECIDED)
         named = leaf["properties"]["decision_id"] == told.decision_id
         self._course.demand("fail_decision", named)
-        self._course.demand("fail_unblocked", leaf["blocked"])
         self._course.demand("fail_written", not told.writes)
         told.state = FAILED
 

@@ -1,6 +1,6 @@
 """The rules of governance, replayed over a log (A2): nothing took effect that they forbid.
 
-Every paper in the log is verified anew, with the keys as they stood at its place.
+Every signed statement in the log is verified anew, with the keys as they stood at its place.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from concord_attestation.consent import ConsentError
 
 from concord_client.audit.access_rules import AccessRules
 from concord_client.audit.consent_rules import ConsentRules
-from concord_client.audit.course import EXECUTED, UNDONE, Course
+from concord_client.audit.course import DECIDED, EXECUTED, UNDONE, Course
 from concord_client.audit.decision_rules import DecisionRules
+from concord_client.audit.entry_rules import EntryRules
 from concord_client.audit.import_rules import ImportRules
 from concord_client.audit.log import Log, LogInvalid, Pinned
 from concord_client.audit.write_rules import WriteRules
@@ -31,6 +32,18 @@ class Findings:
     undone: int
     refused: int
     constitutive: Mapping[str, str]
+    undecided: tuple[int, ...] = ()
+    """Entries of writes on constitutive items that no decision of both parties covers."""
+    open_decisions: tuple[int, ...] = ()
+    """Entries of decisions without an end: it is to come, or was left out (decision 0009)."""
+
+
+class UndecidedWrites(LogInvalid):
+    """All rules were kept but for writes that nobody decided, which `findings` names."""
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__("undecided_write", findings.undecided[0])
+        self.findings = findings
 
 
 class Replay:
@@ -42,6 +55,7 @@ class Replay:
         self._writes = writes = WriteRules(self._course)
         answers = ConsentRules(self._course, writes)
         self._decisions = decisions = DecisionRules(self._course)
+        self._entry = EntryRules(self._course)
         self._imports = imports = ImportRules(self._course, writes)
         access = AccessRules(self._course, writes)
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -75,6 +89,7 @@ class Replay:
         """Replay the whole log.
 
         Raises:
+            UndecidedWrites: writes that nobody decided are all that is wrong with it.
             LogInvalid: names the rule and the entry.
         """
         for index, leaf in enumerate(self._course.log.leaves):
@@ -82,6 +97,7 @@ class Replay:
             rule = self._rules.get(leaf["action"])
             self._course.demand("action", rule is not None)
             try:
+                self._entry.judge(leaf)
                 if rule is not None:
                     rule(leaf)
             except ConsentError as error:
@@ -93,11 +109,16 @@ class Replay:
         self._imports.demand_whole()
         self._decisions.demand_undone()
         told = self._course.proposals.values()
-        return Findings(
+        findings = Findings(
             entries=len(self._course.log.leaves),
             proposals=len(self._course.proposals),
             executed=sum(each.state in (EXECUTED, UNDONE) for each in told),
             undone=sum(each.state == UNDONE for each in told),
             refused=self._writes.refused,
             constitutive=self._course.items.constitutive(),
+            undecided=tuple(self._course.undecided),
+            open_decisions=tuple(each.decided_at for each in told if each.state == DECIDED),
         )
+        if findings.undecided:
+            raise UndecidedWrites(findings)
+        return findings

@@ -160,7 +160,7 @@ def verify(
     lines = verifying.lines_of(file)
     newest = verifying.known(session, checkpoint, genesis, log_key)
     held = newest.older(len(lines) - 1) if older else newest
-    findings = verifying.verified(lines, held)
+    findings = verifying.found(lines, held)
     differing: list[Difference] = []
     if store:
         with desk(session) as at:
@@ -168,6 +168,10 @@ def verify(
             differing = verifying.compared(at, findings)
     part = verifying.covered(findings.entries, newest, held) if older else ""
     _tell(session, findings, differing, verifying.trusted(held), part, compared=store)
+    if findings.undecided:
+        raise CommandError(
+            "The log tells of writes that nobody decided.", reason="AUDIT_UNDECIDED_WRITE"
+        )
     if differing:
         raise CommandError("The store does not hold what the log says.", reason="AUDIT_MISMATCH")
 
@@ -254,15 +258,27 @@ def _tell(
     if session.as_json:
         store = [{"item": each.item_id, "what": each.what} for each in differing]
         told = {**counted, "constitutive": len(findings.constitutive), "reliesOn": trusted}
+        told |= {
+            "undecidedWrites": list(findings.undecided),
+            "openDecisions": list(findings.open_decisions),
+        }
         told |= {"covers": part} if part else {}
         write_line(json.dumps({**told, "store": store if compared else None}, indent=2))
         return
     from concord_client.cli.page import fields, show, text
 
     what = "This part of the log" if part else "The log"
-    holds = f"{what} holds: every byte stands under its checkpoint, every rule was kept."
-    show(text(holds, "green"))
+    if findings.undecided:
+        holds = f"{what} is whole: every byte stands under its checkpoint. One rule was broken."
+    else:
+        holds = f"{what} holds: every byte stands under its checkpoint, every rule was kept."
+    show(text(holds, "yellow" if findings.undecided else "green"))
+    for entry in findings.undecided:
+        show(text(f"Entry {entry}: a write on something constitutive that nobody decided.", "red"))
     show(fields([(name, f"{count:,}") for name, count in counted.items()]))
+    for entry in findings.open_decisions:
+        undone = "is not carried out, has not failed, or its end was left out"
+        show(text(f"Entry {entry}: a decision without its end; it {undone}.", "yellow"))
     if part:
         show(text(part, "yellow"))
     show(text("Relies on:", "dim"), *(text(f"  {each}", "dim") for each in trusted))

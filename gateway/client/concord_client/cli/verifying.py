@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from concord_client.audit.log import LogInvalid, Pinned, read_log
-from concord_client.audit.replay import Findings, Replay
+from concord_client.audit.replay import Findings, Replay, UndecidedWrites
 from concord_client.audit.store import Difference, differences, stored_digests
 from concord_client.cli.desk import Desk
 from concord_client.cli.failing import CommandError
@@ -94,6 +94,14 @@ def verified(lines: list[bytes], held: Known) -> Findings:
             reason="AUDIT_LOG_SHORTER",
         ) from invalid
     return Replay(log, pinned).run()
+
+
+def found(lines: list[bytes], held: Known) -> Findings:
+    """As `verified`; where writes that nobody decided are all that is wrong, what was found."""
+    try:
+        return verified(lines, held)
+    except UndecidedWrites as broken:
+        return broken.findings
 
 
 def covered(entries: int, held: Known, older: Known) -> str:
