@@ -214,9 +214,28 @@ def _by_another(it: Forger) -> None:
     it.write("made").update(actor="AGENT", principal="agent")
 
 
+def _commanded(it: Forger, told: dict[str, str], *actions: str) -> None:
+    """Tell of commands on keys or spaces."""
+    for action in actions:
+        nobody = {"proposal": {"id": "", "revision": 0}, "item": {"id": "", "kind": 0}}
+        it.add(it.of("small", "SMF_PROPOSE"), action=action, properties=told, **nobody)
+
+
 WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a write that was blocked": (_blocked_write, "blocked"),
     "a refusal that was let through": (_refusal_let_through, "blocked"),
+    "a key that was revoked made again": (
+        lambda it: _commanded(it, {"key": "k"}, "KEY_CREATE", "KEY_REVOKE", "KEY_CREATE"),
+        "key",
+    ),
+    "a key revoked that was never made": (
+        lambda it: _commanded(it, {"key": "k"}, "KEY_REVOKE"),
+        "key",
+    ),
+    "a deleted space's name used again": (
+        lambda it: _commanded(it, {"space": "s"}, "SPACE_CREATE", "SPACE_DELETE", "SPACE_CREATE"),
+        "space",
+    ),
     "a decided write by somebody else": (_by_another, "writer"),
     "a principal enrolled twice": (_enrolled_again, "enrolled_again"),
     "a second genesis": (_two_geneses, "one_genesis"),

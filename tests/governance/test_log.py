@@ -152,6 +152,10 @@ async def test_the_log_goes_on_after_a_restart_without_repeating_itself(tmp_path
         assert (await party.verified(checkpoint=note)).executed == 2
 
 
+MOST_OPEN = 100
+"""Below the number of proposals that one principal may have pending."""
+
+
 async def a_log(party: Party, proposals: int) -> list[bytes]:
     """Return an exported log with some of everything in it."""
     for number in range(proposals):
@@ -165,6 +169,8 @@ async def a_log(party: Party, proposals: int) -> list[bytes]:
                 await party.approve(proposal, AGENT)
             case _:
                 await refused(party.approve(proposal, HUMAN, b"{}"))
+        if number % 4 > 1 and number > MOST_OPEN:
+            await party.reject(proposal, AGENT)
     await until(party, "WRITE_SUCCESS")
     return await party.export_log()
 

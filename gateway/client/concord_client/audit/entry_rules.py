@@ -21,6 +21,8 @@ _REFUSALS = frozenset({"FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFU
 _BLOCKED = _REFUSALS | {"WRITE_ATTEMPT", "DELETE_ATTEMPT", "SMF_FAIL"}
 _BY_SYSTEM = frozenset({"SMF_EXPIRE", "SMF_DECIDE", "SMF_EXECUTE", "SMF_FAIL", "SMF_UNDO"})
 _MADE = frozenset({"SMF_PROPOSE", "SMF_REVISE"})
+_COMMANDS = frozenset({"KEY_CREATE", "KEY_REVOKE", "SPACE_CREATE", "SPACE_DELETE"})
+"""Commands of an operator, allowed or refused: nothing of them was signed (`access_rules`)."""
 _REASON = re.compile(r"ERROR_REASON_[A-Z_]+")
 
 
@@ -33,6 +35,8 @@ class EntryRules:
     def judge(self, leaf: dict[str, Any]) -> None:
         """Demand what follows from an entry's action, before its action is judged."""
         course, action = self._course, leaf["action"]
+        if action in _COMMANDS:
+            return
         course.demand("blocked", leaf["blocked"] == (action in _BLOCKED))
         if action in _BY_SYSTEM:
             course.demand("by_system", (leaf["actor"], leaf["principal"]) == SYSTEM)
