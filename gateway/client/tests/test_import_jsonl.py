@@ -1,6 +1,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from concord.type.v1 import type_pb2
@@ -69,7 +70,7 @@ def test_enum_values_are_spelt_as_people_spell_them(file: Path, word: object) ->
 
 def test_other_fields_are_properties(file: Path) -> None:
     """M1 M6 What a line says beside a memory's fields is kept; of numbers every digit."""
-    own = {"colour": "red", "n": {"x": [1.5, None, True]}, "big": 2**60 + 1}
+    own: dict[str, Any] = {"colour": "red", "n": {"x": [1.5, None, True]}, "big": 2**60 + 1}
     file.write_text(json.dumps({"content": "x", "properties": {"a": "b"}, **own}))
 
     (draft,) = read_jsonl(file)
