@@ -471,6 +471,38 @@ async def test_without_graph_search_is_unavailable_and_never_empty(running: Runn
         assert failure.reason == "ERROR_REASON_UNAVAILABLE"
 
 
+@pytest.mark.parametrize(
+    "mode", [search_pb2.SUPERSEDED_MODE_INCLUDE, search_pb2.SUPERSEDED_MODE_HISTORY]
+)
+async def test_what_was_replaced_is_not_stated(
+    running: Running, mode: search_pb2.SupersededMode.ValueType
+) -> None:
+    """S5 T4 Band and next action are the head's, also where what it replaced matches best."""
+    words = "The gate of the old harbour opens at nine in the morning."
+    later = "It is locked, see the board. Supersedes: [[memory:gate]]"
+    token = await running.add(
+        Memory(id="gate", content=words, importance=type_pb2.IMPORTANCE_HIGH),
+        Memory(id="locked", content=later),
+    )
+
+    reply = await search(running, words, fresh=token, superseded=mode)
+    alone = await search(
+        running,
+        words,
+        superseded=search_pb2.SUPERSEDED_MODE_INCLUDE,
+        filter=search_pb2.SearchFilter(importances=[type_pb2.IMPORTANCE_HIGH]),
+    )
+
+    results = {result.memory.id: result for result in reply.results}
+    assert results["gate"].composite_score > results["locked"].composite_score
+    assert results["gate"].confidence > results["locked"].confidence
+    assert reply.confidence == results["locked"].confidence
+    assert f"Relevance: {results['locked'].composite_score:.2f}" in reply.stac_lines[1]
+    assert ids(alone) == ["gate"]
+    assert alone.confidence == search_pb2.CONFIDENCE_BAND_LOW
+    assert alone.next_action == search_pb2.NEXT_ACTION_SUMMARISE
+
+
 async def test_similar_memories_come_by_cosine(running: Running) -> None:
     """S1 FindSimilar: near to a memory or a text, the memory itself left out, no read counted."""
     cat = Memory(id="cat", content="My cat is called Mia and likes long naps.")

@@ -84,6 +84,24 @@ def test_the_next_action_follows_the_rules(results: list[Breakdown], expected: N
     assert next_action(results, LIMITS) is expected
 
 
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        ([result(vector_similarity=0.9, authority=0.9, concept_overlap=0.2)], NextAction.SUMMARISE),
+        ([result(0.7, temporal=0.95, concept_overlap=0.3)], NextAction.SUMMARISE),
+        ([result(0.5, concept_overlap=0.3)], NextAction.SUMMARISE),
+        ([result(vector_similarity=0.8, concept_overlap=0.0)], NextAction.ASK),
+        ([], NextAction.REFINE),
+    ],
+)
+def test_what_no_longer_holds_is_not_stated(results: list[Breakdown], expected: NextAction) -> None:
+    """S5 T4 However well it matches, nobody is told to use or to state it."""
+    said = lines(results, "", "x", Wanted(), LIMITS, current=False)
+
+    assert next_action(results, LIMITS, current=False) is expected
+    assert not any(word in said[-1] for word in ("use ", "state it", "caveat"))
+
+
 def test_there_are_three_lines_in_the_agreed_words() -> None:
     """S5 why surfaced, relevance, next action."""
     top = result(0.7, vector_similarity=0.91, authority=0.88, temporal=0.96, concept_overlap=0.5)

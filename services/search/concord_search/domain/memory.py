@@ -61,6 +61,10 @@ class MemoryState:
         """True for the live end of a chain of replaced memories."""
         return self.predecessors > 0 and self.superseded_from == NEVER
 
+    def current_at(self, instant: Micros) -> bool:
+        """Whether it held at an instant, by its own word and by its successors'."""
+        return self.valid_from <= instant < min(self.stated_until, self.superseded_from)
+
     def superseded_at(self, instant: Micros) -> bool:
         """Whether a live successor's valid time has begun at an instant (spec T2)."""
         return self.superseded_from <= instant

@@ -79,13 +79,21 @@ def band(result: Breakdown, limits: Thresholds) -> Band:
     return Band.MEDIUM if result.composite >= limits.band_medium else Band.LOW
 
 
-def next_action(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
-    """What to do with results, best first.
+def next_action(
+    results: Sequence[Breakdown], limits: Thresholds, *, current: bool = True
+) -> NextAction:
+    """What to do with results, best first; `current`: they hold, and nothing has replaced them.
 
     The rules are asked in this order: nothing found: refine; a near match that shares neither
     concept nor domain: ask; a near match with authority or recency: accept; none of the first
-    three shares a concept: refine; else what the top result's confidence band says.
+    three shares a concept: refine; else what the top result's confidence band says. What no longer
+    holds is never used or stated.
     """
+    action = _by_rules(results, limits)
+    return action if current or action in _OF_ANYTHING else NextAction.SUMMARISE
+
+
+def _by_rules(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
     if not results:
         return NextAction.REFINE
     top = results[0]
@@ -104,12 +112,18 @@ def next_action(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
     return _BY_BAND[band(top, limits)]
 
 
-def lines(
-    results: Sequence[Breakdown], domain: str, why: str, wanted: Wanted, limits: Thresholds
+def lines(  # one argument per part of the lines
+    results: Sequence[Breakdown],
+    domain: str,
+    why: str,
+    wanted: Wanted,
+    limits: Thresholds,
+    *,
+    current: bool = True,
 ) -> list[str]:
     """The lines for the best result: why it surfaced, how relevant it is, what to do next.
 
-    `domain` is the top result's, `why` its one-sentence reason.
+    `domain` is the top result's, `why` its one-sentence reason; `current` as for `next_action`.
     """
     said = []
     if results and wanted.show_why:
@@ -117,7 +131,7 @@ def lines(
     if results:
         said.append(f"Relevance: {results[0].composite:.2f}, {why[:1].lower()}{why[1:]}")
     if wanted.show_next:
-        said.append(f"Next: {_NEXT[next_action(results, limits)]}")
+        said.append(f"Next: {_NEXT[next_action(results, limits, current=current)]}")
     return said[: wanted.max_lines]
 
 
@@ -139,6 +153,9 @@ _NEXT = {
     NextAction.STATE: "state it, and say where it comes from.",
     NextAction.SUMMARISE: "do not assert it: summarise, and propose next steps.",
 }
+
+_OF_ANYTHING = frozenset({NextAction.ASK, NextAction.REFINE})
+"""What may be done about a result that no longer holds."""
 
 _BY_BAND = {
     Band.HIGH: NextAction.STATE,

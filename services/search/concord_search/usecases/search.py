@@ -238,21 +238,26 @@ class Search:
         next_offset: int | None,
     ) -> SearchAnswer:
         limits = self._formula.thresholds
-        best = sorted(results, key=lambda each: -each.breakdown.composite)
+        # what was replaced may match best, but nobody is to state it: its head speaks (spec T4, S5)
+        valid = question.scope.valid
+        current = [each for each in results if each.memory.state.current_at(valid)]
+        best = sorted(current or results, key=lambda each: -each.breakdown.composite)
+        band = best[0].band if current else Band.LOW if results else Band.UNKNOWN
         breakdowns = [each.breakdown for each in best]
         followed = self._progress.of(space)
         return SearchAnswer(
             results=results,
             next_offset=next_offset,
             now=question.scope.now,
-            band=best[0].band if best else Band.UNKNOWN,
-            action=stac.next_action(breakdowns, limits),
+            band=band,
+            action=stac.next_action(breakdowns, limits, current=bool(current)),
             lines=stac.lines(
                 breakdowns,
                 domain=best[0].memory.state.domain if best else "",
                 why=best[0].relevance_reason if best else "",
                 wanted=query.told,
                 limits=limits,
+                current=bool(current),
             ),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,

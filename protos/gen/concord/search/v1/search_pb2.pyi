@@ -385,9 +385,11 @@ class SearchResponse(_message.Message):
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
-    """Confidence of the top result; UNKNOWN when there is none."""
+    """Confidence of the best result that is current: not superseded, and in its stated time, at the
+    instant asked about. LOW when none is; UNKNOWN when there is no result.
+    """
     next_action: Global___NextAction.ValueType
-    """What the rules say to do next."""
+    """What the rules say to do next; where no result is current, never to use or to state it."""
     index_token: _builtins.str
     """The state of the index that answered."""
     @_builtins.property
@@ -396,7 +398,9 @@ class SearchResponse(_message.Message):
 
     @_builtins.property
     def stac_lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """At most three lines in simple terms: why it surfaced, how relevant it is, what to do next."""
+        """At most three lines in simple terms, of the same result: why it surfaced, how relevant it is, what
+        to do next.
+        """
 
     def __init__(
         self,
