@@ -87,6 +87,7 @@ def test_the_memories_of_a_state_export(file: Path) -> None:
     others = [
         {"kind": "node", "name": "Ada"},
         {"kind": "lineage"},
+        {"kind": "relation", "name": "LIKES", "functional": False},
         {"kind": "memory", "erased": "b"},
     ]
     file.write_text("\n".join(map(json.dumps, [memory, *others])))
@@ -96,7 +97,8 @@ def test_the_memories_of_a_state_export(file: Path) -> None:
     assert isinstance(first, Draft)
     assert first.memory == type_pb2.Memory(id="a", content="x", kind=type_pb2.MEMORY_KIND_FACT)
     assert [each.reason.partition(":")[0] for each in defects if isinstance(each, Defect)] == [
-        *("a node, no memory", "lineage, no memory", "erased, no memory"),
+        *("a node, no memory", "lineage, no memory", "a declared relation, no memory"),
+        "erased, no memory",
     ]
     assert detected(file) is Format.JSONL
     file.write_text(json.dumps(others[0]))

@@ -69,6 +69,28 @@ async def test_lines_are_canonical_and_name_no_accident(live: World, home: Calls
     assert await home.export() == lines
 
 
+async def test_declared_relations_are_part_of_the_state(live: World, home: Calls) -> None:
+    """G15 T2 Two spaces whose exports are equal answer alike: a declaration ends values."""
+    other = live.calls("other")
+    for calls in (home, other):
+        await calls.put_edge("Ada", "LIVES_IN", "Ulm", valid_from=START - DAY)
+        await calls.put_edge("Ada", "LIVES_IN", "Bonn", valid_from=START)
+    assert await home.export() == await other.export()
+    live.clock.pass_(DAY)
+    before = live.clock()
+    live.clock.pass_(DAY)
+
+    declared = (await home.declare("LIVES_IN")).relation
+
+    line = '{"functional":true,"kind":"relation","name":"LIVES_IN"}'
+    assert await home.export() == [*await other.export(), line]
+    request = graph_pb2.ExportSpaceRequest(as_of=type_pb2.AsOf(record_time=stamp(before)))
+    then = [each async for piece in home.graph.ExportSpace(request) for each in piece.lines]
+    assert then == await other.export()
+    await home.declare("LIVES_IN", functional=False, etag=declared.etag)
+    assert line.replace("true", "false") in await home.export()
+
+
 async def test_what_is_undone_leaves_the_bytes_as_they_were(home: Calls) -> None:
     """G15 M4 Forget and restore, add and delete, supersede and take back."""
     a = await home.add("a", id="a")

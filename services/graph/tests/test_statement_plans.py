@@ -26,6 +26,8 @@ READS: dict[str, Callable[[bool], str]] = {
     "memories": statements.memory_views,
     "edge successors": lambda now: statements.successors(ItemKind.EDGE, now),
     "memory successors": lambda now: statements.successors(ItemKind.MEMORY, now),
+    "edge amendments": lambda now: statements.amending(ItemKind.EDGE, now),
+    "memory amendments": lambda now: statements.amending(ItemKind.MEMORY, now),
     "by name": lambda now: statements.found(now, by_name=True),
     "by id": lambda now: statements.found(now, by_name=False),
     "triple": statements.of_triple,
@@ -71,7 +73,7 @@ def test_reads_about_now_skip_history(db: sqlite3.Connection, read: str) -> None
     steps = plan(db, READS[read](True))
 
     assert [step for step in steps if "_then" in step] == []
-    assert [s for s in steps if re.match(r"SCAN [enmlsu]\b", s)] == []
+    assert [s for s in steps if re.match(r"SCAN [enmlosu]\b", s)] == []
 
 
 @pytest.mark.parametrize("read", ["edges", "hops", "steps", "whole steps", "triple"])

@@ -126,6 +126,8 @@ def _result(result: "SearchResult", explain: bool) -> "Text":
     if memory.standing.is_superseded:
         since = when(memory.standing.superseded_from)
         head.append(f"  superseded from {since}", "yellow")
+    if memory.standing.amendment_ids:
+        head.append(f"  amended by {', '.join(memory.standing.amendment_ids)}", "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.explanation.relevance_reason, "dim"))
     if explain:

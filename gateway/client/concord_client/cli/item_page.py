@@ -40,6 +40,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("read", _read(memory.access)),
         ("relevance", f"{memory.relevance_score:.3f}"),
         ("superseded by", ", ".join(heads) if standing.is_superseded else ""),
+        ("amended by", ", ".join(standing.amendment_ids)),
         ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
         ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
         ("etag", memory.etag),
@@ -75,6 +76,7 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
         ("read", _read(edge.access)),
         ("relevance", f"{edge.relevance_score:.3f}"),
         ("superseded by", heads if edge.standing.is_superseded else ""),
+        ("amended by", ", ".join(edge.standing.amendment_ids)),
         ("orphaned", "an end of it is gone" if edge.standing.is_orphaned else ""),
         ("etag", edge.etag),
     ]

@@ -12,6 +12,7 @@ _NO_MEMORY = {
     "lineage": "lineage",
     "episode": "an episode",
     "working_memory": "an entry of working memory",
+    "relation": "a declared relation",
     "erased": "erased",
 }
 STATE_KINDS = frozenset(["memory", *_NO_MEMORY])

@@ -13,7 +13,7 @@ class Standing:
 
     `superseded_from` is the earliest valid_from of a live successor (µs), FOREVER without one; what
     lies in the future is not superseded yet. `orphaned` lineage lost an end (V8). `stated_until` is
-    FOREVER when open.
+    FOREVER when open. `amendment_ids` are the live items that amend it and hold at the instant.
     """
 
     effective_from: int
@@ -22,6 +22,7 @@ class Standing:
     head_ids: tuple[str, ...] = ()
     predecessor_count: int = 0
     orphaned: bool = False
+    amendment_ids: tuple[str, ...] = ()
 
     def is_superseded(self, valid: int) -> bool:
         """Return whether a successor's valid time has begun at `valid` (µs)."""

@@ -188,6 +188,15 @@ class StandingReads(Protocol):
         """
         ...
 
+    async def amending(
+        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Collection[str]]:
+        """Return the ids of what amends each by live lineage, live itself or not.
+
+        Items without any are absent. Lineage that is void (G4) amends nothing.
+        """
+        ...
+
     async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
         """Return the live lineage edges that start or end at the ids, void ones too."""
         ...

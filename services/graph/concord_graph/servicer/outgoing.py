@@ -261,6 +261,8 @@ def fill_standing(message: type_pb2.Standing, value: Standing, now: int) -> None
     message.head_ids.extend(value.head_ids)
     message.predecessor_count = value.predecessor_count
     message.is_orphaned = value.orphaned
+    if value.amendment_ids:
+        message.amendment_ids.extend(value.amendment_ids)
 
 
 def lineage_item(link: Link, now: int) -> memory_pb2.LineageItem:

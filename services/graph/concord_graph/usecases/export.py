@@ -26,8 +26,8 @@ Record = dict[str, Any]
 
 
 async def export_state(tx: Reads, at: Instant) -> list[str]:
-    """Return the lines of the state export: memories, nodes, edges, lineage, episodes and what
-    working memory holds, each sorted."""
+    """Return the lines of the state export: memories, nodes, edges, lineage, and at last episodes,
+    what working memory holds and declared relations, each sorted."""
     nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
     memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
     live = [e for e in await tx.live_items(ItemKind.EDGE, at) if isinstance(e, Edge)]

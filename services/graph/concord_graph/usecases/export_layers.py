@@ -1,11 +1,11 @@
-"""Episodes and working memory as lines of the state export (G15)."""
+"""Episodes, working memory and declared relations as lines of the state export (G15)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from concord_graph.domain.items import Entry, Importance, Instant, ItemKind
+from concord_graph.domain.items import DeclaredRelation, Entry, Importance, Instant, ItemKind
 from concord_graph.ports import EntryFilter, Reads
 
 Record = dict[str, Any]
@@ -13,10 +13,18 @@ _ALL = 2**31 - 1
 
 
 async def layer_records(tx: Reads, at: Instant, names: Mapping[str, Record]) -> list[Record]:
-    """Return episodes and held texts; `names` says how a memory is named without a generated id."""
+    """Return episodes, held texts and declared relations.
+
+    `names` says how a memory is named without a generated id.
+    """
     episodes, _ = await tx.entries(EntryFilter(ItemKind.EPISODE), at, limit=_ALL)
     held, _ = await tx.entries(EntryFilter(ItemKind.WORKING_MEMORY), at, limit=_ALL)
-    return [*(_episode(entry, names) for entry in episodes), *map(_held, held)]
+    declared = await tx.list_relations(at, "", _ALL)
+    return [
+        *(_episode(entry, names) for entry in episodes),
+        *map(_held, held),
+        *map(_relation, declared),
+    ]
 
 
 def _episode(entry: Entry, names: Mapping[str, Record]) -> Record:
@@ -29,6 +37,10 @@ def _episode(entry: Entry, names: Mapping[str, Record]) -> Record:
         "session_id": entry.session_id,
         "about": about,
     }
+
+
+def _relation(relation: DeclaredRelation) -> Record:
+    return {"kind": "relation", "name": relation.name, "functional": relation.functional}
 
 
 def _held(entry: Entry) -> Record:

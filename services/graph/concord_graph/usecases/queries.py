@@ -31,6 +31,7 @@ from concord_graph.ports import (
     OperationFilter,
     Reads,
     State,
+    View,
     Walk,
 )
 from concord_graph.usecases.attesting import Attested, attested_edges, attested_memories
@@ -47,7 +48,15 @@ from concord_graph.usecases.neighbors import (
     walk_neighbors,
 )
 from concord_graph.usecases.paths import FoundPaths, find_paths
-from concord_graph.usecases.shown import Shown, current_edges, fixed_edges, show, with_heads
+from concord_graph.usecases.shown import (
+    Shown,
+    current_edges,
+    fixed_edges,
+    show,
+    with_amendments,
+    with_ends,
+    with_heads,
+)
 from concord_graph.usecases.touches import Touches
 
 T = TypeVar("T")
@@ -374,7 +383,19 @@ class Queries:
         async def work(tx: Reads, now: int) -> list[tuple[State, Shown] | None]:
             at = as_of.at(now)
             found = await tx.states(refs, at.valid, at.record)
-            return [await _with_shown(tx, state, now) if state else None for state in found]
+            ended = [
+                replace(state, view=(await with_ends(tx, [state.view], state.at))[0])
+                if state
+                else None
+                for state in found
+            ]
+            amended = await _amended_now(tx, refs, ended, at)
+            return [
+                (state, show(amended.get(place, state.view), now, state.at.valid))
+                if state
+                else None
+                for place, state in enumerate(ended)
+            ]
 
         states = await self.read(space, work)
         if count_as_read:
@@ -446,6 +467,13 @@ async def _page(
     )
 
 
-async def _with_shown(tx: Reads, state: State, now: int) -> tuple[State, Shown]:
-    view = (await with_heads(tx, [state.view], state.at))[0]
-    return state, show(view, now, state.at.valid)
+async def _amended_now(
+    tx: Reads, refs: Sequence[tuple[str, int]], states: Sequence[State | None], at: Instant
+) -> dict[int, View]:
+    """Return those that were asked about at the instant, by their places, with their amendments.
+
+    A follower of the feed asks about changes one by one, and amendments are none of its business.
+    """
+    places = [i for i, state in enumerate(states) if state and not refs[i][1]]
+    views = [state.view for i in places if (state := states[i])]
+    return dict(zip(places, await with_amendments(tx, views, at), strict=True))

@@ -21,6 +21,7 @@ from concord_graph.domain.relevance import default_importance, relevance
 from concord_graph.ports import Reads, Step, View
 
 MOST_HEADS = 100
+MOST_AMENDMENTS = 100
 MOST_CHAIN_ITEMS = 10_000
 
 
@@ -69,6 +70,47 @@ def _ranked(
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Fill in the live ends of chains (T2) and the amendments of items (T4), and mark lineage that
+    lost an end (V8)."""
+    return await with_amendments(tx, await with_ends(tx, views, at), at)
+
+
+async def with_amendments(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Fill in the live amendments of items (T4), at most MOST_AMENDMENTS each."""
+    found: dict[str, list[str]] = {}
+    for kind in (ItemKind.EDGE, ItemKind.MEMORY):
+        if ids := [view.item.id for view in views if view.item.kind == kind]:
+            found |= await _amendments(tx, kind, ids, at)
+    return [_amended(view, found.get(view.item.id, ())) for view in views]
+
+
+async def _amendments(
+    tx: Reads, kind: ItemKind, ids: Collection[str], at: Instant
+) -> dict[str, list[str]]:
+    """Return the live items that amend each and are current at the instant, by valid time."""
+    amending = await tx.amending(kind, ids, at.record)
+    if not amending:
+        return {}
+    known = await tx.views(kind, {each for ones in amending.values() for each in ones}, at)
+    begun = {
+        view.item.id: (view.standing.effective_from, view.item.id)
+        for view in known.values()
+        if not view.item.deleted and view.standing.is_current(at.valid)
+    }
+    return {
+        item_id: sorted(begun.keys() & ones, key=begun.__getitem__)
+        for item_id, ones in amending.items()
+    }
+
+
+def _amended(view: View, ids: Sequence[str]) -> View:
+    if not ids:
+        return view
+    shown = tuple(ids[:MOST_AMENDMENTS])
+    return replace(view, standing=replace(view.standing, amendment_ids=shown))
+
+
+async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in the live ends of chains (T2), and mark lineage that lost an end (V8)."""
     above: dict[str, Collection[str]] = {}
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):

@@ -93,6 +93,9 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         found[f"successors of {kind.name}"] = lambda known, kind=kind: statements.successors(  # type: ignore[misc] # as above
             kind, known
         )
+        found[f"amendments of {kind.name}"] = lambda known, kind=kind: statements.amending(  # type: ignore[misc] # as above
+            kind, known
+        )
     return found
 
 
@@ -129,7 +132,7 @@ STATEMENTS = _others() | {
 
 OF_ALL = {
     "put facts": "Space",
-    "lock": "(?:Space|Functional)",  # of relations those that hold one value: a few
+    "lock": "(?:Space|Functional|Amending)",  # one amendment, and of relations a few
     "flush": "Space",
     "erase": "Request",  # receipts that may tell of what is erased
     "memories, then": "MemoryVersion",  # what was known at an instant has no order of its own

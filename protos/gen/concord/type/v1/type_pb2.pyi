@@ -563,6 +563,7 @@ class Standing(_message.Message):
     HEAD_IDS_FIELD_NUMBER: _builtins.int
     PREDECESSOR_COUNT_FIELD_NUMBER: _builtins.int
     IS_ORPHANED_FIELD_NUMBER: _builtins.int
+    AMENDMENT_IDS_FIELD_NUMBER: _builtins.int
     is_superseded: _builtins.bool
     """True when a live successor's valid time has begun."""
     predecessor_count: _builtins.int
@@ -589,6 +590,12 @@ class Standing(_message.Message):
     def head_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The live ends of the chain this item belongs to; its own id when it is one itself."""
 
+    @_builtins.property
+    def amendment_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The live items that amend this one and hold at the instant, by valid time; at most 100. Absent in
+        what BatchGetRevisions says of a former change.
+        """
+
     def __init__(
         self,
         *,
@@ -599,10 +606,11 @@ class Standing(_message.Message):
         head_ids: _abc.Iterable[_builtins.str] | None = ...,
         predecessor_count: _builtins.int = ...,
         is_orphaned: _builtins.bool = ...,
+        amendment_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["effective_valid_from", b"effective_valid_from", "effective_valid_until", b"effective_valid_until", "superseded_from", b"superseded_from"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["effective_valid_from", b"effective_valid_from", "effective_valid_until", b"effective_valid_until", "head_ids", b"head_ids", "is_orphaned", b"is_orphaned", "is_superseded", b"is_superseded", "predecessor_count", b"predecessor_count", "superseded_from", b"superseded_from"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amendment_ids", b"amendment_ids", "effective_valid_from", b"effective_valid_from", "effective_valid_until", b"effective_valid_until", "head_ids", b"head_ids", "is_orphaned", b"is_orphaned", "is_superseded", b"is_superseded", "predecessor_count", b"predecessor_count", "superseded_from", b"superseded_from"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -18,6 +18,7 @@ from concord_graph.domain.items import (
     EdgeType,
     ItemKind,
     MemoryKind,
+    Relation,
 )
 
 Known = str | None
@@ -53,6 +54,7 @@ _LABELS: Final = {
         "EdgeVersion",
         f"NOT {{0}}.deleted AND {{0}}.relation IN {sorted(map(str, REPLACING))}",
     ),
+    "Amending": ("EdgeVersion", f"NOT {{0}}.deleted AND {{0}}.relation = '{Relation.AMENDS}'"),
     "Lineage": (
         "EdgeVersion",
         f"NOT {{0}}.deleted AND {{0}}.relation IN {sorted(map(str, LINEAGE_WORDS))}",
@@ -153,6 +155,10 @@ def replaced(alias: str, kind: ItemKind, known: Known) -> str:
         f" AND {counts(alias, kind, known)}"
         f" MATCH {seen('n', LIVE[kind], known, 'id: l.source_id')}"
     )
+
+
+ANY_AMENDMENT: Final = "EXISTS { MATCH (a:Amending) WHERE a.target_id IS NOT NULL }"
+"""Whether anything live amends anything: in most spaces nothing does, and nobody need look."""
 
 
 def in_time(alias: str) -> str:

@@ -27,6 +27,7 @@ from concord_graph.domain.items import (
     Node,
     Origin,
     Record,
+    Relation,
     Revision,
     Source,
     Trust,
@@ -54,6 +55,7 @@ OWN_LABELS = frozenset(
             "Held",
             "Defined",
             "Replacing",
+            "Amending",
             "Support",
             "SupportVersion",
         ),
@@ -381,6 +383,7 @@ def _edge_labels(edge_: Edge) -> list[str]:
     tests = {
         "Governed": edge_.governed,
         "Replacing": edge_.relation in REPLACING,
+        "Amending": edge_.relation == Relation.AMENDS,
         "Lineage": edge_.is_lineage,
         "FromContent": edge_.origin == Origin.CONTENT,
         "Resolution": edge_.edge_type == EdgeType.RESOLUTION,

@@ -14,7 +14,7 @@ from neo4j import AsyncSession
 
 from concord_graph.adapters.neo4j import sketches
 
-VERSION = 6
+VERSION = 7
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -70,6 +70,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "agreed_target": ("Agreed", "space", "target_id"),
     "replacing_source": ("Replacing", "space", "source_id"),
     "replacing_target": ("Replacing", "space", "target_id"),
+    "amending_target": ("Amending", "space", "target_id"),
     "lineage_source": ("Lineage", "space", "source_id"),
     "lineage_target": ("Lineage", "space", "target_id"),
     "content_source": ("FromContent", "space", "source_id"),

@@ -123,6 +123,16 @@ def successors(kind: ItemKind, known: Known) -> str:
 
 
 @cache
+def amending(kind: ItemKind, known: Known) -> str:
+    """Select (id, id of what amends it) of $asked items."""
+    return (
+        f"{_ASK}MATCH {item('o', kind, known)}"
+        f" MATCH {seen('l', 'Amending', known, 'target_id: o.id')} AND {counts('o', kind, known)}"
+        " RETURN o.id, l.source_id"
+    )
+
+
+@cache
 def views(kind: ItemKind, known: Known, *, facts: bool) -> str:
     """Select $asked items with standing, access and the names of an edge's end nodes.
 

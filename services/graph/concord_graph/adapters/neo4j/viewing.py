@@ -9,7 +9,7 @@ from typing import Any
 from neo4j import AsyncManagedTransaction, AsyncResult
 
 from concord_graph.adapters.neo4j import filters, records, statements, stating
-from concord_graph.adapters.neo4j.patterns import known_at, scoped
+from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, known_at, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.domain.items import (
@@ -42,7 +42,7 @@ _LATEST_CHANGE = (
 _HEAD = (
     "MATCH (s:Space) RETURN s.seq, s.last_time,"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
-    " coalesce(s.stated, false)"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}"
 )
 
 
@@ -63,12 +63,14 @@ class Neo4jViews:
         self._seq = 0
         self._last_time = 0
         self._stated = False
+        self._amended = False
         self._asked = 0
         self._functional: set[str] = set()
 
     async def begin(self) -> None:
         """Read how far the space is; the first statement of the transaction."""
-        self._seq, self._last_time, functional, self._stated = await self._head()
+        head = await self._head()
+        self._seq, self._last_time, functional, self._stated, self._amended = head
         self._functional = set(functional)
 
     async def is_unchanged(self) -> bool:
@@ -119,6 +121,20 @@ class Neo4jViews:
         if kind == ItemKind.MEMORY and self._stated:
             for item_id, successor in await self._following_facts(asked, at):
                 found.setdefault(item_id, set()).add(successor)
+        return found
+
+    async def amending(
+        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Collection[str]]:
+        """Return the ids of what amends each; asks nothing where nothing amends anything now."""
+        if record == FOREVER and not self._amended:
+            return {}
+        asked = [{"id": item_id, "record": record} for item_id in ids]
+        found: dict[str, set[str]] = {}
+        for item_id, amendment in await self.ask(
+            statements.amending(kind, known_at(record)), asked=asked
+        ):
+            found.setdefault(item_id, set()).add(amendment)
         return found
 
     async def _following_facts(self, asked: Sequence[Fields], at: Instant) -> list[Row]:
@@ -297,11 +313,15 @@ class Neo4jViews:
             access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
         )
 
-    async def _head(self) -> tuple[int, int, list[str], bool]:
-        """Return how far the space is, what is functional, and whether any memory states facts."""
+    async def _head(self) -> tuple[int, int, list[str], bool, bool]:
+        """Return how far the space is, what is functional, and whether any memory states facts, and
+        anything amends another."""
         found = await self.ask(_HEAD)
         self._asked -= 1
-        return (found[0][0], found[0][1], found[0][2], found[0][3]) if found else (0, 0, [], False)
+        if not found:
+            return 0, 0, [], False, False
+        seq, last_time, functional, stated, amended = found[0]
+        return seq, last_time, functional, stated, amended
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement of this space, and return its rows."""

@@ -23,6 +23,7 @@ from concord_graph.adapters.neo4j import (
     transfer,
 )
 from concord_graph.adapters.neo4j.learning import LearntReads
+from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import receipt_of
 from concord_graph.adapters.neo4j.records import Fields
@@ -44,6 +45,7 @@ from concord_graph.domain.items import (
     Item,
     Memory,
     Record,
+    Relation,
 )
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import Author, Change, Clock, Imported, Receipt
@@ -56,7 +58,7 @@ _LOCK = (
     " request_id: $request_id}) RETURN s.seq, s.last_time, s.sketch_key,"
     " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
-    " coalesce(s.stated, false)"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}"
 )
 _NOBODY = Author("", "", "")
 _BURN = (
@@ -105,11 +107,12 @@ class Neo4jWrites(LearntReads):
             method=self._author.method,
             request_id=self._author.request_id,
         )
-        self._seq, self._last_time, key, self._request, functional, stated = found[0]
+        self._seq, self._last_time, key, self._request, functional, stated, amended = found[0]
         self._counted = self._seq
         self._sketches.key = bytes(key)
         self._functional = set(functional)
         self._stated = stated
+        self._amended = amended
 
     def step(self) -> None:
         """Let the next tick be later."""
@@ -145,6 +148,7 @@ class Neo4jWrites(LearntReads):
             return
         if isinstance(item, Entry):
             return
+        self._amended |= isinstance(item, Edge) and item.relation == Relation.AMENDS
         self._known.note(item)
         if isinstance(item, Memory) and item.session_id in self._last_turns:
             last = self._last_turns[item.session_id]

@@ -262,6 +262,17 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
             found.setdefault(item_id, set()).add(successor)
         return found
 
+    async def amending(
+        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Collection[str]]:
+        """Return the ids of what amends each."""
+        sql = statements.amending(kind, record == FOREVER)
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
+        found: dict[str, set[str]] = {}
+        for item_id, amendment in self._all(sql, bound):
+            found.setdefault(item_id, set()).add(amendment)
+        return found
+
     async def find(self, end: EndRef, at: Instant) -> str | None:
         """Return the id of the live item that an end names."""
         sql = statements.found(at.record == FOREVER, by_name=bool(end.name))

@@ -26,6 +26,7 @@ from concord_graph.domain.items import (
     Importance,
     ItemKind,
     MemoryKind,
+    Relation,
 )
 
 _BY_ID = {
@@ -116,6 +117,19 @@ def successors(kind: ItemKind, now: bool) -> str:
         _edge_successors(now, edges), succession.next_ones(now, edges), ended, now
     )
     return f"{_resolved(kind, now, IDS)} UNION {following}"
+
+
+@cache
+def amending(kind: ItemKind, now: bool) -> str:
+    """Select (id, id of what amends it) of items among :ids."""
+    name = TABLE[kind]
+    return (
+        f"SELECT l.target_id, l.source_id FROM edge l {by('edge_amends', now)}"
+        f" JOIN {name} o ON o.space = l.space AND o.id = l.target_id AND {current('o', now)}"
+        f" WHERE l.space = :space AND l.target_id IN {IDS}"
+        f" AND l.relation = '{Relation.AMENDS}' AND {live('l', now)}"
+        f" AND {_counts('l', 'o', name, now)}"
+    )
 
 
 def _edge_successors(now: bool, ids: str) -> str:
