@@ -103,8 +103,12 @@ def _bad_values(
         yield from _bad_strings(rules.string)
     elif field.type == FieldDescriptor.TYPE_BYTES and rules.bytes.max_len:
         yield "too long", b"x" * (rules.bytes.max_len + 1)
-    elif field.enum_type is not None and (rules.defined_only or rules.required):
+    elif field.enum_type is not None and (
+        field.is_repeated or rules.defined_only or rules.required
+    ):
         yield "undefined", max(field.enum_type.values_by_number) + 1
+        if field.is_repeated:
+            yield "unspecified", 0
     elif field.type in _FLOATS or field.cpp_type in _WHOLE:
         yield from _bad_numbers(rules.number, whole=field.type not in _FLOATS)
 

@@ -103,14 +103,15 @@ class Rulebook:
         self, field: FieldDescriptor, rules: rules_pb2.FieldRules, *, item: bool
     ) -> Check | None:
         """The check of a single value, or of an `item` of a list: an item is stated, so an empty
-        string there is held to its rules."""
+        string there is held to its rules, and an enum is defined and not 0."""
         if field.message_type is not None:
             special = well_known.checks(rules, self._now).get(field.message_type.full_name)
             return special if special is not None else self.check_for(field.message_type)
         required = rules.required and not item
         if field.enum_type is not None:
-            demanded = rules.defined_only or required
-            return scalars.enum_check(field.enum_type, required=required) if demanded else None
+            demanded = rules.defined_only or required or item
+            stated = required or item
+            return scalars.enum_check(field.enum_type, required=stated) if demanded else None
         if field.type == FieldDescriptor.TYPE_STRING:
             check: Check | None = scalars.string_check(rules.string, empty_passes=not item)
             return _filled(check) if required else check

@@ -50,7 +50,9 @@ class FieldRules(_message.Message):
     it demands this only of the member that is set.
     """
     defined_only: _builtins.bool
-    """Enum: the value must be one that the contract defines. Zero passes unless `required`."""
+    """Enum: the value must be one that the contract defines. Zero passes unless `required`. The items of a
+    list are always held to it, and none of them is zero.
+    """
     @_builtins.property
     def string(self) -> Global___StringRules:
         """Rules for a string, or for each item of a repeated string or value of a map. An item is
