@@ -90,6 +90,9 @@ TRANSIENT: dict[str, Misdeed] = {
     "not a number": changed(
         lambda data: [{**each, "embedding": [float("nan")] * 384} for each in data]
     ),
+    "too long for a norm": changed(
+        lambda data: [{**each, "embedding": [1e200] * 384} for each in data]
+    ),
     "all zeros": changed(lambda data: [{**each, "embedding": [0.0] * 384} for each in data]),
     "words for numbers": changed(lambda data: [{**each, "embedding": "x"} for each in data]),
 }
@@ -106,6 +109,18 @@ async def test_a_passing_fault_is_tried_again(
 
     assert rows.shape == (2, 384)
     assert len(endpoint.asked) == 3
+
+
+async def test_a_long_vector_keeps_its_direction(endpoint: EmbeddingsEndpoint, make: Make) -> None:
+    """S1 3e38 in each place overflowed the norm, and a vector of zeros was stored."""
+    endpoint.misdeeds = [
+        changed(lambda data: [{**each, "embedding": [3e38] * 384} for each in data])
+    ]
+
+    (row,) = await make().embed(["x"])
+
+    assert row.tolist() == pytest.approx([384**-0.5] * 384)
+    assert len(endpoint.asked) == 1
 
 
 async def test_shuffled_rows_are_put_in_order(endpoint: EmbeddingsEndpoint, make: Make) -> None:

@@ -1,12 +1,14 @@
 """The follower's lanes: steps that overlap, and parked changes that are tried again."""
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from concord_search.domain.changes import ChangeKind
-from concord_search.domain.errors import GraphRefused
+from concord_search.domain.errors import EmbeddingRefused, GraphRefused
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import Batch
+from concord_search.usecases import lane
 from concord_search.usecases.lane import RETRIED, SLICE
 from following import Following
 from search_lab import SPACE, MakeState, until
@@ -114,6 +116,32 @@ async def test_parked_changes_are_tried_again_from_time_to_time(
 
     assert still == 1
     assert at_work.lab.ids(await at_work.lab.ask("red")) == ["a"]
+
+
+async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
+    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 an endpoint answers 400 to all, and is mended: no round waits for the next then."""
+    monkeypatch.setattr(lane, "FIRST_RETRY", 0.02)
+
+    def refuses(_: Sequence[str]) -> None:
+        raise EmbeddingRefused("The embedding endpoint refuses the text: HTTP 400.")
+
+    at_work.embedder.mood = refuses
+    many = RETRIED + 20
+    for seq in range(1, many + 1):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+    await until(lambda: at_work.progress.parked() == many)
+    await until(lambda: at_work.progress.retries > 2)
+    listed = (await at_work.lab.index.states())[SPACE].parked
+    at_work.embedder.mood = lambda _: None
+
+    await until(lambda: at_work.progress.parked() == 0)
+
+    assert {each.reason for each in listed} == {
+        "The embedding endpoint refuses the text: HTTP 400."
+    }
+    assert (await at_work.lab.index.states())[SPACE].memories == many
 
 
 async def test_a_round_of_retries_is_bounded(at_work: Following, make_state: MakeState) -> None:

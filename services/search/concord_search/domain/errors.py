@@ -58,7 +58,7 @@ class EmbeddingUnavailable(SearchError):
 
 
 class EmbeddingRefused(SearchError):
-    """The embedder cannot take this text, ever."""
+    """The embedder does not take this text, as far as it says."""
 
 
 class SettingsInvalid(SearchError):

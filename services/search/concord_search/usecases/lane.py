@@ -11,6 +11,7 @@ told of, and tried again later. It never stops the feed.
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -36,7 +37,11 @@ QUEUED_MESSAGES = 200
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 RETRY_EVERY = 300.0
-"""Seconds between two rounds of trying parked changes again; the first comes at the start."""
+"""Most seconds between two rounds of trying parked changes again; the first comes at the start."""
+
+FIRST_RETRY = 5.0
+"""Seconds from a change's parking to the next round. They double with each round that helps nobody:
+a model that refuses every text for a while, with HTTP 400, must not keep them out for hours."""
 
 RETRIED = 100
 """Parked changes that one round tries; the next round goes on after them."""
@@ -84,6 +89,7 @@ class Lane:
         self._coming: dict[str, tuple[int, str]] = {}
         self._writing = parts.writing[space]
         self._retried = 0
+        self._newly_parked = asyncio.Event()
 
     async def put(self, changes: Sequence[Change]) -> None:
         """Takes changes, in sequence; waits while too many are under way."""
@@ -223,20 +229,34 @@ class Lane:
         self._parts.log.error("change parked", seq=change.seq, reason=reason, exc_info=error)
         parked = [Parked(change.seq, change.item_id, reason)]
         await self._write(Batch(change.seq, change.record_time, parked=parked))
+        self._newly_parked.set()
 
     async def _retries(self) -> None:
+        wait = first = min(FIRST_RETRY, self._parts.retry_every)
         while True:
-            state = (await self._parts.index.states()).get(self._space)
-            parked = state.parked if state is not None else ()
-            start = self._retried if self._retried < len(parked) else 0
-            round_ = parked[start : start + RETRIED]
-            self._retried = start + len(round_)
-            for each in round_:
-                async with self._writing:
-                    await self._retry(each)
-            await asyncio.sleep(self._parts.retry_every)
+            if await self._round():
+                continue  # what stood in the way is gone
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._newly_parked.wait(), wait)
+                await asyncio.sleep(first)
+                wait = first
+            wait = min(wait * 2, self._parts.retry_every)
+            self._newly_parked.clear()
 
-    async def _retry(self, parked: Parked) -> None:
+    async def _round(self) -> bool:
+        """Tries some parked changes again; returns whether there were any, and all were applied."""
+        state = (await self._parts.index.states()).get(self._space)
+        parked = state.parked if state is not None else ()
+        start = self._retried if self._retried < len(parked) else 0
+        round_ = parked[start : start + RETRIED]
+        failed = 0
+        for each in round_:
+            async with self._writing:
+                failed += not await self._retry(each)
+        self._retried = start + failed
+        return bool(round_) and not failed
+
+    async def _retry(self, parked: Parked) -> bool:
         """Takes the memory as graph says it now; the feed's later word on it goes before.
 
         No other write comes between reading and writing, so what is erased meanwhile is erased
@@ -253,8 +273,9 @@ class Lane:
         except Exception as error:  # noqa: BLE001 - it stays parked, counted and shown
             told = type(error).__name__
             self._parts.log.warning("change stays parked", seq=parked.seq, error=told)
-        else:
-            self._parts.log.info("parked change applied", seq=parked.seq)
+            return False
+        self._parts.log.info("parked change applied", seq=parked.seq)
+        return True
 
     async def _batch_of(self, parked: Parked, now: Hydrated | None) -> Batch:
         settled = [parked.seq]

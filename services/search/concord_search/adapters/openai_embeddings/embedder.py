@@ -144,8 +144,10 @@ def _checked(content: bytes, count: int, dimension: int) -> Vectors:
         raise EmbeddingUnavailable(
             f"The embedding endpoint sends {sorted(lengths)} dimensions, not {dimension}."
         )
-    rows = np.array([item.embedding for item in ordered], dtype=np.float32)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not np.isfinite(rows).all() or not (norms > 0).all():
+    rows = np.array([item.embedding for item in ordered], dtype=np.float64)
+    with np.errstate(all="ignore"):  # what overflows is looked for below
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        vectors = np.asarray(rows / norms, dtype=np.float32)
+    if not (np.isfinite(norms).all() and np.isfinite(vectors).all()):
         raise BadReply("its reply holds a vector that is not finite or has no length")
-    return np.asarray(rows / norms, dtype=np.float32)
+    return vectors
