@@ -26,6 +26,7 @@ from concord_graph.config import Limits, SqliteConfig, read_enrolment, read_stor
 from concord_graph.domain.exceptions import StoreUnusable
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
+from concord_search.bootstrap import SearchApp
 from concord_search.domain.errors import SearchError
 
 from concord_embedded import credentials, service_keys
@@ -54,6 +55,7 @@ class Assembly:
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
         self._governance: GovernanceApp | None = None
+        self._search: SearchApp | None = None
 
     @property
     def gateway(self) -> Gateway:
@@ -65,6 +67,11 @@ class Assembly:
     def rolled_back(self) -> frozenset[str]:
         """The spaces whose graph is older than their audit log."""
         return self._governance.rolled_back if self._governance else frozenset()
+
+    @property
+    def disk_full(self) -> str:
+        """Why search waits, and for how much room; empty when it does not."""
+        return self._search.progress.disk_full if self._search else ""
 
     async def start(self, port: int) -> None:
         """Takes the ports first, since that fails fastest; then opens store and index at once.
@@ -156,6 +163,7 @@ class Assembly:
             TokenIssuer(self._search_key, SEARCH_ISSUER),
             log=json_lines("search", stream=self._log),
         )
+        self._search = app
         await self._serve("search", app, TokenVerifier(self._of_callers))
 
     async def _start_governance(self) -> None:

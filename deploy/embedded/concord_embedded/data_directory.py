@@ -126,7 +126,7 @@ def _advice(root: Path, error: OSError) -> str:
         case errno.ENOTDIR | errno.EEXIST:
             why = f"{error.filename or root} is not a directory"
         case errno.ENOSPC | errno.EDQUOT:
-            why = f"There is no room left for {root}"
+            why = f"The disk of {root} has no room, and a start needs 1 MiB"
         case _:
             why = f"{error.filename or root}: {error.strerror}"
     return f"{why}: make room for it, or choose another directory with --data."

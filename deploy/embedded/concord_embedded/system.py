@@ -35,6 +35,8 @@ class Running:
     """Where everything is kept."""
     rolled_back: frozenset[str]
     """The spaces whose graph is older than their audit log: nothing is decided there."""
+    disk_full: str
+    """Why search waits, and for how much room; empty when it does not."""
 
     def __repr__(self) -> str:
         return f"Running(url={self.url!r}, http_url={self.http_url!r})"
@@ -66,7 +68,7 @@ async def running(
         await assembly.start(port)
         told = _told(data, known, assembly)
         await _until_ready(assembly, data)
-        yield replace(told, rolled_back=assembly.rolled_back)
+        yield replace(told, rolled_back=assembly.rolled_back, disk_full=assembly.disk_full)
 
 
 async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
@@ -99,4 +101,5 @@ def _told(data: DataDirectory, known: Credentials, assembly: Assembly) -> Runnin
         enrolment_secrets=known.enrolment_secrets,
         data=data,
         rolled_back=frozenset(),
+        disk_full="",
     )

@@ -93,6 +93,13 @@ def _rolled_back(system: Running) -> str:
     )
 
 
+def _disk_full(system: Running) -> str:
+    """What waits for how much room; empty when nothing does."""
+    if not system.disk_full:
+        return ""
+    return f"\nSearch does not know everything: {system.disk_full}. Then it goes on by itself.\n"
+
+
 def _tell(system: Running, seconds: float, next_steps: str) -> None:
     """Say where it listens, for people with what to try next; without that, as JSON."""
     data = system.data.root
@@ -104,6 +111,8 @@ def _tell(system: Running, seconds: float, next_steps: str) -> None:
         }
         if system.rolled_back:
             told |= {"graphRolledBack": sorted(system.rolled_back)}
+        if system.disk_full:
+            told |= {"diskFull": system.disk_full}
         sys.stdout.write(json.dumps(told) + "\n")
     else:
         sys.stdout.write(
@@ -112,6 +121,7 @@ def _tell(system: Running, seconds: float, next_steps: str) -> None:
             f"  HTTP  {system.http_url}\n"
             f"  data  {data} (keys in credentials.json, log in log/)\n"
             f"{_rolled_back(system)}"
+            f"{_disk_full(system)}"
             f"{next_steps}"
         )
     sys.stdout.flush()

@@ -94,6 +94,8 @@ def test_nothing_found_in_an_index_that_lags_is_told_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """S10 What was written and is not indexed yet is not denied."""
+    show_results(SearchResponse(index_incomplete=True))
+    assert "The disk of the index has no room" in capsys.readouterr().out
     show_results(SearchResponse(), behind=789)
     lagging = capsys.readouterr().out
     show_results(SearchResponse(), behind=0)

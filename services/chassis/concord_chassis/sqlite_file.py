@@ -25,9 +25,7 @@ _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read
 _PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_UNREADABLE = {
-    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
-}
+_UNREADABLE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 class FileUnusable(Exception):
@@ -47,7 +45,11 @@ class FileDamaged(FileFailure):
 
 
 class FileUnreadable(FileFailure):
-    """The file cannot be read or written: no space, no right, no disk."""
+    """The file cannot be read or written: no right, no disk."""
+
+
+class FileFull(FileUnreadable):
+    """The disk has no room for what was to be written; what is there can be read."""
 
 
 class NewerSchema(Exception):
@@ -267,7 +269,10 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _failure(error: sqlite3.DatabaseError) -> FileFailure | None:
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE  # Python's own have none
+    said = getattr(error, "sqlite_errorcode", 0)  # Python's own have none
+    code = said & _PRIMARY_CODE
+    if code == sqlite3.SQLITE_FULL or said == sqlite3.SQLITE_IOERR_SHMSIZE:
+        return FileFull("the store's disk is full")
     if code in _BUSY:
         return FileBusy("the store is busy")
     if code in _DAMAGED:
@@ -330,6 +335,8 @@ def _prepare(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
 
 
 def _advice(path: Path, problem: object) -> str:
+    if isinstance(problem, sqlite3.DatabaseError) and isinstance(_failure(problem), FileFull):
+        return f"the disk of {path} has no room, and opening it needs 1 MiB: make room"
     if isinstance(problem, sqlite3.OperationalError):
         return f"cannot open {path} ({problem}): check that it exists, is yours and is not in use"
     return (

@@ -15,6 +15,7 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.config import IndexConfig
+from concord_search.domain.errors import IndexDiskFull
 from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder
 from concord_search.servicer.search import IndexServicer, SearchServicer
@@ -93,7 +94,7 @@ class SearchApp:
         Raises `IndexUnusable`, whose text says what to do.
         """
         try:
-            await asyncio.gather(self._embedder.open(), self._index.open())
+            await asyncio.gather(self._embedder.open(), self._opened())
         except BaseException:
             await self.close()
             raise
@@ -103,14 +104,23 @@ class SearchApp:
             task.add_done_callback(self._told)
             self._tasks.append(task)
 
+    async def _opened(self) -> None:
+        """Opens the index; where its disk has no room, whoever follows does once there is some."""
+        try:
+            await self._index.open()
+        except IndexDiskFull as full:
+            self.progress.disk_full = str(full)
+
     def _told(self, task: asyncio.Task[None]) -> None:
         """Says loudly when a task ended by a bug of ours; without the follower it is not ready."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
-        """Return whether the index is open and sound and graph is followed."""
-        return self._open and self.progress.following and self.progress.broken is None
+        """Return whether the index is sound and graph is followed, or the disk alone is in the way:
+        then every answer that lacks something says so, and it mends itself."""
+        works = self.progress.following or bool(self.progress.disk_full)
+        return self._open and works and self.progress.broken is None
 
     async def close(self) -> None:
         """Stop following, write the index out, free the model."""

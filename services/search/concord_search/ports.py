@@ -147,6 +147,10 @@ class Index(Protocol):
         """Every space that has a part, with how far it has followed."""
         ...
 
+    async def open(self) -> None:
+        """Opens every part; what is open stays so. Raises `IndexDiskFull` with nothing opened."""
+        ...
+
     async def begin(self, space: str, epoch: str) -> None:
         """Makes an empty part for a store's epoch, dropping one of another epoch."""
         ...

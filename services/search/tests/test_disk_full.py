@@ -56,12 +56,16 @@ async def test_the_index_waits_for_room_and_then_goes_on(
 
     assert at_work_there.progress.of(SPACE).applied_seq == 1
     assert at_work_there.progress.following
+    assert not at_work_there.progress.keeps_up
+    with pytest.raises(IndexDiskFull, match="needs 64 MiB"):
+        at_work_there.progress.demand_following("nothing matches")
     assert (await at_work_there.lab.ask("fox")).candidates.seqs.tolist() == [1]
 
     disk.free = SPARE
     state = await at_work_there.reached(2)
 
     assert (state.memories, state.parked_count) == (2, 0)
+    assert at_work_there.progress.keeps_up
 
 
 async def test_a_new_space_waits_for_room(
@@ -75,7 +79,7 @@ async def test_a_new_space_waits_for_room(
 
     assert "new" not in await at_work_there.lab.index.states()
     await until(lambda: not at_work_there.progress.following)
-    with pytest.raises(IndexDiskFull, match="has 0 MB left"):
+    with pytest.raises(IndexDiskFull, match="has 0 MiB left"):
         at_work_there.progress.demand_following("nothing matches")
 
     disk.free = SPARE
@@ -109,7 +113,7 @@ async def test_a_write_without_room_changes_nothing_and_says_what_to_do(
     """S10 The refusal comes before the batch, names the disk, and is typed for who asked."""
     lab = await open_lab(tmp_path / "index", free_bytes=disk)
     disk.free = 5 << 20
-    with pytest.raises(IndexDiskFull, match=r"index has 5 MB left") as caught:
+    with pytest.raises(IndexDiskFull, match=r"index has 5 MiB left") as caught:
         await lab.index.apply(SPACE, Batch(1, NOW))
 
     disk.free = SPARE

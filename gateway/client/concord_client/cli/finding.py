@@ -102,6 +102,8 @@ def show_results(reply: "SearchResponse", *, explain: bool = False, behind: int 
 
     for line in reply.stac_lines:
         show(text(line, "italic"))
+    if reply.index_incomplete:
+        show(text("The disk of the index has no room: there may be more than it knows.", "yellow"))
     if not reply.results:
         if behind > 0:
             lag = f"The index is {plural(behind, 'change')} behind"

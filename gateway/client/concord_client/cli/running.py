@@ -185,7 +185,7 @@ def _print_page(
         ("edges", f"{counts.edges:,}"),
         ("deleted", f"{counts.deleted:,}"),
         ("index", f"{state}, {plural(index.indexed_memories, 'memory', 'memories')}"),
-        ("feed", "connected" if index.following else "not connected"),
+        ("feed", "followed" if index.following else "not followed"),
         ("set aside", f"{plural(index.parked_changes, 'change')}" if index.parked_changes else ""),
         ("model", f"{index.model.model_id} ({index.model.dimension} dimensions)"),
     ]

@@ -20,6 +20,7 @@ GovernanceError
 ├── ProofImpossible       the log has no such entry or size
 ├── LedgerBusy            too many writers at once
 ├── LedgerUnavailable     the ledger's store cannot be read or written
+│   └── LedgerFull        its disk has no room for a write; what is there can be read
 ├── LedgerCorrupt         the ledger's store is damaged
 ├── AccessRefused         a command on spaces or keys that is no
 │   ├── KeyRefused        the key would do more than the caller may give
@@ -155,6 +156,10 @@ class LedgerBusy(GovernanceError):
 
 class LedgerUnavailable(GovernanceError):
     """The ledger's store cannot be read or written."""
+
+
+class LedgerFull(LedgerUnavailable):
+    """The disk of the ledger's store has no room for a write; what is there can be read."""
 
 
 class LedgerCorrupt(GovernanceError):

@@ -12,6 +12,7 @@ from concord_governance.domain import exceptions
 
 _Code = grpc.StatusCode
 _RETRY_SECONDS = 1.0
+_ROOM_SECONDS = 60.0  # somebody has to make some
 _ANSWER_SECONDS = 3600.0  # proposals wait for people
 
 
@@ -111,6 +112,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_OVERLOADED",
         "The ledger is busy.",
         retry_after=_RETRY_SECONDS,
+    ),
+    exceptions.LedgerFull: lambda _: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_DISK_FULL",
+        "The disk of the ledger has no room for this: what is there can be read.",
+        retry_after=_ROOM_SECONDS,
     ),
     exceptions.LedgerUnavailable: lambda _: Failure(
         _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The ledger does not answer."

@@ -30,7 +30,8 @@ GraphError
 ├── ItemClash                two live items would stand at one name, key or place
 ├── Overloaded               the store is busy for too long
 ├── StoreUnavailable         the store cannot be read or written at the moment
-│   └── StoreFileUnusable    it is a file: its disk is full, read-only, failing or gone
+│   └── StoreFileUnusable    it is a file: its disk is read-only, failing or gone
+│       └── StoreFull        its disk has no room for a write; what is there can be read
 └── StoreCorrupt             the store holds what it cannot
 
 Consent, grants and genesis records have their own tree in `consent`; links in `links`.
@@ -270,6 +271,10 @@ class StoreUnavailable(GraphError):
 
 class StoreFileUnusable(StoreUnavailable):
     """The store's own file cannot be read or written; whoever runs it can mend its disk."""
+
+
+class StoreFull(StoreFileUnusable):
+    """The disk of the store's file has no room for a write; what is there can be read."""
 
 
 class StoreCorrupt(GraphError):

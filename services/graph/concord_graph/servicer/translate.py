@@ -13,6 +13,7 @@ from concord_graph.domain.links import MalformedLink
 
 _Code = grpc.StatusCode
 _RETRY_SECONDS = 1.0
+_ROOM_SECONDS = 60.0  # somebody has to make some
 
 
 def translate(error: Exception) -> Failure | None:
@@ -161,6 +162,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_OVERLOADED",
         "The store is busy.",
         retry_after=_RETRY_SECONDS,
+    ),
+    exceptions.StoreFull: lambda _: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_DISK_FULL",
+        "The disk of the store has no room for this: what is there can be read.",
+        retry_after=_ROOM_SECONDS,
     ),
     exceptions.StoreFileUnusable: lambda _: Failure(
         _Code.UNAVAILABLE,

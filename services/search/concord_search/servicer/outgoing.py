@@ -47,6 +47,7 @@ def answer(
         stac_lines=found.lines,
         next_action=_ACTIONS[found.action],
         index_token=token(space, found.epoch, found.applied_seq),
+        index_incomplete=found.is_incomplete,
     )
 
 

@@ -64,6 +64,7 @@ class Follow:
 
     async def _follow(self) -> None:
         """Follows one connection until it breaks or the store is another one."""
+        await self._index.open()  # unless it is: there may have been no room at the start
         heads = await self._graph.heads()
         await self._begin(heads)
         states = await self._states()

@@ -28,4 +28,4 @@ class IndexStatus:
         """Answers for a space; zeros for one without memories."""
         state = (await self._index.states()).get(space) or IndexState("", 0, 0, 0)
         head = max(self._progress.of(space).head_seq, state.applied_seq)
-        return Status(state, head, self._embedder.model, self._progress.following)
+        return Status(state, head, self._embedder.model, self._progress.keeps_up)

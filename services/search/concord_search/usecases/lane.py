@@ -143,6 +143,7 @@ class Lane:
             except EmbeddingUnavailable as error:
                 self._parts.log.warning("embedder lost", reason=str(error), retry_in=wait)
             except IndexDiskFull as full:
+                self._parts.progress.disk_full = str(full)
                 self._parts.log.warning("disk full", reason=str(full), retry_in=wait)
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
@@ -200,6 +201,7 @@ class Lane:
 
     async def _write(self, batch: Batch) -> bool:
         await self._parts.index.apply(self._space, batch)
+        self._parts.progress.disk_full = ""
         state = (await self._parts.index.states())[self._space]
         self._parts.progress.reached(self._space, state)
         if batch.to_confirm:

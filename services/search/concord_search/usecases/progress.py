@@ -43,7 +43,7 @@ class Progress:
         self._spaces: dict[str, Follower] = {}
         self._tickets = 0
         self.following = False
-        self.disk_full = ""  # why nothing is followed, where it is the index's disk
+        self.disk_full = ""  # why the index lacks what graph has, where it is the index's disk
         self.broken: Exception | None = None
         self.retries = 0
 
@@ -53,11 +53,16 @@ class Progress:
 
     def demand_following(self, unknown: str) -> None:
         """Raises why it is not known whether something is there: only who follows can tell."""
-        if self.following:
-            return
         if self.disk_full:
             raise IndexDiskFull(self.disk_full)
+        if self.following:
+            return
         raise GraphUnavailable(f"graph does not answer: whether {unknown} is not known")
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether graph is followed, and what it says goes into the index."""
+        return self.following and not self.disk_full
 
     def heard(self, space: str, head_seq: int) -> None:
         """Notes graph's newest sequence number."""
@@ -91,7 +96,7 @@ class Progress:
         """Waits until a space is as fresh as demanded.
 
         Raises `FreshnessTokenInvalid` for another space's token or another epoch's, `IndexStale`
-        when so many seconds were not enough.
+        when so many seconds were not enough, `IndexDiskFull` when they could not be.
         """
         if demand.space != space:
             raise FreshnessTokenInvalid("the token belongs to another space")
@@ -112,6 +117,8 @@ class Progress:
             async with asyncio.timeout(max(0.0, seconds)):
                 await waiter
         except TimeoutError:
+            if self.disk_full:
+                raise IndexDiskFull(self.disk_full) from None
             raise IndexStale(known.applied_seq, seq) from None
         finally:
             waiter.cancel()

@@ -56,7 +56,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """A page. `next_offset` is None on the last one; `epoch` and `applied_seq` name the index."""
+    """A page. `next_offset` is None on the last one; `epoch` and `applied_seq` name the index,
+    which is incomplete while its disk has no room."""
 
     results: Sequence[Result]
     next_offset: int | None
@@ -66,6 +67,7 @@ class SearchAnswer:
     lines: Sequence[str]
     epoch: str
     applied_seq: int
+    is_incomplete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,7 @@ class Search:
                 limits=limits,
                 current=bool(current),
             ),
+            is_incomplete=bool(self._progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
         )

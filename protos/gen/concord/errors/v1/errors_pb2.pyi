@@ -256,6 +256,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     together; and "max".
     Example: a key's third ExportSpace while two of its exports are under way.
     """
+    ERROR_REASON_DISK_FULL: _ErrorReason.ValueType  # 99
+    """The disk of a store has no room for what was to be written; what is there can be read.
+    RESOURCE_EXHAUSTED with RetryInfo: the same request goes through once somebody has made room.
+    Example: AddMemory while the disk of graph's SQLite file is full.
+    """
     ERROR_REASON_INDEX_STALE: _ErrorReason.ValueType  # 73
     """The index did not become as fresh as demanded in time. UNAVAILABLE: same request again.
     Metadata: "applied_seq", "demanded_seq".
@@ -503,6 +508,11 @@ ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 72
 way: "limit", one of "calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys
 together; and "max".
 Example: a key's third ExportSpace while two of its exports are under way.
+"""
+ERROR_REASON_DISK_FULL: ErrorReason.ValueType  # 99
+"""The disk of a store has no room for what was to be written; what is there can be read.
+RESOURCE_EXHAUSTED with RetryInfo: the same request goes through once somebody has made room.
+Example: AddMemory while the disk of graph's SQLite file is full.
 """
 ERROR_REASON_INDEX_STALE: ErrorReason.ValueType  # 73
 """The index did not become as fresh as demanded in time. UNAVAILABLE: same request again.

@@ -382,6 +382,7 @@ class SearchResponse(_message.Message):
     STAC_LINES_FIELD_NUMBER: _builtins.int
     NEXT_ACTION_FIELD_NUMBER: _builtins.int
     INDEX_TOKEN_FIELD_NUMBER: _builtins.int
+    INDEX_INCOMPLETE_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
@@ -392,6 +393,10 @@ class SearchResponse(_message.Message):
     """What the rules say to do next; where no result is current, never to use or to state it."""
     index_token: _builtins.str
     """The state of the index that answered."""
+    index_incomplete: _builtins.bool
+    """True when the index lacks what graph has because its disk has no room: there may be more. An
+    answer without any result is refused then, with ERROR_REASON_UNAVAILABLE.
+    """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
         """Best first; in history mode by valid time, oldest first."""
@@ -411,10 +416,11 @@ class SearchResponse(_message.Message):
         stac_lines: _abc.Iterable[_builtins.str] | None = ...,
         next_action: Global___NextAction.ValueType = ...,
         index_token: _builtins.str = ...,
+        index_incomplete: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -725,7 +731,7 @@ class GetIndexStatusResponse(_message.Message):
     parked_changes: _builtins.int
     """Changes that could not be applied and were set aside."""
     following: _builtins.bool
-    """True when the feed is connected."""
+    """True when the feed is connected and the disk has room for what it brings."""
     unconfirmed_erasures: _builtins.int
     """Erased memories that no search finds any more, but whose bytes are still being taken out of the
     index's files: their receipts are not confirmed yet.

@@ -12,6 +12,7 @@ from concord_chassis.sqlite_file import (
     BUSY_SECONDS,
     FileBusy,
     FileDamaged,
+    FileFull,
     FileUnreadable,
     Schema,
     SqliteFile,
@@ -22,7 +23,12 @@ from concord_chassis.sqlite_file import (
 
 from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
 from concord_governance.adapters.sqlite.writing import SqliteLedgerWrites
-from concord_governance.domain.exceptions import LedgerBusy, LedgerCorrupt, LedgerUnavailable
+from concord_governance.domain.exceptions import (
+    LedgerBusy,
+    LedgerCorrupt,
+    LedgerFull,
+    LedgerUnavailable,
+)
 from concord_governance.ports import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
@@ -115,5 +121,7 @@ def _told() -> Iterator[None]:
         raise LedgerBusy("the ledger is busy") from error
     except FileDamaged as error:
         raise LedgerCorrupt("the ledger's file is damaged") from error
+    except FileFull as error:
+        raise LedgerFull("the ledger's disk is full") from error
     except FileUnreadable as error:
         raise LedgerUnavailable("the ledger's file cannot be read or written") from error

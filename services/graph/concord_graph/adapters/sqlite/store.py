@@ -17,6 +17,7 @@ from concord_chassis.sqlite_file import (
     BUSY_SECONDS,
     FileBusy,
     FileDamaged,
+    FileFull,
     FileUnreadable,
     FileUnusable,
     SqliteFile,
@@ -35,6 +36,7 @@ from concord_graph.domain.exceptions import (
     Overloaded,
     StoreCorrupt,
     StoreFileUnusable,
+    StoreFull,
     StoreUnusable,
 )
 from concord_graph.domain.items import ItemKind
@@ -324,6 +326,8 @@ def _told() -> Iterator[None]:
         raise Overloaded("the store is busy") from error
     except FileDamaged as error:
         raise StoreCorrupt("the store's file is damaged") from error
+    except FileFull as error:
+        raise StoreFull("the store's disk is full") from error
     except FileUnreadable as error:
         raise StoreFileUnusable("the store's file cannot be read or written") from error
 

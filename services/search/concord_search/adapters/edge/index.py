@@ -69,15 +69,28 @@ class EdgeIndex:
         self._readers = Workers(READERS, "index-reader")
         self._copier = Workers(1, "index-copier")
         self._lock: int | None = None
+        self._is_open = False
         self._ended = False
 
     async def open(self) -> None:
-        """Opens every part. Raises `IndexLocked`, `ModelMismatch` or `IndexCorrupt`."""
-        await self._writer.run(self._open)
+        """Opens every part; what is open stays so.
+
+        Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
+        opened: the engine writes when it opens its files, too.
+        """
+        if not self._is_open:
+            await self._writer.run(self._open)
 
     def _open(self) -> None:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = _locked(self._root)
+        if self._lock is None:
+            self._lock = _locked(self._root)
+        if any(path.is_dir() for path in self._root.iterdir()):
+            self._demand_room()
+        self._open_parts()
+        self._is_open = True
+
+    def _open_parts(self) -> None:
         for directory in sorted(path for path in self._root.iterdir() if path.is_dir()):
             stamp = _read_stamp(directory)
             if stamp is None or stamp.get("layout") != LAYOUT:

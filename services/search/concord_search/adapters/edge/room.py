@@ -1,4 +1,4 @@
-"""Room on the index's disk: nothing is written without some to spare.
+"""Room on the index's disk: nothing is opened or written without some to spare.
 
 The engine writes into mapped files with holes. Where the disk has no room for such a page, no
 write fails: the operating system ends the process (SIGBUS), and with it, embedded, all of Concord.
@@ -22,6 +22,6 @@ def demand(free: int, path: Path) -> None:
     """Raises `IndexDiskFull` when fewer than `SPARE` bytes are free for what is below `path`."""
     if free < SPARE:
         raise IndexDiskFull(
-            f"the disk of {path} has {free >> 20} MB left, and the index writes only with"
-            f" {SPARE >> 20} to spare: make room"
+            f"the disk of {path} has {free >> 20} MiB left, and the index needs {SPARE >> 20} MiB:"
+            " make room"
         )
