@@ -308,3 +308,32 @@ STATE = "ERROR_REASON_ITEM_STATE"
 
 async def _around(home: Calls, memory_id: str) -> graph_pb2.QueryNeighborsResponse:
     return await home.neighbors(by_id(memory_id), include_superseded=True)
+
+
+@pytest.mark.parametrize("relation", ["Amends", "Supersedes", "Deprecates"])
+@pytest.mark.parametrize("kind", [type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_TURN])
+@pytest.mark.parametrize("stated", [True, False])
+async def test_void_lineage_is_in_no_erasures_way(
+    live: World, home: Calls, relation: str, kind: type_pb2.MemoryKind.ValueType, stated: bool
+) -> None:
+    """M4 G4 What was said of an item before it came to define the agent counts for nothing, and
+    goes with its memory; one that is no turn can also be reworded."""
+    parties = live.parties()
+    await parties.enrol(home)
+    link = "A note." if stated else f"{relation}: [[memory:core]]"
+    session = "s" if kind == type_pb2.MEMORY_KIND_TURN else ""
+    for name in ("note", "other"):
+        await home.add(f"{link} {name}", id=name, memory_kind=kind, session_id=session)
+        if stated:
+            words = {"Amends": AMENDS, "Supersedes": SUPERSEDES, "Deprecates": DEPRECATES}
+            await home.relate(words[relation], name, "core", context="because")
+    core = await parties.constitutive_memory(home, "core")
+
+    if kind == type_pb2.MEMORY_KIND_FACT:
+        other = await home.get("other")
+        other.content = "Nothing of the kind."
+        await home.update(other, "content")
+    await home.erase(await home.get("note"))
+    await home.erase(await home.get("other"))
+    assert (await home.get("core")).etag == core.etag
+    assert list((await home.get("core")).standing.head_ids) == ["core"]

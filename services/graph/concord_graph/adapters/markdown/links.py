@@ -7,8 +7,10 @@ is that of the relation word before it on its line, else RELATED_TO:
   in any case and emphasis.
 - Between the word and its first link may stand the rest of a noun phrase, up to 8 words: "This
   supersedes the older decision [[memory:a]]". What begins another thought ends the reach: the
-  end of a sentence, a bracket, a comma or a dash after further words, a negation, and words
-  such as "see", "by", "use", "but", "and".
+  end of a sentence, a bracket, a comma, a dash or a bar after further words, a negation, and
+  words such as "see", "by", "use", "but", "and".
+- A word right before a colon is a label, and reaches to the next label only: in
+  "Supersedes: - | Related: [[memory:b]]" b is related.
 - After the first link the relation runs on over links parted only by commas, "and", "und" or
   "&". Anything else ends it: in "Supersedes: [[memory:a]], see also [[memory:b]]" b is related.
 - A word negated anywhere before it in its sentence makes no relation ("does not supersede", "no
@@ -49,7 +51,7 @@ _MAY_HAVE_LINK = re.compile(r"\[\[[ \t]*memory", re.IGNORECASE)
 _TOKEN = re.compile(
     r"\[\[[ \t]*memory[ \t]*:(?P<target>[^\[\]\n]*)\]\]"
     r"|(?P<word>\w+(?:['’-]\w+)*)"
-    r"|(?P<stop>[.;!:](?!\S)|\?(?!\w)|[,()–—]|(?<!\S)--?(?!\S))"
+    r"|(?P<stop>[.;!:](?!\S)|\?(?!\w)|[,()–—|]|(?<!\S)--?(?!\S))"
     r"|(?P<break>\n)"
     rf"|(?P<hidden>{HIDDEN})",
     re.IGNORECASE,
@@ -59,7 +61,7 @@ _FIRST_LETTER = re.compile(r"[^\W_]")
 _ENDS = frozenset(".;!?")
 _ENDINGS = (".", ";", "!", "?", ":")
 _CLOSING = " \t*_\"'”’»)]"
-_DASHES = frozenset(["–", "—", "-", "--"])
+_DASHES = frozenset(["–", "—", "-", "--", "|"])
 _FURTHEST = 8  # words between a relation word and its link
 _AUXILIARY_REACH = 3  # "is", up to two words, "superseded"
 
@@ -143,6 +145,7 @@ class _LineReader:
     relation: str | None = None  # of the last relation word, while its first link may come
     only_directly: bool = False  # a past form without a subject: its link must follow at once
     distance: int = 0  # words read since that relation word
+    label: bool = False  # a colon stood right behind it
     running: str | None = None  # the relation of the last link, while the run goes on
     run: int = 0  # how many links that run has so far
     negated: bool = False
@@ -203,8 +206,9 @@ class _LineReader:
                 self.relation = None
         else:
             self.running = None
-            if sign != ":":
+            if sign != ":" or (self.label and self.distance):
                 self.relation = None
+            self.label = sign == ":" and not self.distance
             if sign not in "()":
                 self.negated = self.subject = False
         self.after_link = self.article = self.only_article = False
@@ -221,7 +225,7 @@ class _LineReader:
         else:
             self.relation = words.PAST[word] if past else words.PRESENT[word]
         self.only_directly = past and (not self.subject or self.only_article)
-        self.distance = 0
+        self.distance, self.label = 0, False
 
     def _read_between(self, word: str) -> None:
         self.distance += 1
