@@ -323,7 +323,7 @@ async def test_void_lineage_is_in_no_erasures_way(
     link = "A note." if stated else f"{relation}: [[memory:core]]"
     session = "s" if kind == type_pb2.MEMORY_KIND_TURN else ""
     for name in ("note", "other"):
-        await home.add(f"{link} {name}", id=name, memory_kind=kind, session_id=session)
+        await home.add(f"{link} {name}", id=name, kind=kind, session_id=session)
         if stated:
             words = {"Amends": AMENDS, "Supersedes": SUPERSEDES, "Deprecates": DEPRECATES}
             await home.relate(words[relation], name, "core", context="because")

@@ -126,3 +126,52 @@ async def test_a_fact_supports_what_both_agreed_to_before_it_begins(
     await home.add("I am honest.", id="note", facts=[said])
 
     assert list((await home.get_edge(agreed.id)).sources) == ["note"]
+
+
+async def test_two_changes_of_one_item_are_undone_one_after_the_other(home: Calls) -> None:
+    """V8 What stands is judged, not its number: what was changed back is in nobody's way (0020)."""
+    memory = await home.add("one", id="m")
+    edge = await home.put_edge("Ada", "VALUES", "Grace", weight=0.1)
+    for words, weight in (("two", 0.2), ("three", 0.3)):
+        memory.content, edge.weight = words, weight
+        memory = await home.update(memory, "content")
+        edge = await home.update_edge(edge, "weight")
+
+    async def undo(expected: int) -> None:
+        action = governed_pb2.GovernedAction()
+        action.revert_items.request_id = home.request_id()
+        for item_id in (memory.id, edge.id):
+            action.revert_items.items.add(
+                id=item_id, revision=expected - 1, expected_revision=expected
+            )
+        preview = governed_pb2.PreviewChangeRequest(action=action)
+        seen = (await home.governed.PreviewChange(preview)).items
+        request = governed_pb2.ApplyGovernedChangeRequest(
+            request_id=home.request_id(),
+            action=action,
+            etags=[governed_pb2.ItemEtag(id=item.id, etag=item.etag) for item in seen],
+        )
+        await home.governed.ApplyGovernedChange(request)
+
+    assert await conflict(home, (edge, 1, 2)) == edge.id
+    await undo(3)
+    await undo(2)
+
+    assert (await home.get("m")).content == "one"
+    assert (await home.get_edge(edge.id)).weight == 0.1
+    assert await conflict(home, (edge, 2, 3)) == edge.id
+
+
+async def test_an_end_that_changed_between_two_changes_is_in_the_way_of_the_first(
+    home: Calls,
+) -> None:
+    """V8 The first change is judged by the ground that it left, though a later one was undone."""
+    edge = await home.put_edge("Ada", "VALUES", "Grace")
+    back = await home.put_edge("Ada", "VALUES", "Rest")
+    await home.delete_edge(edge)
+    node = await home.get_node("Grace")
+    node.name = "Profit"
+    await home.update_node(node, "name")
+    await home.delete_edge(back)
+
+    assert await conflict(home, (edge, 1, 2), (back, 1, 2)) == node.id

@@ -133,9 +133,10 @@ def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None
         return "this lineage was made with consent"
     if after.relation not in HIDING or not _says_otherwise(before, after):
         return None
-    if around.target_constitutive and not after.deleted:
+    hides = not after.deleted and not is_erased(after)  # what is void is in no erasure's way
+    if around.target_constitutive and hides:
         return "this lineage would hide something constitutive"
-    if around.target_held and not after.deleted:
+    if around.target_held and hides:
         return "this lineage would hide something that both parties agreed to"
     if around.source_constitutive:
         return "this would change what something constitutive replaces"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from concord_graph.domain.exceptions import ItemNotFound, UndoConflict
-from concord_graph.domain.items import DeclaredRelation, Edge, Memory, Node, Record
+from concord_graph.domain.items import DeclaredRelation, Edge, Memory, Node, Record, stated
 from concord_graph.ports import Ref
 from concord_graph.usecases.by_id import record_by_id
 from concord_graph.usecases.facts import restate, state_again
@@ -27,19 +27,20 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple
     """Write each item as it was before; what was not there goes.
 
     Raises:
-        UndoConflict: items are at another revision than expected, or something stands in the way;
-            names them.
+        UndoConflict: items say something else than in the revision expected, or something stands
+            in the way; names them.
     """
     stored = {each.item_id: await _existing(writer, each) for each in reversions}
-    changed = [
-        each.item_id for each in reversions if stored[each.item_id].revision.number != each.expected
-    ]
-    if changed:
+    left = {each.item_id: await _as_left(writer, stored[each.item_id], each) for each in reversions}
+    if changed := [item_id for item_id, record in left.items() if record is None]:
         raise UndoConflict(changed)
     plan = {
-        each.item_id: Planned(before, await _as_before(writer, before, each.revision))
+        each.item_id: Planned(
+            before, await _as_before(writer, before, each.revision), since.revision
+        )
         for each in reversions
-        for before in [stored[each.item_id]]
+        for before, since in [(stored[each.item_id], left[each.item_id])]
+        if since is not None
     }
     if in_the_way := await conflicts(writer.tx, plan):
         raise UndoConflict(in_the_way)
@@ -52,6 +53,17 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple
         written = [await _put(writer, each.before, each.after) for each in (*going, *coming)]
         await restate(writer, written)
     return tuple(ref(each) for each in written)
+
+
+async def _as_left(writer: Writer, stored: Record, reversion: Reversion) -> Record | None:
+    """Return the revision that is to be undone; None when an item says something else by now.
+
+    What was changed since, and changed back, is in nobody's way (0020).
+    """
+    if stored.revision.number == reversion.expected:
+        return stored
+    left = await writer.tx.revision(Ref(stored.kind, stored.id, reversion.expected))
+    return left if left is not None and stated(left) == stated(stored) else None
 
 
 async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:

@@ -28,10 +28,11 @@ from concord_graph.ports import Reads
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An item as it is, and as the undo would leave it."""
+    """An item as it is, and as the undo would leave it; `since`: the revision that it undoes."""
 
     before: Record
     after: Record
+    since: Revision
 
     @property
     def goes(self) -> bool:
@@ -82,13 +83,15 @@ async def _lost_ground(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
     """Return what an edge, or a fact of a memory, that comes back would find gone or changed."""
     before, after = planned.before, planned.after
     if isinstance(after, Memory) and isinstance(before, Memory):
-        return await _lost_facts(tx, before, after, plan)
+        return await _lost_facts(tx, before, after, planned.since, plan)
     if not isinstance(after, Edge) or not planned.comes:
         return []
-    return await _changed_ends(tx, after, before.revision, plan)
+    return await _changed_ends(tx, after, planned.since, plan)
 
 
-async def _lost_facts(tx: Reads, before: Memory, after: Memory, plan: Plan) -> list[str]:
+async def _lost_facts(
+    tx: Reads, before: Memory, after: Memory, since: Revision, plan: Plan
+) -> list[str]:
     """Return what the edges of a memory's facts no longer rest on, and those that say otherwise.
 
     Facts whose edge is gone are stated anew, by their names.
@@ -100,12 +103,12 @@ async def _lost_facts(tx: Reads, before: Memory, after: Memory, plan: Plan) -> l
         edge = plan[edge_id].after if edge_id in plan else await tx.edge(edge_id)
         if not isinstance(edge, Edge) or edge.deleted:
             continue
-        if edge_id not in plan and edge.revision.seq > before.revision.seq:
-            then = await _as_known(tx, End(edge.id, ItemKind.EDGE), before.revision)
+        if edge_id not in plan and edge.revision.seq > since.seq:
+            then = await _as_known(tx, End(edge.id, ItemKind.EDGE), since)
             if isinstance(then, Edge) and _stand(then) != _stand(edge):
                 lost.append(edge_id)
                 continue
-        lost += await _changed_ends(tx, edge, before.revision, plan)
+        lost += await _changed_ends(tx, edge, since, plan)
     return lost
 
 
@@ -168,7 +171,7 @@ def _rivals(planned: Planned, edge: Edge, sibling: Edge) -> bool:
         return True
     if edge.is_lineage or _defines(edge) == _defines(sibling):
         return False
-    return _defines(sibling) or sibling.revision.seq > planned.before.revision.seq
+    return _defines(sibling) or sibling.revision.seq > planned.since.seq
 
 
 async def _siblings(tx: Reads, edge: Edge) -> list[Edge]:

@@ -49,7 +49,8 @@ _REFUSED: Final = (
     "row.defines"
     " OR coalesce(i:Constitutive OR i:Governed OR i:Held, false)"
     f" OR (row.hides AND {_bears('source_id', 'x:Constitutive')})"
-    f" OR (row.hides AND row.linked AND {_bears('target_id', 'x:Constitutive OR x:Held')})"
+    " OR (row.hides AND row.linked AND row.fields.erase_time = 0"  # void lineage may be erased
+    f" AND {_bears('target_id', 'x:Constitutive OR x:Held')})"
     f" OR (row.linked AND NOT row.lineage AND {_TWIN}))"
 )
 
