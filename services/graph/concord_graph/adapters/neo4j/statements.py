@@ -292,16 +292,11 @@ def counted(known: Known, *, stated: bool, facts: bool) -> str:
 
 def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
     """Return the test that a successor of e or m has begun at $valid; `facts`: or m's ended."""
-    if kind == ItemKind.EDGE:
-        return _edge_superseded(known, "e")
-    test = f"EXISTS {{ {replaced('m', kind, known)} AND n.effective_from <= $valid }}"
-    ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
-    return f"({test} OR {ended})" if facts else test
-
-
-def _edge_superseded(known: Known, alias: str) -> str:
-    test = f"EXISTS {{ {replaced(alias, ItemKind.EDGE, known)} AND n.effective_from <= $valid }}"
-    return f"({test} OR coalesce({succession.next_from(known, alias)}, {FOREVER}) <= $valid)"
+    test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
+    if kind == ItemKind.MEMORY:
+        ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
+        return f"({test} OR {ended})" if facts else test
+    return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
 
 
 def held_then(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
@@ -400,8 +395,7 @@ def _is_walked(known: Known, tests: str, *, hide_superseded: bool, standing_only
     if hide_superseded:
         conditions.append(f"NOT {superseded(ItemKind.EDGE, known)}")
     if standing_only:
-        later = succession.stands(known, _edge_superseded(known, "u"))
-        conditions.append(later)
+        conditions.append(succession.stands(known))
     return " AND ".join(conditions)
 
 

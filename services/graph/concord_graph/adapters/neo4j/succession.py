@@ -43,27 +43,30 @@ def gives_way(alias: str, known: Known) -> str:
     return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(alias, known)}"
 
 
-def next_from(known: Known, alias: str = "e") -> str:
-    """Return from when the next edge follows an edge (µs), null without one."""
+def next_from(known: Known) -> str:
+    """Return from when the next edge follows edge e (µs), null without one."""
     first = (
-        f"COLLECT {{ MATCH {_row('s', alias, known)} AND s.target_id <> {alias}.target_id"
-        f" AND s.effective_from > {alias}.effective_from"
+        f"COLLECT {{ MATCH {_row('s', 'e', known)} AND s.target_id <> e.target_id"
+        " AND s.effective_from > e.effective_from"
         " RETURN s.effective_from AS t ORDER BY t LIMIT 1 }[0]"
     )
-    follows = f"{functional(f'{alias}.relation', known)} AND {gives_way(alias, known)}"
+    follows = f"{functional('e.relation', known)} AND {gives_way('e', known)}"
     return f"CASE WHEN {follows} THEN {first} ELSE null END"
 
 
-def stands(known: Known, superseded: str) -> str:
+def stands(known: Known) -> str:
     """Return the test that no later edge of its triple that holds at $valid stands for edge e (G2).
 
-    `superseded` tests it of edge u. What nobody moves alone nothing else stands for.
+    What nobody moves alone nothing else stands for. Where e is not followed in time, nor is what
+    says the same later: only lineage can have replaced that.
     """
     keys = "source_id: e.source_id, relation: e.relation, target_id: e.target_id"
     return (
         f"NOT EXISTS {{ MATCH {seen('u', 'Edge', known, keys)}"
         f" AND u.effective_from > e.effective_from AND {in_time('u')}"
-        f" AND {gives_way('e', known)} AND NOT {superseded} }}"
+        f" AND {gives_way('e', known)}"
+        f" AND NOT EXISTS {{ {replaced('u', ItemKind.EDGE, known)}"
+        " AND n.effective_from <= $valid } }"
     )
 
 

@@ -51,14 +51,14 @@ def held(kind: ItemKind, now: bool) -> str:
     return f"{in_time(ALIAS[kind])} AND {superseded(now)} > :valid"
 
 
-def edge_superseded_from(now: bool, alias: str = "e") -> str:
-    """Return when the earliest live successor of an edge takes over (µs), FOREVER without one.
+def edge_superseded_from(now: bool) -> str:
+    """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
 
     Successors: the edges that a resolution names as the newer side, and the next ones in time. A
     constitutive edge has only those that a grant let through, and so has one that such lineage
     rests on.
     """
-    follows, resolved = succession.next_from(now, alias), _replaced(alias, "edge", now)
+    follows, resolved = succession.next_from(now), _replaced("e", "edge", now)
     return f"min(coalesce({follows}, {FOREVER}), coalesce(({resolved}), {FOREVER}))"
 
 
@@ -312,7 +312,7 @@ def walked(
     if hide_superseded:
         conditions.append(f"{edge_superseded_from(now)} > :valid")
     if standing_only:
-        conditions.append(succession.stands(now, edge_superseded_from(now, "u")))
+        conditions.append(succession.stands(now, _replaced("u", "edge", now)))
     if tests:
         conditions.append(tests)
     access = " LEFT JOIN access a ON a.space = e.space AND a.id = e.id"

@@ -12,6 +12,7 @@ from functools import cache
 
 from concord_graph.adapters.sqlite.revisions import IDS, by, current, live, rests
 from concord_graph.adapters.sqlite.rows import EDGE, RELATION, qualified
+from concord_graph.domain.items import FOREVER
 
 MOST_COUNTED = 100  # former values of one edge: to count a hub's would cost every reader of it
 _EVER = -(2**63)
@@ -25,20 +26,21 @@ def functional(now: bool) -> str:
     )
 
 
-def next_from(now: bool, alias: str = "e") -> str:
-    """Return from when the next edge follows an edge (µs), NULL without one."""
+def next_from(now: bool) -> str:
+    """Return from when the next edge follows edge e (µs), NULL without one."""
     first = (
-        f"SELECT s.effective_from FROM {_row('s', alias)} AND s.target_id <> {alias}.target_id"
-        f" AND s.effective_from > {alias}.effective_from"
-        f" AND {live('s', now)} AND {_gives_way(alias, now)} ORDER BY s.effective_from LIMIT 1"
+        f"SELECT s.effective_from FROM {_row('s', 'e')} AND s.target_id <> e.target_id"
+        f" AND s.effective_from > e.effective_from"
+        f" AND {live('s', now)} AND {_gives_way('e', now)} ORDER BY s.effective_from LIMIT 1"
     )
-    return f"CASE WHEN {alias}.relation IN {functional(now)} THEN ({first}) END"
+    return f"CASE WHEN e.relation IN {functional(now)} THEN ({first}) END"
 
 
-def stands(now: bool, superseded_from: str) -> str:
+def stands(now: bool, replaced_from: str) -> str:
     """Return the test that no later edge of its triple that holds at :valid stands for edge e (G2).
 
-    `superseded_from` tells it of edge u. What nobody moves alone nothing else stands for.
+    `replaced_from` selects when lineage replaces edge u: where e is not followed in time, nor is
+    what says the same later. What nobody moves alone nothing else stands for.
     """
     return (
         f"NOT EXISTS (SELECT 1 FROM edge u {by('edge_triple', now)} WHERE u.space = e.space"
@@ -46,7 +48,7 @@ def stands(now: bool, superseded_from: str) -> str:
         " AND u.effective_from > e.effective_from AND u.effective_from <= :valid"
         f" AND {live('u', now)} AND (u.valid_until IS NULL OR u.valid_until > :valid)"
         f" AND e.edge_type <> 2 AND NOT {rests('edge', 'e.id', 'u.space', now)}"
-        f" AND {superseded_from} > :valid)"
+        f" AND coalesce(({replaced_from}), {FOREVER}) > :valid)"
     )
 
 
