@@ -280,3 +280,27 @@ async def test_what_hangs_on_a_node_goes_first(party: Party) -> None:
 
     assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert not (await called(party, "honesty")).id
+
+
+@pytest.mark.parametrize("edge_type", [type_pb2.EDGE_TYPE_CONSTITUTIVE, DESCRIPTIVE])
+async def test_two_changes_of_one_item_are_undone_one_after_the_other(
+    party: Party, edge_type: type_pb2.EdgeType.ValueType
+) -> None:
+    """V8 What stands is judged, not its number (0020), also by who checks the log."""
+    await done(party, edge_action(edge_type=edge_type, weight=0.1))
+    before, changes = [], []
+    for weight in (0.2, 0.3):
+        before.append(await party.state())
+        changed = await held(party, "agent", "VALUES", "honesty")
+        changed.weight = weight
+        update = graph_pb2.UpdateEdgeRequest(
+            request_id=salt(), edge=changed, update_mask=FieldMask(paths=["weight"])
+        )
+        changes.append(await done(party, Action(update_edge=update)))
+    assert (await refused(party.undo(changes[0]))).reason == CONFLICT
+    for change, state in zip(reversed(changes), reversed(before), strict=True):
+        after = await party.decide(await party.undo(change))
+
+        assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        assert await party.state() == state
+    assert (await party.verified()).executed == 5

@@ -68,6 +68,8 @@ class Told:
     """What was written to the newest revision of it that was told before."""
     stood: dict[str, str] = field(default_factory=dict)
     """What was written to the digest under which it was constitutive before; empty: it was not."""
+    left: dict[str, str] = field(default_factory=dict)
+    """What was written to the digest under which it was constitutive after; empty: it was not."""
 
 
 def of_type(value: object, kind: type[T]) -> T:

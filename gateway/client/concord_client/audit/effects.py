@@ -47,6 +47,7 @@ class EffectRules:
         self._demand_signed(told, effects)
         self._demand_told(told, effects)
         told.effects = {each["id"]: (each["before"], each["after"]) for each in effects}
+        told.left = {name: self._course.items.stands(name) for name in told.effects}
         self._demand_newest(effects)
         if told.kind == "UNDO":
             self._demand_as_before(told, self._course.proposals[told.undo_of])
@@ -88,9 +89,15 @@ class EffectRules:
                 self._course.demand("newest_revision", each["after"] <= max(each["governed"]))
 
     def _demand_as_before(self, undo: Told, original: Told) -> None:
-        """Demand that an undo began where its original ended, and ended where that began."""
+        """Demand that an undo began where its original ended, and ended where that began.
+
+        What was changed since may have been changed back: what is constitutive says by its digest
+        that it was, of anything else the log does not tell.
+        """
         course = self._course
         for name, (_, after) in original.effects.items():
-            course.demand("undone_effects", undo.effects.get(name, (0,))[0] == after)
+            began, left = undo.effects.get(name, (0,))[0], original.left[name]
+            back = began > after and undo.stood.get(name, "") == left
+            course.demand("undone_effects", began == after or back)
         for name, digest in original.stood.items():
             course.demand("undone_state", course.items.stands(name) == digest)
