@@ -140,7 +140,7 @@ class Party:
         """Return who fills a slot."""
         return self.agent if slot == AGENT else self.human
 
-    async def enrol(self) -> str:
+    async def enrol(self, secret: str = SECRET) -> str:
         """Perform the genesis; return its digest."""
         known = await self.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
         genesis = signing.sign_genesis(
@@ -152,7 +152,7 @@ class Party:
         )
         reply = await self.governed.EnrolPrincipals(
             governed_pb2.EnrolPrincipalsRequest(
-                request_id=request_id(), enrolment_secret=SECRET, genesis=genesis
+                request_id=request_id(), enrolment_secret=secret, genesis=genesis
             )
         )
         await eventually(self.entries, lambda told: len(told) >= GENESIS_ENTRIES)

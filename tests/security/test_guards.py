@@ -20,7 +20,7 @@ from concord_graph.usecases.writer import Rules
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
 from contract_homes import Home, Template, edge_said, seen
-from contract_live import Live, ask, full_name, member
+from contract_live import Live, ask, full_name, governing, member
 from contract_registry import Answered, Refused
 from guard_probes import FORGERIES, PROTECTED, Probe, attempt, forged, judged
 from guard_switches import (
@@ -153,7 +153,7 @@ async def a_grant_comes_again(live: Live, template: Template) -> str:
             request_id=name, action=wanted, grant=allowed
         )
 
-    who = member("a")
+    who = governing("a")
     first = await live.tell(who, "ApplyGovernedChange", applying("first", action, grant))
     removal.delete_edge.id, removal.delete_edge.etag = first.edge.id, first.edge.etag
     removed = a.parties.grant("a", removal, await seen(live, a, removal))
@@ -172,7 +172,7 @@ async def a_grant_meets_another_state(live: Live, template: Template) -> str:
     request = governed_pb2.ApplyGovernedChangeRequest(
         request_id="x", action=action, grant=a.parties.grant("a", action, {a.rock_id: "former"})
     )
-    answer = await live.ask(member("a"), "ApplyGovernedChange", request)
+    answer = await live.ask(governing("a"), "ApplyGovernedChange", request)
     demanded = Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID")
     return judged(answer, demanded, "a change was made to what nobody consented to")
 
@@ -431,6 +431,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
         OPENED,
         *_copied("node", "name = 'concord:space'", "id = 'new', name = 'concord:another'"),
     ),
+    "space_deleted_for_good": ("UPDATE space SET deleted = 1 WHERE name = 'a'",),
     "node_written_once": ("UPDATE node SET label = 'x'",),
     "edge_written_once": ("UPDATE edge SET weight = 0",),
     "memory_written_once": ("UPDATE memory SET content = 'x'",),

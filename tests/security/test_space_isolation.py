@@ -277,7 +277,7 @@ async def test_an_etag_of_the_other_space_opens_nothing(
         return  # the method takes no etag
     store = template.copy(tmp_path)
     async with governed_live(store, template.enrolment) as live:
-        answer = await live.ask(member("a"), method, request)
+        answer = await live.ask(CONTRACTS[method].caller(a), method, request)
 
     assert answer.code in {grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION}
     assert answer.reason in {"ERROR_REASON_ETAG_MISMATCH", "ERROR_REASON_GRANT_INVALID"}

@@ -126,6 +126,7 @@ class GovernanceApp:
             (self._following.run(), "follow graph"),
             (Completing(self._desk, self._executing, self._log).run(), "complete decisions"),
             (self._access.run(), "note uses of keys"),
+            (self._access.erase_deleted(), "erase deleted spaces"),
         ):
             task = loop.create_task(work, name=name)
             task.add_done_callback(self._told)

@@ -500,6 +500,13 @@ class Graph(Protocol):
         """
         ...
 
+    async def erase_space(self, space: str, statement: bytes) -> bool:
+        """Erase some of what a deleted space holds; return whether nothing is left.
+
+        `statement` is what both slots signed, for a space with a genesis.
+        """
+        ...
+
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         """Return how far graph is in every space that it has, and whether it holds these changes.
 

@@ -49,6 +49,7 @@ from concord_graph.usecases.memories import Memories
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
 from concord_graph.usecases.scrubbing import Scrubbing
+from concord_graph.usecases.space_erasure import ErasingSpaces
 from concord_graph.usecases.tallying import Tallying
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
@@ -134,7 +135,7 @@ class GraphApp:
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
                 feed_pb2_grpc.add_ChangeFeedServiceServicer_to_server,
-                FeedServicer(store, queries, store.epoch),
+                FeedServicer(store, queries, ErasingSpaces(store, confirmers, erased), store.epoch),
             ),
         )
 

@@ -56,7 +56,7 @@ ACCESS = {
     ),
     "DeleteSpace": Contract(
         request=_delete,
-        success=lambda reply, _: reply.HasField("delete_time"),
+        success=lambda reply, _: reply.space.erased,
         bad_input=(lambda home: _delete(home, "else"), invalid("typed_name")),
         other_space=REFUSED,
         other=lambda home: _delete(home, statement=b"{}"),

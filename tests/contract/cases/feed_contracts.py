@@ -29,6 +29,17 @@ FEED = {
         caller=lambda _: FOLLOWER,
         intruder=lambda home: member(home.space),
     ),
+    "EraseSpace": Contract(
+        request=lambda home: pb.EraseSpaceRequest(space=f"{home.space}-gone"),
+        success=lambda reply, _: reply.complete,
+        bad_input=(
+            lambda _: pb.EraseSpaceRequest(space="a"),
+            Refused(StatusCode.FAILED_PRECONDITION, "DELETION_INVALID"),
+        ),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+    ),
     "WatchChanges": Contract(
         request=lambda home: pb.WatchChangesRequest(
             cursors=[pb.SpaceCursor(space=home.space, seq=3)]

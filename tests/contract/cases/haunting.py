@@ -57,6 +57,9 @@ _ELSEWHERE = {
     "request": {"digest": "'elsewhere'"},
 }
 
+_OF_NO_NUMBER = {"meta", "space", "access_space", "access_key"}
+"""The ledger's tables in which spaces stand by name or not at all."""
+
 # There everything supersedes everything too, with consent.
 _SUPERSEDING = {
     "id": "'haunt ' || m.id || ' ' || n.id",
@@ -89,7 +92,7 @@ def haunt_ledger(path: Path) -> None:
                 " SELECT ?, ?, 99, max(log_size) FROM space",
                 (other, f"haunted {other}"),
             )
-            for table in sorted(set(tables) - {"meta", "space"}):
+            for table in sorted(set(tables) - _OF_NO_NUMBER):
                 otherwise = {"space": str(other)} | _ELSEWHERE.get(table, {})
                 names, said = _columns(db, table, otherwise)
                 haunted = f"space NOT IN ({BEFORE}, {AFTER})"
@@ -100,7 +103,10 @@ def haunt_ledger(path: Path) -> None:
 
 def _haunt(db: sqlite3.Connection, other: int) -> None:
     tally = json.dumps({"ghost": {"kind": "AGENT", "hour": 2**62, "told": 100, "untold": 7}})
-    db.execute("INSERT INTO space VALUES (?, ?, 7, 7, ?)", (other, f"haunted {other}", tally))
+    db.execute(
+        "INSERT INTO space (id, name, seq, last_time, tally) VALUES (?, ?, 7, 7, ?)",
+        (other, f"haunted {other}", tally),
+    )
     for table, otherwise in _OTHERWISE.items():
         names, said = _columns(db, table, {"space": str(other)} | otherwise)
         if table in _ROWS and other < 0:

@@ -4,7 +4,7 @@ import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from contract_homes import CONSTITUTIVE, Home, Template, edge_said, seen
-from contract_live import Live, member
+from contract_live import Live, governing, member
 from contract_registry import Refused
 from guard_probes import judged
 
@@ -22,7 +22,7 @@ async def a_principal_is_rewritten(live: Live, template: Template) -> str:
     request = graph_pb2.UpdateEdgeRequest(request_id="inner", edge=changed)
     request.update_mask.paths.append("properties")
     answer = await live.ask(
-        member("a"), "ApplyGovernedChange", _granted(home, request, {edge.id: edge.etag})
+        governing("a"), "ApplyGovernedChange", _granted(home, request, {edge.id: edge.etag})
     )
     demanded = Refused(CODE.FAILED_PRECONDITION, "SAFEGUARD_VIOLATION")
     return judged(answer, demanded, TAKEN_OVER)
@@ -40,7 +40,7 @@ async def an_end_comes_between(live: Live, template: Template) -> str:
         member("a"), "UpsertNode", graph_pb2.UpsertNodeRequest(request_id="evil", node=evil)
     )
     request = governed_pb2.ApplyGovernedChangeRequest(request_id="x", action=action, grant=grant)
-    answer = await live.ask(member("a"), "ApplyGovernedChange", request)
+    answer = await live.ask(governing("a"), "ApplyGovernedChange", request)
     return judged(answer, Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID"), OTHER_WORDS)
 
 

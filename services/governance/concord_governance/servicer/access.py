@@ -69,7 +69,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             request.typed_name,
             request.statement,
         )
-        return access_pb2.DeleteSpaceResponse(delete_time=_stamp(found.delete_time))
+        return access_pb2.DeleteSpaceResponse(space=_space(found))
 
     async def CreateKey(
         self, request: access_pb2.CreateKeyRequest, context: Context

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from concord_attestation.consent import ConsentError
 from concord_attestation.deletion import verify_deletion
 from concord_attestation.instants import format_time
 from concord_chassis.log import Logger
@@ -45,6 +47,10 @@ KEY_PREFIX = "ck_"
 SECRET_BYTES = 32
 NOTE_USES_SECONDS = 60.0
 """How often the newest uses of keys are written down, all in one write."""
+ERASE_AGAIN_SECONDS = 1.0
+"""How long after a failure the erasing of a deleted space is tried again."""
+ERASED_SECONDS = 5.0
+"""How long the answer to a deletion waits for the erasing, which goes on in any case."""
 _DAY = 86_400_000_000
 _ID_BYTES = 6
 
@@ -72,6 +78,9 @@ class Access:
         self._graph = graph
         self._log = log
         self._uses: dict[str, int] = {}
+        self._wanted = asyncio.Event()
+        self._wanted.set()
+        self._erased = asyncio.Condition()
 
     def now(self) -> int:
         """Return the time by which keys are judged, in µs."""
@@ -135,7 +144,8 @@ class Access:
                 else:
                     verify_deletion(statement, standing.genesis, self._desk.clock())
                 await self._once(asker, request, SYSTEM_SPACE, work)
-        return await self._space(name)
+        self._wanted.set()
+        return await self._until_erased(name)
 
     async def spaces(
         self, asker: Asker, after: str, limit: int, *, deleted: bool
@@ -246,6 +256,48 @@ class Access:
                 lambda tx, of=keys, name=space: _take_over(tx, name, of),  # type: ignore[misc]
             )
         return added
+
+    async def erase_deleted(self) -> None:
+        """Erase for ever what deleted spaces hold, also what a stop came before."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            for name in await self._to_erase():
+                try:
+                    await self._erase(name)
+                except (GovernanceError, ConsentError) as error:
+                    kind = type(error).__name__
+                    self._log.warning("a deleted space is not erased", space=name, error=kind)
+                    self._wanted.set()
+            if self._wanted.is_set():
+                await asyncio.sleep(ERASE_AGAIN_SECONDS)
+
+    async def _to_erase(self) -> Sequence[str]:
+        try:
+            return await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.spaces_to_erase())
+        except GovernanceError:
+            self._wanted.set()
+            return ()
+
+    async def _erase(self, name: str) -> None:
+        space = await self._space(name)
+        while not await self._graph.erase_space(name, space.statement):
+            pass
+        await self._ledger.write(name, lambda tx: tx.forget_all_words())
+        while not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
+            await asyncio.sleep(ERASE_AGAIN_SECONDS)
+        gone = replace(space, erased=True)
+        await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.put_space(gone))
+        async with self._erased:
+            self._erased.notify_all()
+
+    async def _until_erased(self, name: str) -> Space:
+        """Wait, for seconds at most, until nothing of a deleted space is left; return it."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ERASED_SECONDS), self._erased:
+                while not (await self._space(name)).erased:
+                    await self._erased.wait()
+        return await self._space(name)
 
     async def run(self) -> None:
         """Write down for ever when keys were used: once a minute, in one write."""

@@ -13,6 +13,7 @@ GraphError
 ├── NodeHasEdges             deletion without cascade
 ├── ItemState                forgotten, or not; or a memory's content says so
 ├── ItemErased               what it said was erased
+├── SpaceDeleted             nothing is written there any more
 ├── ConfirmerUnknown         nobody waits for this confirmation
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
@@ -165,6 +166,14 @@ class TooManyAffected(GraphError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"this would change the standing of more than {limit:,} items")
         self.limit = limit
+
+
+class SpaceDeleted(GraphError):
+    """The space was deleted: nothing is written there any more."""
+
+    def __init__(self, space: str) -> None:
+        super().__init__("this space was deleted")
+        self.space = space
 
 
 class ItemErased(GraphError):

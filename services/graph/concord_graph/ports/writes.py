@@ -138,6 +138,30 @@ class Writes(Reads, Protocol):
         """Keep the hex SHA-256 of the secret that the genesis takes."""
         ...
 
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the space was deleted: nothing new is written there."""
+        ...
+
+    async def mark_deleted(self) -> None:
+        """Delete the space for good; one with a genesis only while a grant is open."""
+        ...
+
+    async def memories_to_erase(self, limit: int) -> Sequence[str]:
+        """Return memories, forgotten ones too, of which there is no receipt of an erasure."""
+        ...
+
+    async def drop_memories(self, ids: Sequence[str]) -> None:
+        """Remove every version of memories of a deleted space, and what they said."""
+        ...
+
+    async def drop_rows(self, limit: int) -> bool:
+        """Remove at most `limit` of what else a deleted space holds; say whether nothing is left.
+
+        What stands for the principals stays, as do genesis, outbox, burnt nonces and receipts.
+        """
+        ...
+
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""
         ...

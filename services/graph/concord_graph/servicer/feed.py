@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
+from concord_chassis.identity import caller
 
 from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, Imported, State
@@ -17,6 +18,7 @@ from concord_graph.usecases.governed import register
 from concord_graph.usecases.marking import mark_at, mark_of
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.shown import Shown
+from concord_graph.usecases.space_erasure import ErasingSpaces
 
 CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0
@@ -28,8 +30,11 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     """Translates the outbox for the services that follow it."""
 
-    def __init__(self, store: GraphStore, queries: Queries, epoch: str) -> None:
+    def __init__(
+        self, store: GraphStore, queries: Queries, erasing: ErasingSpaces, epoch: str
+    ) -> None:
         self._store = store
+        self._erasing = erasing
         self._queries = queries
         self._epoch = epoch
         self._imported: dict[str, Imported] = {}
@@ -60,6 +65,13 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         digest = request.enrolment_digest
         has_genesis = await self._store.write(request.space, lambda tx: register(tx, digest))
         return feed_pb2.RegisterSpaceResponse(has_genesis=has_genesis)
+
+    async def EraseSpace(
+        self, request: feed_pb2.EraseSpaceRequest, context: Context
+    ) -> feed_pb2.EraseSpaceResponse:
+        """Erase some of what a deleted space holds."""
+        complete = await self._erasing.step(request.space, caller().principal, request.statement)
+        return feed_pb2.EraseSpaceResponse(complete=complete)
 
     async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
         if head_seq < cursor.seq or not cursor.mark:

@@ -57,6 +57,12 @@ def _plain(code: grpc.StatusCode, reason: str) -> Callable[[Exception], Failure]
 
 _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.FieldInvalid: _invalid("ERROR_REASON_FIELD_INVALID"),
+    exceptions.SpaceDeleted: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_SPACE_DELETED",
+        str(error),
+        metadata={"space": error.space},
+    ),
     exceptions.ReservedName: _invalid("ERROR_REASON_RESERVED_NAME"),
     exceptions.MaskInvalid: _invalid("ERROR_REASON_UPDATE_MASK_INVALID"),
     MalformedLink: _malformed_link,
@@ -124,6 +130,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     consent.RestoreInvalid: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_RESTORE_INVALID",
+        str(error),
+        metadata=error.metadata,
+    ),
+    consent.DeletionInvalid: lambda error: Failure(
+        _Code.FAILED_PRECONDITION,
+        "ERROR_REASON_DELETION_INVALID",
         str(error),
         metadata=error.metadata,
     ),

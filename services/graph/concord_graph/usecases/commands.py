@@ -17,6 +17,7 @@ from concord_graph.domain.exceptions import (
     PrincipalsReserved,
     RequestIdReused,
     SafeguardViolation,
+    SpaceDeleted,
 )
 from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
 from concord_graph.ports import (
@@ -42,6 +43,9 @@ _ON_RECORD = (
 
 IMPORT = "ImportSpace"
 """The method whose refusals do not begin a space's record: only an unused one is imported into."""
+
+CONFIRM = "ConfirmErase"
+"""The method that still writes in a deleted space: its erasures are being confirmed."""
 
 Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
 
@@ -78,6 +82,8 @@ class Commands:
         """
 
         async def transaction(tx: Writes) -> Done:
+            if tx.is_deleted and author.method != CONFIRM:
+                raise SpaceDeleted(space)
             receipt = await self._known(tx, author, request)
             if receipt is None:
                 writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time + 1))

@@ -26,6 +26,7 @@ from concord_graph.domain.exceptions import (
     GenesisDamaged,
     GenesisExists,
     GenesisMissing,
+    SpaceDeleted,
 )
 from concord_graph.domain.items import (
     PRINCIPAL_RELATION,
@@ -208,7 +209,12 @@ async def register(tx: Writes, enrolment_digest: str) -> bool:
     """Keep which secret a space's genesis takes; return whether it has one: then nothing changes.
 
     Of a space without, the newest digest counts.
+
+    Raises:
+        SpaceDeleted: its name is not used again.
     """
+    if tx.is_deleted:
+        raise SpaceDeleted(tx.space)
     if await tx.genesis() is not None:
         return True
     if await tx.enrolment() != enrolment_digest:

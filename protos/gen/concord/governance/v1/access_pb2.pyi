@@ -428,23 +428,23 @@ Global___DeleteSpaceRequest: _TypeAlias = DeleteSpaceRequest  # noqa: Y015
 
 @_typing.final
 class DeleteSpaceResponse(_message.Message):
-    """The deletion, decided: erasing what the space holds goes on beside, and ListSpaces says when it is done."""
+    """The space as it is deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    DELETE_TIME_FIELD_NUMBER: _builtins.int
+    SPACE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def delete_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the space is deleted."""
+    def space(self) -> Global___Space:
+        """The space. When it is not `erased` after 5 seconds, that goes on beside, and ListSpaces says when it is."""
 
     def __init__(
         self,
         *,
-        delete_time: _timestamp_pb2.Timestamp | None = ...,
+        space: Global___Space | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["delete_time", b"delete_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["space", b"space"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_time", b"delete_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -82,6 +82,56 @@ CHANGE_TYPE_REVOKED: ChangeType.ValueType  # 11
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
+class EraseSpaceRequest(_message.Message):
+    """Asks for some of an erasure."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space."""
+    statement: _builtins.bytes
+    """For a space with a genesis: what both slots signed (DeleteSpaceRequest.statement). DELETION_INVALID
+    when it does not verify under the keys that stand; its expiry was judged when it was decided.
+    """
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        statement: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["space", b"space", "statement", b"statement"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseSpaceRequest: _TypeAlias = EraseSpaceRequest  # noqa: Y015
+
+@_typing.final
+class EraseSpaceResponse(_message.Message):
+    """How far the erasure is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMPLETE_FIELD_NUMBER: _builtins.int
+    complete: _builtins.bool
+    """True when nothing is left to erase."""
+    def __init__(
+        self,
+        *,
+        complete: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["complete", b"complete"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseSpaceResponse: _TypeAlias = EraseSpaceResponse  # noqa: Y015
+
+@_typing.final
 class RegisterSpaceRequest(_message.Message):
     """Tells of a space."""
 

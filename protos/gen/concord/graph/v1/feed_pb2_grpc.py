@@ -61,6 +61,11 @@ class ChangeFeedServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceResponse.FromString,
                 _registered_method=True)
+        self.EraseSpace = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/EraseSpace',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceResponse.FromString,
+                _registered_method=True)
 
 
 class ChangeFeedServiceServicer:
@@ -108,6 +113,16 @@ class ChangeFeedServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EraseSpace(self, request, context):
+        """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
+        is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
+        of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
+        the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ChangeFeedServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -135,6 +150,11 @@ def add_ChangeFeedServiceServicer_to_server(servicer, server):
                     servicer.RegisterSpace,
                     request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceResponse.SerializeToString,
+            ),
+            'EraseSpace': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseSpace,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -274,6 +294,33 @@ class ChangeFeedService:
             '/concord.graph.v1.ChangeFeedService/RegisterSpace',
             concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_feed__pb2.RegisterSpaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EraseSpace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/EraseSpace',
+            concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -53,6 +53,12 @@ class ChangeFeedServiceStub:
     more changes nothing; another digest takes the first one's place until the space has its genesis, and
     changes nothing then.
     """
+    EraseSpace: _grpc.UnaryUnaryMultiCallable[_feed_pb2.EraseSpaceRequest, _feed_pb2.EraseSpaceResponse]
+    """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
+    is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
+    of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
+    the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
+    """
 
 @_typing.type_check_only
 class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
@@ -78,6 +84,12 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
     more changes nothing; another digest takes the first one's place until the space has its genesis, and
     changes nothing then.
+    """
+    EraseSpace: _aio.UnaryUnaryMultiCallable[_feed_pb2.EraseSpaceRequest, _feed_pb2.EraseSpaceResponse]  # type: ignore[assignment]
+    """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
+    is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
+    of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
+    the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
     """
 
 class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -131,6 +143,18 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
         more changes nothing; another digest takes the first one's place until the space has its genesis, and
         changes nothing then.
+        """
+
+    @_abc_1.abstractmethod
+    def EraseSpace(
+        self,
+        request: _feed_pb2.EraseSpaceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.EraseSpaceResponse, _abc.Awaitable[_feed_pb2.EraseSpaceResponse]]:
+        """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
+        is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
+        of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
+        the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
         """
 
 def add_ChangeFeedServiceServicer_to_server(servicer: ChangeFeedServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

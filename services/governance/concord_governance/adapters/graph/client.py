@@ -182,6 +182,11 @@ class GraphClient:
         request = feed_pb2.RegisterSpaceRequest(space=space, enrolment_digest=enrolment_digest)
         return (await _asked(self._feed.RegisterSpace(request))).has_genesis
 
+    async def erase_space(self, space: str, statement: bytes) -> bool:
+        """Erase some of what a deleted space holds; return whether nothing is left."""
+        request = feed_pb2.EraseSpaceRequest(space=space, statement=statement)
+        return (await _asked(self._feed.EraseSpace(request))).complete
+
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         """Return how far graph is in every space, and whether it holds these changes."""
         request = feed_pb2.ListSpacesRequest(cursors=_cursors(cursors))

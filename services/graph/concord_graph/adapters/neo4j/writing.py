@@ -19,6 +19,7 @@ from concord_graph.adapters.neo4j import (
     erasing,
     flushing,
     records,
+    space_erasure,
     stating,
     transfer,
 )
@@ -58,7 +59,7 @@ _LOCK = (
     " request_id: $request_id}) RETURN s.seq, s.last_time, s.sketch_key,"
     " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
-    f" coalesce(s.stated, false), {ANY_AMENDMENT}"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}, coalesce(s.deleted, false)"
 )
 _NOBODY = Author("", "", "")
 _BURN = (
@@ -90,6 +91,7 @@ class Neo4jWrites(LearntReads):
         self._tokens = tokens
         self._sketches = Sketches()
         self._principals = False
+        self._deleted = False
         self._counted = 0
         self._rows: list[Fields] = []
         self._marked: set[str] = set()
@@ -107,7 +109,10 @@ class Neo4jWrites(LearntReads):
             method=self._author.method,
             request_id=self._author.request_id,
         )
-        self._seq, self._last_time, key, self._request, functional, stated, amended = found[0]
+        (
+            *(self._seq, self._last_time, key, self._request, functional, stated, amended),
+            self._deleted,
+        ) = found[0]
         self._counted = self._seq
         self._sketches.key = bytes(key)
         self._functional = set(functional)
@@ -261,6 +266,28 @@ class Neo4jWrites(LearntReads):
     async def keep_enrolment(self, digest: str) -> None:
         """Keep the digest of the secret that the genesis takes."""
         await transfer.keep_enrolment(self, digest)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the space was deleted."""
+        return self._deleted
+
+    async def mark_deleted(self) -> None:
+        """Delete the space for good."""
+        await self.ask(space_erasure.MARK_DELETED)
+        self._deleted = True
+
+    async def memories_to_erase(self, limit: int) -> Sequence[str]:
+        """Return memories, forgotten ones too, that are not erased."""
+        return await space_erasure.memories(self, limit)
+
+    async def drop_memories(self, ids: Sequence[str]) -> None:
+        """Remove every version of memories of a deleted space."""
+        await space_erasure.drop_memories(self, ids)
+
+    async def drop_rows(self, limit: int) -> bool:
+        """Remove some of what is left of a deleted space; return whether nothing is."""
+        return await space_erasure.drop_rows(self, limit)
 
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""

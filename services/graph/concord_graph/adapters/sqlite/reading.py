@@ -60,9 +60,10 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
         self._space_name = space
         self._epoch = epoch
         self._pending = pending
-        row = self._one("SELECT id, seq, last_time FROM space WHERE name = ?", (space,))
-        found: tuple[int, int, int] = (row[0], row[1], row[2]) if row else (0, 0, 0)
-        self._space, self._seq, self._last_time = found
+        sql = "SELECT id, seq, last_time, deleted FROM space WHERE name = ?"
+        found: tuple[int, int, int, int] = self._one(sql, (space,)) or (0, 0, 0, 0)
+        self._space, self._seq, self._last_time = found[:3]
+        self._deleted = bool(found[3])
 
     @property
     def space(self) -> str:

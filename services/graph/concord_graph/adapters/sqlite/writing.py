@@ -10,7 +10,7 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 
 from concord_graph.adapters import receipts
-from concord_graph.adapters.sqlite import erasing, rows, sketches
+from concord_graph.adapters.sqlite import erasing, rows, sketches, space_erasure
 from concord_graph.adapters.sqlite.reading import SqliteReads
 from concord_graph.adapters.sqlite.viewing import Pending
 from concord_graph.domain.erasure import Erasure
@@ -260,6 +260,28 @@ class SqliteWrites(SqliteReads):
     async def keep_enrolment(self, digest: str) -> None:
         """Keep the digest of the secret that the genesis takes."""
         self._db.execute("UPDATE space SET enrolment = ? WHERE id = ?", (digest, self._space))
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the space was deleted."""
+        return self._deleted
+
+    async def mark_deleted(self) -> None:
+        """Delete the space for good."""
+        self._db.execute("UPDATE space SET deleted = 1 WHERE id = ?", (self._space,))
+        self._deleted = True
+
+    async def memories_to_erase(self, limit: int) -> Sequence[str]:
+        """Return memories, forgotten ones too, that are not erased."""
+        return space_erasure.memories(self._db, self._space, limit)
+
+    async def drop_memories(self, ids: Sequence[str]) -> None:
+        """Remove every version of memories of a deleted space."""
+        self.erased += space_erasure.drop_memories(self._db, self._space, ids)
+
+    async def drop_rows(self, limit: int) -> bool:
+        """Remove some of what is left of a deleted space; return whether nothing is."""
+        return space_erasure.drop_rows(self._db, self._space, limit)
 
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""

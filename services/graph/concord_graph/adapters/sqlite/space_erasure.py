@@ -1,0 +1,59 @@
+"""Removing what a deleted space holds from its rows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+_RESERVED: Final = "'concord:%'"
+_STEPPED: Final = {
+    "edge": f"relation NOT LIKE {_RESERVED}",
+    "node": f"name NOT LIKE {_RESERVED}",
+    "memory": "true",
+    "entry": "true",
+    "support": "true",
+}
+"""The tables that grow with what is remembered, and which of their rows go."""
+_WHOLE: Final = (
+    *("relation", "spelling", "participant", "access", "request", "sketch", "sketched"),
+    "sketch_key",
+)
+_SAID: Final = "content, concepts, surfaces_when, sources, category, tags, facts, external_id"
+_TELLING: Final = 4
+"""Fewest bytes of a text that is looked for in the file."""
+
+
+def memories(db: sqlite3.Connection, space: int, limit: int) -> list[str]:
+    """Return memories, forgotten ones too, that are not erased."""
+    sql = (
+        "SELECT DISTINCT id FROM memory WHERE space = ? AND id NOT IN"
+        " (SELECT memory_id FROM erasure WHERE space = ?) LIMIT ?"
+    )
+    return [str(row[0]) for row in db.execute(sql, (space, space, limit))]
+
+
+def drop_memories(db: sqlite3.Connection, space: int, ids: Sequence[str]) -> list[bytes]:
+    """Remove every version of memories; return what they said."""
+    bound = (space, json.dumps(ids))
+    test = "space = ? AND id IN (SELECT value FROM json_each(?))"
+    rows = db.execute(f"SELECT {_SAID} FROM memory WHERE {test}", bound).fetchall()
+    db.execute(f"DELETE FROM memory WHERE {test}", bound)
+    texts = {text.encode() for row in rows for text in row if text}
+    return sorted(text for text in texts if len(text) >= _TELLING)
+
+
+def drop_rows(db: sqlite3.Connection, space: int, limit: int) -> bool:
+    """Remove at most `limit` rows of the rest; return whether none is left."""
+    for table, test in _STEPPED.items():
+        sql = (
+            f"DELETE FROM {table} WHERE rowid IN"
+            f" (SELECT rowid FROM {table} WHERE space = ? AND {test} LIMIT ?)"
+        )
+        limit -= db.execute(sql, (space, limit)).rowcount
+        if limit <= 0:
+            return False
+    for table in _WHOLE:
+        db.execute(f"DELETE FROM {table} WHERE space = ?", (space,))
+    return True
