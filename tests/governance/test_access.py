@@ -150,7 +150,7 @@ def _anew(request: access_pb2.CreateKeyRequest) -> access_pb2.CreateKeyRequest:
         ({"principal": ""}, "principal"),
         ({"kind": 0}, "kind"),
         ({"scopes": []}, "scopes"),
-        ({"scopes": [0]}, "scopes"),
+        ({"scopes": [0]}, "scopes[0]"),
         ({"overlap": Duration(seconds=1)}, "overlap"),
         ({"replaces": "0" * 12}, "replaces"),
     ],
