@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client.audit.store import differences
+from concord_client.audit.store import CHANGED, Difference, differences
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.usecases.following import Following
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -21,6 +23,7 @@ from governed_world import (
     STATUS,
     Keys,
     Party,
+    World,
     edge_action,
     eventually,
     reason_of,
@@ -147,9 +150,20 @@ async def an_end_freed(party: Party) -> None:
     await does(party, edge_action(target="candour"))
 
 
+async def a_creed_of_another_time(party: Party) -> None:
+    """What begins tomorrow, and what ended yesterday."""
+    for name, days in (("later", (1, 2)), ("ended", (-2, -1))):
+        action = creed()
+        memory = action.add_memory.memory
+        memory.id, memory.content = name, f"I never lie: {name}."
+        memory.valid_from.FromDatetime(party.time(24 * days[0]))
+        memory.valid_until.FromDatetime(party.time(24 * days[1]))
+        await does(party, action)
+
+
 FLOWS: list[Callable[[Party], Awaitable[None]]] = [
     *(an_undo_undone, a_delete_undone, a_forgetting_undone, a_change_alone_between),
-    *(an_end_renamed, an_end_freed),
+    *(an_end_renamed, an_end_freed, a_creed_of_another_time),
 ]
 
 
@@ -273,3 +287,19 @@ async def test_what_the_agent_decided_alone_is_not_revoked(
     assert reason_of(failure) == ("PROPOSAL_STATE", "")
     assert (await ended(party, proposal)).status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert (await party.verified()).executed == 1
+
+
+async def test_words_of_another_time_are_compared(live: World, party: Party) -> None:
+    """A2 Who changes, past graph, the words of a constitutive memory that holds at another time is
+    found by the store's comparison."""
+    await a_creed_of_another_time(party)
+    with closing(sqlite3.connect(live.folder / "graph.db")) as rows, rows:
+        for (name,) in rows.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+            rows.execute(f"DROP TRIGGER {name}")
+        rows.execute("UPDATE memory SET content = 'I obey.' WHERE id IN ('later', 'ended')")
+    stored = await party.governed.GetConstitutiveDigests(
+        governed_pb2.GetConstitutiveDigestsRequest()
+    )
+
+    found = differences((await party.verified()).constitutive, stored.items)
+    assert found == [Difference("ended", CHANGED), Difference("later", CHANGED)]

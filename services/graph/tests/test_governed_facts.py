@@ -8,7 +8,20 @@ import pytest
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
-from graph_world import CONSTITUTIVE, DESCRIPTIVE, SCOPES, Calls, Clock, Parties, World, fact, world
+from graph_world import (
+    CONSTITUTIVE,
+    DAY,
+    DESCRIPTIVE,
+    SCOPES,
+    START,
+    Calls,
+    Clock,
+    Parties,
+    World,
+    fact,
+    stamp,
+    world,
+)
 from transfers import export_of, restored
 
 MAY_REHEARSE = SCOPES | {"governed:read"}
@@ -146,3 +159,31 @@ async def test_undone_facts_move(tmp_path: Path) -> None:
         await restored(copy, lines, parties)
         assert (await export_of(copy))[1:] == lines[1:]
         assert await copy.export() == state
+
+
+async def test_digests_tell_of_what_holds_at_another_time(live: World, home: Calls) -> None:
+    """A2 A constitutive memory that has not begun, and one that has ended, are compared with the
+    log like any other, page by page: it tells of them, too."""
+    parties = live.parties()
+    await parties.enrol(home)
+    spans = {"ended": (START - 2 * DAY, START - DAY), "now": (START - DAY, 0)}
+    spans["later"] = (START + DAY, START + 2 * DAY)
+    for name, (begins, ends) in spans.items():
+        action = adding(home)
+        memory = action.add_memory.memory
+        memory.id, memory.content = name, f"I keep promises: {name}."
+        memory.valid_from.CopyFrom(stamp(begins))
+        if ends:
+            memory.valid_until.CopyFrom(stamp(ends))
+        await parties.apply(home, action)
+    asking = live.calls(scopes=SCOPES | {"audit:read"})
+    request = governed_pb2.GetConstitutiveDigestsRequest(page_size=2)
+    found: list[governed_pb2.ConstitutiveItem] = []
+    while not found or request.page_token:
+        page = await asking.governed.GetConstitutiveDigests(request)
+        found += page.items
+        request.page_token = page.next_page_token
+
+    told = {item.id: item.digest for item in found if item.kind == type_pb2.ITEM_KIND_MEMORY}
+    assert sorted(told) == sorted(spans)
+    assert len(set(told.values())) == len(spans)

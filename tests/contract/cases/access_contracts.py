@@ -1,7 +1,7 @@
 """The contract cases of AccessService: operators, administrators, and gateways ask."""
 
 from concord.governance.v1 import access_pb2 as pb
-from contract_homes import Home, key_digest
+from contract_homes import Home
 from contract_live import GATEWAY, OPERATOR, member
 from contract_registry import NOT_FOUND, Contract, Refused, invalid
 from grpc import StatusCode
@@ -48,7 +48,9 @@ ACCESS = {
     ),
     "ListSpaces": Contract(
         request=lambda _: pb.ListSpacesRequest(),
-        success=lambda reply, _: [each.name for each in reply.spaces] == ["a", "b"],
+        success=lambda reply, _: (
+            [each.name for each in reply.spaces] == ["a", "a-fresh", "b", "b-fresh"]
+        ),
         bad_input=(lambda _: pb.ListSpacesRequest(page_size=201), invalid("page_size")),
         other_space=REFUSED,
         caller=lambda _: OPERATOR,
@@ -90,7 +92,7 @@ ACCESS = {
         other=lambda _: pb.RevokeKeyRequest(request_id="r", key_id="0" * 12),
     ),
     "GetCaller": Contract(
-        request=lambda home: pb.GetCallerRequest(key_digest=key_digest(home.space)),
+        request=lambda home: pb.GetCallerRequest(key_digest=home.key_digest),
         success=lambda reply, home: (reply.space, reply.key_id) == (home.space, home.key_id),
         bad_input=(lambda _: pb.GetCallerRequest(key_digest="x" * 64), invalid("key_digest")),
         other_space=STRANGER,

@@ -30,24 +30,20 @@ def ledger_of(store: Path) -> Path:
 
 
 @asynccontextmanager
-async def governed_live(
-    store: Path, enrolment: Mapping[str, str], keys_file: Path | None = None
-) -> AsyncIterator[Live]:
+async def governed_live(store: Path, enrolment: Mapping[str, str]) -> AsyncIterator[Live]:
     """Serve a store file with graph and governance."""
     async with (
         graph_live(graph_app(store, enrolment=enrolment)) as graph,
-        with_governance(graph, ledger_of(store), keys_file) as both,
+        with_governance(graph, ledger_of(store)) as both,
     ):
         yield both
 
 
 @asynccontextmanager
-async def with_governance(
-    live: Live, ledger: Path, keys_file: Path | None = None
-) -> AsyncIterator[Live]:
+async def with_governance(live: Live, ledger: Path) -> AsyncIterator[Live]:
     """Run governance over a deployment's graph until the block ends; it has followed to the end."""
     graph = live.servings["concord.graph.v1.ChangeFeedService"]
-    config = LedgerConfig(graph_address=graph.address, keys_file=keys_file)
+    config = LedgerConfig(graph_address=graph.address)
     store = SqliteConfig(ledger_path=ledger)
     app = await build(config, store, graph.issuer, GRANT_KEY, LOG_KEY, clock=frozen_clock)
     await app.start()

@@ -1,6 +1,5 @@
 """Two spaces full of things with the same names, and one where nothing is."""
 
-import json
 import secrets
 import shutil
 import uuid
@@ -26,7 +25,7 @@ from concord.type.v1 import type_pb2
 from concord_client import signing
 from concord_client.moving import agreed_in
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
-from contract_live import NOW, Live, governing, graph_app, graph_live, member
+from contract_live import NOW, OPERATOR, Live, governing, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
@@ -125,6 +124,7 @@ class Home:
     small_id: str = ""
     key_id: str = ""  # an API key, which came with the keys file
     deletion: bytes = b""  # what both slots sign to have the space deleted
+    key_digest: str = ""  # of the space's one key
     executed_id: str = ""  # a proposal that took effect
     fresh_space: str = ""  # a space of the same owner that has no genesis yet
     genesis: bytes = b""  # for the fresh space
@@ -179,17 +179,19 @@ class Template:
 
 async def make_template(folder: Path) -> Template:
     """Furnish A, keep a copy, furnish B beside it."""
-    words = {space: f"secret of {space}" for space in ("a", "b", "a-fresh", "b-fresh")}
-    enrolment = {space: sha256(text.encode()).hexdigest() for space, text in words.items()}
+    words: dict[str, str] = {}
     alone, both = folder / "alone.db", folder / "both.db"
-    async with governed_live(alone, enrolment, keys_file(folder, "a")) as live:
+    async with governed_live(alone, {}) as live:
+        words |= await made(live, "a")
         a = await furnish(live, "a", words)
         await followed(live, ledger_of(alone))
     shutil.copy(alone, both)
     shutil.copy(ledger_of(alone), ledger_of(both))
-    async with governed_live(both, enrolment, keys_file(folder, "b")) as live:
+    async with governed_live(both, {}) as live:
+        words |= await made(live, "b")
         b = await furnish(live, "b", words)
         await followed(live, ledger_of(both))
+    enrolment = {space: sha256(text.encode()).hexdigest() for space, text in words.items()}
     async with graph_live(graph_app(folder / "elsewhere.db", enrolment=enrolment)) as live:
         a, b = await exported(live, a), await exported(live, b)
     async with graph_live(graph_app(both, enrolment=enrolment)) as live:
@@ -198,17 +200,13 @@ async def make_template(folder: Path) -> Template:
     return Template(alone, both, a, b, enrolment)
 
 
-def keys_file(folder: Path, space: str) -> Path:
-    """Write a keys file with the one key of a space."""
-    path = folder / f"keys of {space}.json"
-    entry = {"space": space, "principal": "agent-1", "kind": "AGENT", "scopes": ["read"]}
-    path.write_text(json.dumps({key_digest(space): entry}))
-    return path
-
-
-def key_digest(space: str) -> str:
-    """Return the digest of a space's one key."""
-    return sha256(f"key of {space}".encode()).hexdigest()
+async def made(live: Live, space: str) -> dict[str, str]:
+    """Make a home's two spaces by command; return their enrolment secrets."""
+    secrets = {}
+    for name in (space, f"{space}-fresh"):
+        request = access_pb2.CreateSpaceRequest(request_id=f"make {name}", space=name)
+        secrets[name] = (await live.tell(OPERATOR, "CreateSpace", request)).enrolment_secret
+    return secrets
 
 
 async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
@@ -465,10 +463,17 @@ async def _with_proposals(live: Live, home: Home) -> Home:
 
 
 async def _with_key(live: Live, home: Home) -> Home:
-    """Learn the id of the space's key."""
-    found = await live.tell(member(home.space), "ListKeys", access_pb2.ListKeysRequest())
-    (key,) = found.keys
-    return replace(home, key_id=key.id)
+    """Make the space's one key."""
+    request = access_pb2.CreateKeyRequest(
+        request_id=f"key of {home.space}",
+        space=home.space,
+        principal="agent-1",
+        kind=access_pb2.PRINCIPAL_KIND_AGENT,
+        scopes=[access_pb2.KEY_SCOPE_READ],
+    )
+    reply = await live.tell(OPERATOR, "CreateKey", request)
+    digest = sha256(reply.secret.encode()).hexdigest()
+    return replace(home, key_id=reply.key.id, key_digest=digest)
 
 
 def consent_to(home: Home, proposal: Any, slot: str, nonce: bytes) -> bytes:

@@ -273,8 +273,7 @@ class ListReads(Protocol):
     ) -> Sequence[tuple[int, str]]:
         """Return (create_time, id) of live memories, newest first, older than `before`.
 
-        Superseded ones on request: then those in their stated interval, when the valid time is
-        stated, else all.
+        They held at the valid time; on request all that it is in the stated interval of, or all.
         """
         ...
 

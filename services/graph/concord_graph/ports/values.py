@@ -146,7 +146,10 @@ class EdgeFilter:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which memories a list shows; every non-empty part must match."""
+    """Which memories a list shows; every non-empty part must match.
+
+    `at_any_time`: also those that are superseded, have ended or have not begun at the valid time.
+    """
 
     kinds: tuple[MemoryKind, ...] = ()
     tag: str = ""
@@ -155,6 +158,7 @@ class MemoryFilter:
     session_id: str = ""
     properties: Mapping[str, object] = field(default_factory=dict)
     include_superseded: bool = False
+    at_any_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from concord_graph.domain.items import (
 from concord_graph.ports import EdgeFilter, MemoryFilter, Reads
 
 _CONSTITUTIVE_EDGES = EdgeFilter(edge_types=(EdgeType.CONSTITUTIVE,))
-_CONSTITUTIVE_MEMORIES = MemoryFilter(edge_type=EdgeType.CONSTITUTIVE, include_superseded=True)
+_CONSTITUTIVE_MEMORIES = MemoryFilter(edge_type=EdgeType.CONSTITUTIVE, at_any_time=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ async def attested_edges(tx: Reads, now: int, after: str, limit: int) -> Sequenc
 async def attested_memories(
     tx: Reads, now: int, before: tuple[int, str] | None, limit: int
 ) -> Sequence[Attested]:
-    """Return the live constitutive memories older than `before`, newest first."""
+    """Return the live constitutive memories older than `before`, newest first, whenever they hold:
+    the log tells of those that have not begun and of those that have ended, too."""
     at = Instant(now, FOREVER)
     found = await tx.list_memories(_CONSTITUTIVE_MEMORIES, at, before, limit)
     return [await _attested(tx, await tx.memory(memory_id)) for _, memory_id in found]

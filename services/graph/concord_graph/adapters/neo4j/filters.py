@@ -76,5 +76,6 @@ def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[s
     held = in_time("m")
     if not filter_.include_superseded:
         held = held_then(ItemKind.MEMORY, known, facts=facts)
-    tests += f" AND {held}"
+    if not filter_.at_any_time:
+        tests += f" AND {held}"
     return tests, bound

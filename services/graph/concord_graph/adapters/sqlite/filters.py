@@ -62,10 +62,11 @@ def _property_tests(
 def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]:
     """Return further conditions on memory m, each behind AND, and what they bind."""
     bound: dict[str, Any] = {}
-    if filter_.include_superseded:
-        tests = f" AND {statements.in_time('m')}"
-    else:
-        tests = f" AND {statements.held(ItemKind.MEMORY, now)}"
+    tests = ""
+    if not filter_.at_any_time:
+        in_time = statements.in_time("m")
+        held = in_time if filter_.include_superseded else statements.held(ItemKind.MEMORY, now)
+        tests = f" AND {held}"
     if filter_.kinds:
         tests += " AND m.memory_kind IN (SELECT value FROM json_each(:kinds))"
         bound["kinds"] = json.dumps(list(filter_.kinds))
