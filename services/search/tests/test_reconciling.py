@@ -139,6 +139,19 @@ async def test_a_space_without_an_index_agrees(tmp_path: Path, repair: bool) -> 
     assert reply == search_pb2.ReconcileIndexResponse(agrees=True)
 
 
+async def test_an_index_that_applied_nothing_yet_agrees_through_no_change(tmp_path: Path) -> None:
+    """S10 It is compared through the last change that it applied, not with all that graph has."""
+    async with run(tmp_path, WordEmbedder()) as running:
+        await followed(running, await running.add(Memory(id="m1", content="tea")))
+        index = running.app._follow.parts.index
+        epoch = (await index.states())["default"].epoch
+        await index.begin("default", "another store's")
+        await index.begin("default", epoch)
+        reply = await reconciled(running, repair=False)
+
+    assert reply == search_pb2.ReconcileIndexResponse(agrees=True)
+
+
 async def test_changes_go_on_while_it_is_mended(tmp_path: Path) -> None:
     """S10 What is written meanwhile waits, and is in the index after."""
     async with run(tmp_path, WordEmbedder()) as running:

@@ -38,7 +38,8 @@ def _show(reply: "ReconcileIndexResponse") -> None:
 
     states = plural(reply.state_count, "state")
     if not reply.differing_ids:
-        show(text(f"Index and graph agree on {states} through change {reply.seq:,}."))
+        if reply.agrees:
+            show(text(f"Index and graph agree on {states} through change {reply.seq:,}."))
         return
     missing = plural(reply.missing_state_count, "state")
     surplus = plural(reply.surplus_state_count, "state")

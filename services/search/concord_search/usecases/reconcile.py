@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from concord_search.domain.digests import State, bucket_of, digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
-from concord_search.ports import Change, IndexState
+from concord_search.ports import Change, IndexState, StateDigests
 from concord_search.usecases.lane import Lane, Parts
 
 
@@ -60,7 +60,9 @@ class Reconcile:
     async def _compared(self, space: str, state: IndexState) -> tuple[Agreement, Sequence[Change]]:
         """How both compare, and the changes of the memories in buckets that differ."""
         held = await self._parts.index.held(space)
-        theirs = await self._parts.graph.digests(space, state.applied_seq)
+        theirs = StateDigests(state.epoch, 0, digests_of(()))
+        if state.applied_seq:  # 0 would ask for all that graph has
+            theirs = await self._parts.graph.digests(space, state.applied_seq)
         if theirs.epoch != state.epoch:
             raise GraphUnavailable("the store behind the feed was replaced")
         mine = digests_of(held)
@@ -68,7 +70,7 @@ class Reconcile:
         states = sum(count for count, _ in theirs.buckets)
         if not differing:
             return Agreement(theirs.seq, states), ()
-        every = await self._changes(space, state.applied_seq)
+        every = await self._changes(space, theirs.seq)
         changes = [each for each in every if bucket_of(each.item_id) in differing]
         here = Counter(each for each in held if bucket_of(each[0]) in differing)
         there = Counter(states_made((each.item_id, each.seq, each.kind) for each in changes))
