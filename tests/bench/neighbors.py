@@ -47,7 +47,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         floor=empty.pair,
         floor_is="empty RPC through the same stages; ratio of p95",
         ratio=asked.at(95) / empty.at(95),
-        bar=Bar(3.0),
+        bar=Bar(2.7),
     )
 
 

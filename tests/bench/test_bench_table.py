@@ -1,13 +1,18 @@
 """What a missed bar looks like, and that the command runs."""
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from tests.bench import __main__
+from tests.bench.run import Run
 from tests.bench.table import Bar, Row, line, summary
+from tests.bench.timing import caller
 
 
 def row(ratio: float, bar: Bar | None = None) -> Row:
@@ -46,6 +51,23 @@ def test_the_command_measures_and_writes_json(tmp_path: Path) -> None:
     assert "SKIPPED: no data at /nowhere/locomo" in ended.stdout
     rows = json.loads((tmp_path / "rows.json").read_text("utf-8"))
     assert [len(each["figure"]) for each in rows] == [2, 2]
+
+
+def test_a_bench_that_is_named_twice_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Must hold, bench: `make bench ARGS="neighbors ingest neighbors"` repeats one beside another."""
+
+    async def once(run: Run) -> AsyncIterator[Row]:
+        (run.folder / "store").mkdir()
+        yield row(1.0)
+
+    monkeypatch.setitem(__main__.BENCHES, "once", once)
+    with caller() as client:
+        run = Run(client, tmp_path, tmp_path, quick=True)
+        rows = asyncio.run(__main__._all(run, ["once", "once"]))
+
+    assert len(rows) == 2
 
 
 def test_an_unknown_name_is_a_usage_error() -> None:
