@@ -1,10 +1,16 @@
 """Declared relations: what a source has one value of at a time follows in time."""
 
 import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
+from concord_graph.adapters.neo4j.writing import Neo4jWrites
+from concord_graph.adapters.sqlite.writing import SqliteWrites
+from concord_graph.domain.items import ItemKind
+from concord_graph.ports import Author, Writes
 from concord_graph.usecases import affected
 from graph_world import (
     CONSTITUTIVE,
@@ -247,6 +253,47 @@ async def test_a_declaration_tells_of_those_with_rivals(home: Calls) -> None:
     await home.declare("IN", functional=False)
     assert sorted(await told(home, seq)) == sorted([one.id, two.id])
     assert lone.id not in await told(home, 0)
+
+
+async def test_telling_of_many_takes_as_many_statements_as_telling_of_two(
+    live: World, home: Calls
+) -> None:
+    """T2 S10 A space waits while a declaration is written: what it changes is told at once."""
+    ids = [(await home.put_edge("a", "IN", target)).id for target in "abcdefgh"]
+    made = {change.item_id: change for change in await home.changes() if change.item_id in ids}
+
+    async def telling(some: Sequence[str]) -> int:
+        async def work(tx: Writes) -> int:
+            with statements(tx) as run:
+                await tx.announce(dict.fromkeys(some, ItemKind.EDGE), Author("p", "m", "r"))
+            return len(run)
+
+        return await live.app._store.write("home", work)
+
+    two, seq = await telling(ids[:2]), await head(home)
+    many = await telling([*ids, "unknown"])
+    rows = [change for change in await home.changes(after=seq) if change.type == STANDING]
+
+    assert many == two
+    assert [row.item_id for row in rows] == ids
+    assert [row.seq for row in rows] == list(range(seq + 1, seq + 1 + len(ids)))
+    assert all(row.revision == made[row.item_id].revision for row in rows)
+    assert all(row.digest == made[row.item_id].digest for row in rows)
+
+
+@contextmanager
+def statements(tx: Writes) -> Iterator[list[str]]:
+    """Collect the statements that a transaction runs."""
+    run: list[str] = []
+    if isinstance(tx, Neo4jWrites):
+        before = tx._asked
+        yield run
+        run += [""] * (tx._asked - before)
+        return
+    assert isinstance(tx, SqliteWrites)
+    tx._db.set_trace_callback(run.append)
+    yield run
+    tx._db.set_trace_callback(None)
 
 
 async def test_a_declaration_that_changes_too_much_is_refused(

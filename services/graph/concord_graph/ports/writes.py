@@ -12,6 +12,7 @@ from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     Access,
     Item,
+    ItemKind,
     Record,
 )
 from concord_graph.ports.reads import Reads
@@ -84,6 +85,13 @@ class Writes(Reads, Protocol):
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
+        ...
+
+    async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
+        """Write an outbox row for each edge and memory that is there: its standing changed.
+
+        All of them in a few statements: they may be a hundred thousand, and the space waits.
+        """
         ...
 
     async def keep_receipt(

@@ -223,8 +223,7 @@ class Writer:
         if self._owed is not None:
             self._owed |= changed
             return
-        for item_id, kind in changed.items():
-            await self._announce(item_id, kind)
+        await self.tx.announce(changed, self.author)
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
         """Write an entry: nothing constitutive is one or hangs on one, and no standing changes.
@@ -428,25 +427,6 @@ class Writer:
 
     async def _siblings(self, edge: Edge) -> Sequence[Edge]:
         return await self.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
-
-    async def _announce(self, item_id: str, kind: ItemKind) -> None:
-        """Append an event for another item whose standing this write changed."""
-        item = await (self.tx.edge(item_id) if kind == ItemKind.EDGE else self.tx.memory(item_id))
-        if item is None:
-            return
-        seq, time = self.tx.tick()
-        await self.tx.append(
-            Change(
-                seq=seq,
-                record_time=time,
-                item_id=item_id,
-                item_kind=kind,
-                type=ChangeType.STANDING_CHANGED,
-                revision=item.revision.number,
-                digest=digest(item),
-                author=self.author,
-            )
-        )
 
 
 def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str:

@@ -246,14 +246,17 @@ def listed_edges(known: Known, tests: str, *, stated: bool, by_participant: bool
 @cache
 def listed_memories(known: Known, tests: str) -> str:
     """Select (create_time, id) of live memories that pass the tests, newest first."""
-    index = "create_time, id" if known is None else ""
-    return (
-        f"{bringing(known)}MATCH {seen('m', 'Memory', known, by=index)}"
+    page = (
+        f"MATCH {seen('m', 'Memory', known, by='create_time, id')}"
         " AND m.create_time <= $before_time AND m.id IS NOT NULL"
         f" AND (m.create_time < $before_time OR m.id < $before_id){tests}"
-        " RETURN m.create_time, m.id"
+        " RETURN m.create_time AS time, m.id AS id"
         " ORDER BY m.space DESC, m.create_time DESC, m.id DESC LIMIT $limit"
     )
+    if known is None:
+        return page
+    # each $asked would have a page of its own: only so is it read in the order of the index
+    return f"{bringing(known)}CALL (ask) {{ {page} }} RETURN time, id"
 
 
 @cache

@@ -26,6 +26,7 @@ from concord_graph.domain.items import ItemKind
 
 MOST_COUNTED: Final = 100  # former values of one edge: a hub's would cost every reader of it
 _EVER: Final = -(2**63)
+_ROW: Final = "relation, source_id, effective_from"
 
 
 def functional(name: str, known: Known) -> str:
@@ -243,11 +244,12 @@ def listed_relations(known: Known) -> str:
 
 def _row(alias: str, other: str, known: Known) -> str:
     """Return the live edges in the row of another edge, up to and with the WHERE."""
-    return seen(alias, "Edge", known, f"source_id: {other}.source_id, relation: {other}.relation")
+    keys = f"source_id: {other}.source_id, relation: {other}.relation"
+    pattern = seen(alias, "Edge", known, keys, by=_ROW)
+    return f"{pattern} AND {alias}.effective_from IS NOT NULL"
 
 
 def _this_row(alias: str, known: Known) -> str:
     """Return the live edges in the row of $source and $relation, up to the WHERE."""
-    index = "source_id" if known else "relation, source_id, effective_from"
-    pattern = seen(alias, "Edge", known, "source_id: $source, relation: $relation", by=index)
+    pattern = seen(alias, "Edge", known, "source_id: $source, relation: $relation", by=_ROW)
     return f"{pattern} AND {alias}.effective_from IS NOT NULL"

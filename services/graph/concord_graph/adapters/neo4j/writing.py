@@ -44,12 +44,14 @@ from concord_graph.domain.items import (
     EdgeType,
     Entry,
     Item,
+    ItemKind,
     Memory,
     Record,
     Relation,
+    digest,
 )
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import Author, Change, Clock, Imported, Receipt
+from concord_graph.ports import Author, Change, ChangeType, Clock, Imported, Receipt
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
@@ -193,6 +195,29 @@ class Neo4jWrites(LearntReads):
                 "paper": change.paper,
             }
         )
+
+    async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
+        """Write an outbox row for each edge and memory that is there: its standing changed."""
+        ids = list(changed)
+        for start in range(0, len(ids), _ROWS_A_STATEMENT):
+            await self._learn(ids[start : start + _ROWS_A_STATEMENT])
+        for item_id, kind in changed.items():
+            item = await (self.edge(item_id) if kind == ItemKind.EDGE else self.memory(item_id))
+            if item is None:
+                continue
+            seq, time = self.tick()
+            await self.append(
+                Change(
+                    seq=seq,
+                    record_time=time,
+                    item_id=item_id,
+                    item_kind=kind,
+                    type=ChangeType.STANDING_CHANGED,
+                    revision=item.revision.number,
+                    digest=digest(item),
+                    author=author,
+                )
+            )
 
     async def put_access(self, item_id: str, access: Access) -> None:
         """Write how often and when an item was read."""

@@ -12,6 +12,7 @@ from concord_attestation.consent import GenesisRecord
 from concord_graph.adapters import receipts
 from concord_graph.adapters.sqlite import erasing, rows, sketches, space_erasure
 from concord_graph.adapters.sqlite.reading import SqliteReads
+from concord_graph.adapters.sqlite.revisions import current
 from concord_graph.adapters.sqlite.viewing import Pending
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.exceptions import ConstitutiveProtected, ItemClash, SafeguardViolation
@@ -29,7 +30,21 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.domain.spelling import NameKind, backwards, folded
-from concord_graph.ports import Author, Change, Clock, Expected, Imported, Receipt
+from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt
+
+# the change that wrote a revision has its digest
+_ANNOUNCED = (
+    "INSERT INTO change (space, seq, record_time, item_id, item_kind, type, revision, digest,"
+    " before_digest, principal, method, request_id, reason, actor)"
+    " SELECT :space, :before + row_number() OVER (ORDER BY i.key), :time, i.value ->> 0,"
+    f" i.value ->> 1, {ChangeType.STANDING_CHANGED:d}, coalesce(e.revision, m.revision), c.digest,"
+    " '', :principal, :method, :request_id, '', :actor FROM json_each(:changed) i"
+    f" LEFT JOIN edge e ON i.value ->> 1 = {ItemKind.EDGE:d} AND e.space = :space"
+    f" AND e.id = i.value ->> 0 AND {current('e', now=True)}"
+    f" LEFT JOIN memory m ON i.value ->> 1 = {ItemKind.MEMORY:d} AND m.space = :space"
+    f" AND m.id = i.value ->> 0 AND {current('m', now=True)}"
+    " JOIN change c ON c.space = :space AND c.seq = coalesce(e.seq, m.seq)"
+)
 
 
 class SqliteWrites(SqliteReads):
@@ -175,6 +190,27 @@ class SqliteWrites(SqliteReads):
                 "paper": change.paper,
             },
         )
+
+    async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
+        """Write an outbox row for each edge and memory that is there: its standing changed."""
+        if not changed:
+            return
+        before = self._seq
+        _, time = self.tick()
+        written = self._db.execute(
+            _ANNOUNCED,
+            {
+                "space": self._space,
+                "changed": json.dumps(list(changed.items())),
+                "before": before,
+                "time": time,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "actor": author.kind,
+            },
+        )
+        self._seq = before + written.rowcount
 
     async def put_access(self, item_id: str, access: Access) -> None:
         """Write how often and when an item was read."""
