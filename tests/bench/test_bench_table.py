@@ -56,7 +56,7 @@ def test_the_command_measures_and_writes_json(tmp_path: Path) -> None:
 def test_a_bench_that_is_named_twice_begins_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Must hold, bench: `make bench ARGS="neighbors ingest neighbors"` repeats one beside another."""
+    """Must hold, bench: `ARGS="neighbors ingest neighbors"` repeats one beside another."""
 
     async def once(run: Run) -> AsyncIterator[Row]:
         (run.folder / "store").mkdir()
