@@ -11,6 +11,7 @@ import pytest
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord_attestation.consent import EXPIRY_DETAILS, Terms
+from concord_attestation.deletion import verify_deletion
 from concord_attestation.digest import action_digest, etags_digest
 from concord_attestation.envelope import ENVELOPE_DETAILS
 from concord_attestation.instants import parse_time
@@ -18,6 +19,7 @@ from concord_attestation.parties import verify_genesis, verify_new_key
 from concord_attestation.payloads import (
     AnswerPayload,
     ConsentPayload,
+    DeletionPayload,
     GenesisPayload,
     GrantPayload,
     KeyPayload,
@@ -159,6 +161,16 @@ _STATEMENTS: dict[str, tuple[str, dict[str, Any], list[Ed25519PrivateKey]]] = {
         },
         [AGENT, HUMAN],
     ),
+    "space-deletion": (
+        "By both slots.",
+        {
+            "version": 1,
+            "space": "home",
+            "genesis_digest": digest(canonical(_GENESIS)),
+            "expire_time": LATER,
+        },
+        [AGENT, HUMAN],
+    ),
 }
 
 
@@ -234,6 +246,7 @@ def test_the_worked_examples_are_accepted() -> None:
         export_digest=digest(b"an export"),
         now_us=now,
     )
+    verify_deletion(envelopes["space-deletion"], genesis, now)
     action = ParseDict(ACTION, governed_pb2.GovernedAction())
     assert action_digest(action) == signing.action_digest(action) == _DIGESTS["action_digest"]
     assert etags_digest(ETAGS) == digest(canonical(ETAGS))
@@ -249,6 +262,7 @@ def test_the_worked_examples_are_accepted() -> None:
         ("### key, version 1", KeyPayload),
         ("### grant, version 3", GrantPayload),
         ("### restore, version 3", RestorePayload),
+        ("### space-deletion, version 1", DeletionPayload),
     ],
 )
 def test_the_fields_are_those_that_are_read(heading: str, shape: Any) -> None:

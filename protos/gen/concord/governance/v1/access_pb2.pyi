@@ -408,7 +408,7 @@ class DeleteSpaceRequest(_message.Message):
     """Its name once more, typed by the operator: INVALID_ARGUMENT when it differs."""
     statement: _builtins.bytes
     """For a space with a genesis: a DSSE envelope of type application/vnd.concord.space-deletion.v1+json with
-    the signatures of both slots; see concord_attestation.deletion. DELETION_INVALID without.
+    the signatures of both slots; SIGNING.md states it. DELETION_INVALID without.
     """
     def __init__(
         self,
