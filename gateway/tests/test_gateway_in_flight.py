@@ -1,12 +1,12 @@
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import grpc
 import pytest
 from concord_chassis.failure import Failure, from_rpc_error
-from gateway_echo import ECHO, SECONDS, Dynamic, Front, Request, eventually, front
+from gateway_echo import ECHO, SECONDS, Dynamic, Front, Request, Stub, eventually, front
 from google.rpc import error_details_pb2
 
 HANG = Request(act="hang")
@@ -125,3 +125,19 @@ async def test_an_unknown_method_is_named_so_without_a_key(door: Front) -> None:
 
     assert grpc.StatusCode.UNIMPLEMENTED is refused.value.code()
     assert from_rpc_error(refused.value).reason == "ERROR_REASON_METHOD_UNKNOWN"
+
+
+async def test_a_rush_is_answered_or_refused_with_a_reason(tmp_path: Path) -> None:
+    """W7 More calls at once than gRPC holds of its own accord: none is dropped without a word."""
+    rush = 600
+    async with front(tmp_path) as door, AsyncExitStack() as channels:
+        at = f"127.0.0.1:{door.gateway.grpc_port}"
+        own = [("grpc.use_local_subchannel_pool", 1)]
+        stubs = [
+            Stub(await channels.enter_async_context(grpc.aio.insecure_channel(at, options=own)))
+            for _ in range(2)
+        ]
+        calls = [stub.nonsense(Request(), timeout=SECONDS) for stub in stubs for _ in range(rush)]
+        codes = {await call.code() for call in calls}
+
+    assert codes == {grpc.StatusCode.UNIMPLEMENTED}

@@ -27,6 +27,13 @@ from concord_chassis.rules import Rulebook
 from concord_chassis.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
 
 MAX_CONCURRENT_STREAMS = 1000
+MAX_PENDING_CALLS = 10_000
+"""Calls that gRPC holds until Python takes them, which answers each, or refuses it with a reason.
+Above its own limit, 1,000, gRPC ends some of them at random: CANCELLED, without a word."""
+UNREFUSED = [
+    ("grpc.server.max_pending_requests", MAX_PENDING_CALLS),
+    ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING_CALLS),
+]
 _SOCKET = "unix:"
 
 
@@ -163,6 +170,7 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
         # Above our own limit, so that a message between the two is refused with its reason.
         ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
         ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
+        *UNREFUSED,
         ("grpc.so_reuseport", 0),  # a port in use is an error, not a silent second listener
     ]
 
