@@ -172,6 +172,10 @@ class Known:
                     if far.get(here) == distance - 1:
                         far.setdefault(there, distance)
         near = {e.id: 1 + min(far.get(n, depth) for n in (e.source, e.target)) for e in edges}
+        for record in edges:  # as far away as the nearer of the edges that it names
+            if record.resolution:
+                named = [near[n] for n in (record.source, record.target) if n in near]
+                near[record.id] = min([near[record.id], *named])
         return {edge_id: distance for edge_id, distance in near.items() if distance <= depth}
 
     def paths(

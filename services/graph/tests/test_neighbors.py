@@ -131,6 +131,52 @@ async def test_resolutions_are_shown_on_request(home: Calls) -> None:
     assert found(await home.neighbors("a", include_superseded=True)) == {"ab": 1, "ac": 1}
 
 
+async def test_resolutions_are_met_in_a_walk_from_a_node(home: Calls) -> None:
+    """G9 T1 Those of every edge that is met, as far away as it; the walk does not go on there."""
+    old, new = await home.put_edge("x", "IS", "y"), await home.put_edge("a", "IS", "b")
+    record = (await home.relate(SUPERSEDES, new.id, old.id)).edge
+    near = await home.put_edge("s", "R", "a")
+
+    for start, depth, distance in (("a", 1, 1), ("s", 2, 2), ("b", 2, 1)):
+        reply = await home.neighbors(start, depth=depth, include_resolutions=True)
+        shown = {n.edge.id: (n.distance, list(n.path)) for n in reply.neighbors}
+        way = [near.id, new.id] if start == "s" else [new.id]
+        assert shown.keys() == {near.id, new.id, record.id}
+        assert shown[record.id] == (distance, [*way, record.id])
+        neighbor = next(n.neighbor for n in reply.neighbors if n.edge.id == record.id)
+        assert (neighbor.id, neighbor.kind) == (old.id, type_pb2.ITEM_KIND_EDGE)
+        plain = await home.neighbors(start, depth=depth)
+        assert {n.edge.id for n in plain.neighbors} == {near.id, new.id}
+
+
+async def test_a_ghost_is_shown_as_one_and_walked_from(live: World, home: Calls) -> None:
+    """M3 G9 T5 Its kind, its neighbours, paths to it, and its lineage; then as the memory it is."""
+    note = await home.add("See [[memory:later]].", id="note")
+    (out,) = (await home.neighbors(by_id("note"))).neighbors
+    ghost = type_pb2.ITEM_KIND_GHOST
+    assert (out.neighbor.id, out.neighbor.kind, out.edge.target.kind) == ("later", ghost, ghost)
+    (back,) = (await home.neighbors(by_id("later"))).neighbors
+    assert (back.edge.id, back.neighbor.id) == (out.edge.id, "note")
+    assert back.neighbor.kind == type_pb2.ITEM_KIND_MEMORY
+    ends = {"start": by_id("note"), "end": by_id("later"), "peek": True}
+    (path,) = (await home.graph.FindPath(graph_pb2.FindPathRequest(**ends))).paths
+    assert [edge.id for edge in path.edges] == [out.edge.id]
+    chain = await home.lineage("later")
+    assert [(i.id, i.kind, i.is_undeclared) for i in chain.items] == [("later", ghost, True)]
+    assert (await home.neighbors(by_id("nowhere"))).status == NOT_FOUND
+    assert (await live.calls("other").neighbors(by_id("later"))).status == NOT_FOUND
+
+    live.clock.pass_(SECOND)
+    await home.add("Here I am.", id="later")
+    (out,) = (await home.neighbors(by_id("note"))).neighbors
+    assert out.neighbor.kind == type_pb2.ITEM_KIND_MEMORY
+    then = type_pb2.AsOf(record_time=note.create_time)
+    (out,) = (await home.neighbors(by_id("note"), as_of=then)).neighbors
+    assert out.neighbor.kind == ghost
+    (back,) = (await home.neighbors(by_id("later"), as_of=then)).neighbors
+    assert back.neighbor.id == "note"
+
+
 async def test_pages_pin_their_instant_while_reads_are_counted(live: World, home: Calls) -> None:
     """G9 Pages that count as read, hours apart, show every edge once, in one order."""
     edges = [await home.put_edge("a", f"R{n}", f"b{n}", importance=1 + n % 3) for n in range(23)]

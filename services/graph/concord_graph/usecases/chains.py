@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from concord_graph.domain.items import Edge, Instant, ItemKind, Memory
 from concord_graph.ports import Reads, View
-from concord_graph.usecases.shown import with_heads, with_orphans
+from concord_graph.usecases.shown import is_ghost, with_ghosts, with_heads, with_orphans
 
 MOST_ITEMS = 1_000
 
@@ -45,7 +45,7 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
     """
     edges, ids = await _around(tx, {item_id, *await _taking_turns(tx, item_id, at)}, at)
     views = await _views(tx, ids, at)
-    if item_id not in views and not edges:
+    if item_id not in views and not edges and not await is_ghost(tx, item_id, at):
         return None
     return await _assembled(tx, ids, edges, views, at)
 
@@ -95,7 +95,8 @@ async def _assembled(
     )
     shown = [e.id for e in edges.values() if e.source.id in kept and e.target.id in kept]
     found = await tx.views(ItemKind.EDGE, shown, at)
-    edge_views = await with_orphans(tx, [found[i] for i in sorted(found)], at)
+    orphaned = await with_orphans(tx, [found[i] for i in sorted(found)], at)
+    edge_views = await with_ghosts(tx, orphaned, at)
     return Chain(
         items=tuple(await _with_sources(tx, links, at)),
         edges=tuple(edge_views),

@@ -37,6 +37,13 @@ class Neighborhood:
     truncated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    walk: Walk
+    distance: int
+    now: int
+
+
 async def neighbors_at_hand(
     tx: Reads, start_id: str, walk: Walk, now: int
 ) -> tuple[Neighborhood, Mapping[str, Shown]] | None:
@@ -82,9 +89,34 @@ async def walk_neighbors(
             steps = await _constitutive_first(tx, frontier, walk, reached, steps)
         hop = _Hop(walk, distance, now)
         frontier = _advance(steps[:room], hop, paths, reached)
+        if walk.include_resolutions and not truncated:
+            truncated = await _add_records(tx, steps, hop, reached)
         if truncated or not frontier:
             break
     return Neighborhood(tuple(sorted(reached.values(), key=_rank)), truncated)
+
+
+async def _add_records(
+    tx: Reads, steps: Sequence[Step], hop: _Hop, reached: dict[str, Reached]
+) -> bool:
+    """Take in the resolution records that name a hop's edges, as far away as these are.
+
+    They lead to the other edge, from where the walk does not go on. Return whether there were more
+    than there is room for.
+    """
+    met = {step.id for step in steps}
+    both = replace(hop.walk, outgoing=True, incoming=True)
+    room = MOST_EDGES - len(reached)
+    found = await tx.steps(sorted(met), both, MOST_EDGES + len(reached) + 1) if met else ()
+    records = sorted((s for s in found if s.id not in reached), key=lambda s: s.id)
+    for step in records[:room]:
+        here, there = step.source_id, step.target_id
+        if here not in met:
+            here, there = there, here
+        path = (*reached[here].path, step.id)
+        score = step_relevance(step, hop.now)
+        reached[step.id] = Reached(score, hop.distance, step.id, path, there)
+    return len(records) > room
 
 
 async def _constitutive_first(
@@ -109,13 +141,6 @@ async def _constitutive_first(
 
 def _rank(reached: Reached) -> tuple[float, int, str]:
     return reached.rank
-
-
-@dataclass(frozen=True, slots=True)
-class _Hop:
-    walk: Walk
-    distance: int
-    now: int
 
 
 def _advance(

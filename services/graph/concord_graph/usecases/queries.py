@@ -52,6 +52,7 @@ from concord_graph.usecases.shown import (
     Shown,
     current_edges,
     fixed_edges,
+    is_ghost,
     show,
     with_amendments,
     with_ends,
@@ -255,10 +256,11 @@ class Queries:
         async def work(tx: Reads, current: int) -> NeighborPage | None:
             now = current if pinned is None else pinned
             walked = walk(now)
-            start_id = await tx.find(start, walked.at)
+            start_id = await _start_of(tx, start, walked.at)
             if start_id is None:
                 return None
-            hand = await neighbors_at_hand(tx, start_id, walked, now) if depth == 1 else None
+            at_hand = depth == 1 and not walked.include_resolutions
+            hand = await neighbors_at_hand(tx, start_id, walked, now) if at_hand else None
             if hand is None:
                 hand = await walk_neighbors(tx, start_id, depth, walked, now), {}
             return await _page(tx, *hand, walked.at, now=now, after=after, limit=limit)
@@ -284,7 +286,7 @@ class Queries:
 
         async def work(tx: Reads, now: int) -> PathPage | None:
             walked = walk(now)
-            ends = [await tx.find(start, walked.at), await tx.find(end, walked.at)]
+            ends = [await _start_of(tx, each, walked.at) for each in (start, end)]
             if None in ends:
                 return None
             found = await find_paths(
@@ -413,6 +415,14 @@ class Queries:
         if shown and not peek and not is_erased(shown.view.item):
             self._touches.add(space, [shown.view.item.id])
         return shown
+
+
+async def _start_of(tx: Reads, end: EndRef, at: Instant) -> str | None:
+    """Return the id of the live item, or of the ghost, that a walk starts or ends at."""
+    found = await tx.find(end, at)
+    if found is None and not end.name and await is_ghost(tx, end.id, at):
+        return end.id
+    return found
 
 
 async def _shown_edge(tx: Reads, edge_id: str, at: Instant, now: int) -> Shown | None:

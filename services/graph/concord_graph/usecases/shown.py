@@ -18,7 +18,7 @@ from concord_graph.domain.items import (
     Node,
 )
 from concord_graph.domain.relevance import default_importance, relevance
-from concord_graph.ports import Reads, Step, View
+from concord_graph.ports import Reads, Step, View, Walk
 
 MOST_HEADS = 100
 MOST_AMENDMENTS = 100
@@ -71,8 +71,9 @@ def _ranked(
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in the live ends of chains (T2) and the amendments of items (T4), and mark lineage that
-    lost an end (V8)."""
-    return await with_amendments(tx, await with_ends(tx, views, at), at)
+    lost an end (V8), and ends that are ghosts (M3)."""
+    amended = await with_amendments(tx, await with_ends(tx, views, at), at)
+    return await with_ghosts(tx, amended, at)
 
 
 async def with_amendments(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
@@ -136,6 +137,39 @@ async def with_orphans(tx: Reads, views: Sequence[View], at: Instant) -> list[Vi
         found = await tx.views(kind, ids, at)
         gone |= {view.item.id for view in found.values() if view.item.deleted}
     return [_orphaned(view) if _lost(view, gone) else view for view in views]
+
+
+async def with_ghosts(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Show ends of edges that name a memory which was not known at the instant as ghosts."""
+    ends = {end.id for view in views for end in _memory_ends(view)}
+    ghosts = ends - (await tx.kinds(sorted(ends), at.record)).keys() if ends else ends
+    if not ghosts:
+        return list(views)
+    return [_with_ghosts(view, ghosts) for view in views]
+
+
+def _memory_ends(view: View) -> tuple[End, ...]:
+    edge = view.item
+    ends = (edge.source, edge.target) if isinstance(edge, Edge) and not edge.deleted else ()
+    return tuple(end for end in ends if end.kind == ItemKind.MEMORY)
+
+
+def _with_ghosts(view: View, ghosts: Collection[str]) -> View:
+    edge = view.item
+    if not isinstance(edge, Edge):
+        return view
+    source, target = (
+        End(end.id, ItemKind.GHOST) if end.id in ghosts else end
+        for end in (edge.source, edge.target)
+    )
+    return replace(view, item=replace(edge, source=source, target=target))
+
+
+async def is_ghost(tx: Reads, item_id: str, at: Instant) -> bool:
+    """Return whether an id names nothing yet but a live edge ends at it."""
+    if not item_id or await tx.kinds([item_id], at.record):
+        return False
+    return (await tx.degrees([item_id], Walk(at), 1)).get(item_id, 0) > 0
 
 
 def _lineage_ends(view: View) -> tuple[End, ...]:

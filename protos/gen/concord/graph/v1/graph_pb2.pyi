@@ -797,7 +797,9 @@ class QueryNeighborsRequest(_message.Message):
     left out either way: ask for it with `as_of`.
     """
     include_resolutions: _builtins.bool
-    """True to show resolution records too."""
+    """True to show resolution records too: those of every edge that the walk meets, as far away as it;
+    the walk does not go on from there.
+    """
     page_size: _builtins.int
     """1 to 200; 0 = 20."""
     page_token: _builtins.str
@@ -809,7 +811,7 @@ class QueryNeighborsRequest(_message.Message):
     """True to leave no trace of this read."""
     @_builtins.property
     def start(self) -> _type_pb2.EdgeEnd:
-        """The node (by name or id), memory or edge to start from."""
+        """The node (by name or id), memory, edge or ghost to start from."""
 
     @_builtins.property
     def filter(self) -> Global___EdgeFilter:
@@ -905,7 +907,9 @@ class Neighbor(_message.Message):
 
     @_builtins.property
     def neighbor(self) -> _type_pb2.EdgeEnd:
-        """The item at the far end of this edge."""
+        """The item at the far end of this edge; of kind ITEM_KIND_GHOST one that nobody has told yet, which
+        can be walked from and has no memory to read.
+        """
 
     def __init__(
         self,

@@ -895,7 +895,7 @@ class GetLineageRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Any item of the chain."""
+    """Any item of the chain, or a ghost that something else names: it stands alone."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now: the chain as known then, its heads as they stood then. A
