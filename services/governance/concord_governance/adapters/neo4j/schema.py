@@ -35,6 +35,7 @@ _INDEXED = {
     "ledger_request_age": ("ConcordRequest", "space", "create_time"),
     "ledger_leaf_item": ("ConcordLeaf", "space", "item_id", "place"),
     "ledger_leaf_proposal": ("ConcordLeaf", "space", "proposal_id", "place"),
+    "access_space_deleted": ("ConcordSpace", "delete_time"),
     "access_key_space": ("ConcordKey", "space", "create_time"),
 }
 

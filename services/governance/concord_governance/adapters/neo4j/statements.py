@@ -147,7 +147,8 @@ FORGET_WORDS: Final = (
     " REMOVE r.canonical RETURN count(r)"
 )
 FORGET_ALL_WORDS: Final = (
-    "MATCH (r:ConcordRevision {space: $space}) WHERE r.canonical IS NOT NULL REMOVE r.canonical"
+    "MATCH (r:ConcordRevision {space: $space}) WHERE r.proposal_id IS NOT NULL"
+    " AND r.revision IS NOT NULL AND r.canonical IS NOT NULL REMOVE r.canonical"
 )
 UNCONFIRM: Final = "MERGE (u:ConcordUnconfirmed {space: $space, memory_id: $item_id})"
 CONFIRM: Final = "MATCH (u:ConcordUnconfirmed {space: $space, memory_id: $memory_id}) DELETE u"
@@ -158,7 +159,7 @@ ACCESS_SPACES: Final = (
     " RETURN properties(a) ORDER BY a.name LIMIT $limit"
 )
 ACCESS_TO_ERASE: Final = (
-    "MATCH (a:ConcordSpace) WHERE a.delete_time IS NOT NULL AND NOT a.erased RETURN a.name"
+    "MATCH (a:ConcordSpace) WHERE a.delete_time > 0 AND NOT a.erased RETURN a.name"
 )
 ACCESS_KEY: Final = "MATCH (k:ConcordKey {digest: $digest}) RETURN properties(k)"
 ACCESS_KEY_OF_ID: Final = "MATCH (k:ConcordKey {id: $id}) RETURN properties(k)"
@@ -176,8 +177,8 @@ HOLD_ACCESS_SPACE: Final = (
 PUT_ACCESS_SPACE: Final = "MERGE (a:ConcordSpace {name: $name}) SET a = $fields"
 PUT_ACCESS_KEY: Final = "MERGE (k:ConcordKey {digest: $digest}) SET k = $fields"
 REVOKE_ACCESS_KEYS: Final = (
-    "MATCH (k:ConcordKey {space: $of}) WHERE k.revoke_time IS NULL SET k.revoke_time = $time"
-    " RETURN count(k)"
+    "MATCH (k:ConcordKey {space: $of}) WHERE k.create_time IS NOT NULL AND k.revoke_time IS NULL"
+    " SET k.revoke_time = $time RETURN count(k)"
 )
 NOTE_USES: Final = (
     "UNWIND $uses AS row MATCH (k:ConcordKey {id: row[0]})"
