@@ -29,6 +29,7 @@ DOOMED = (
         "Thwockle",
         "Doodlewhack",
     ),  # of facts, and former ones
+    *("Yarbleton", "Grumphish"),
 )
 EMPTY, EMPTY_SPACE = re.compile(b"\0{64,}"), b"\0" * 64
 """Files that are made long in advance hold hundreds of megabytes of nothing."""
@@ -90,6 +91,7 @@ def remember(client: Client) -> None:
         ],
     )
     memory.facts[1].properties.update({"Thwockle": "Doodlewhack"})
+    memory.properties.update({"Yarbleton": ["Grumphish"]})
     control = type_pb2.Memory(id="kept", content="Kerfuffle stays.", tags=["Bumfuzzle"])
     control.facts.add(subject="Lollygag", relation="SHARES", object="Kerfuffle")
     for each in (memory, control):
