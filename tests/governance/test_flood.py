@@ -1,4 +1,4 @@
-"""Nobody fills the log with refused attempts, and none of them is dropped untold (A1)."""
+"""Nobody fills the log with refused attempts, nor the lists with proposals (A1, W7)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,14 @@ import grpc
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord.graph.v1 import graph_pb2
-from concord_attestation import tally
-from concord_graph.usecases import tallying
-from governed_world import HOUR, Clock, Keys, Party, edge_action, refused, request_id, world
+from concord_attestation import refusal_limit
+from governed_world import HOUR, Clock, Party, edge_action, refused, request_id, world
 from test_honest_log import demand_honest, does
 
 ATTEMPT = audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT
-COUNTED = audit_pb2.AUDIT_ACTION_WRITE_ATTEMPT
+TOLD = audit_pb2.AUDIT_ACTION_WRITE_ATTEMPT
 STEP = audit_pb2.AUDIT_ACTION_SAFEGUARD_VIOLATION
-
-
-async def tries(party: Party, times: int) -> None:
-    """Try to delete at graph what is constitutive, and to undo what was never done."""
-    edge = await party.edge("agent", "VALUES", "honesty")
-    assert edge is not None
-    waiting = await party.propose(edge_action(target="tea"))
-    for _ in range(times):
-        delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
-        await refused(party.graph.DeleteEdge(delete))
-        await refused(party.undo(waiting))
+LIMIT = "ERROR_REASON_TOO_MANY_REFUSALS"
 
 
 async def until(party: Party, count: int, *actions: int) -> Sequence[audit_pb2.AuditEntry]:
@@ -39,33 +28,39 @@ async def until(party: Party, count: int, *actions: int) -> Sequence[audit_pb2.A
     return list(reversed(found))
 
 
-async def test_a_flood_is_bounded_in_the_log_and_told_by_its_number(
+async def test_a_flood_ends_at_the_limit_and_one_entry_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A1 A2 At graph and at governance the first attempts of a principal's hour are entries each,
-    and one behind the hour counts the rest, also over a restart; the log verifies."""
-    monkeypatch.setattr(tally, "MOST_TOLD", 3)
-    monkeypatch.setattr(tallying, "TELL_SECONDS", 0.02)
-    keys, clock = Keys(), Clock()
-    async with world(tmp_path, keys=keys, clock=clock) as live:
+    """A1 A2 W7 At graph and at governance each attempt up to the limit is an entry, one more says
+    that it was reached, and then nothing is tried or written for the hour; the log verifies."""
+    monkeypatch.setattr(refusal_limit, "MOST_REFUSALS", 3)
+    clock = Clock()
+    async with world(tmp_path, clock=clock) as live:
         party = live.party()
         await party.enrol()
-        signers = party.agent, party.human
         await does(party, edge_action())
-        await tries(party, 5)
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        party.agent, party.human = signers
-        await tries(party, 1)
-        clock.pass_(HOUR)
-        at_graph = await until(party, 4, ATTEMPT, COUNTED)
-        at_governance = await until(party, 4, STEP)
+        edge = await party.edge("agent", "VALUES", "honesty")
+        assert edge is not None
+        waiting = await party.propose(edge_action(target="tea"))
+        for number in range(5):
+            delete = graph_pb2.DeleteEdgeRequest(
+                request_id=request_id(), id=edge.id, etag=edge.etag
+            )
+            for call in (party.graph.DeleteEdge(delete), party.undo(waiting)):
+                failure = await refused(call)
+                assert (failure.reason == LIMIT) == (number >= 3)
+                assert (failure.retry_after is not None) == (number >= 3)
+        assert (await refused(party.propose(edge_action(target="rest")))).reason == LIMIT
 
+        at_graph = await until(party, 4, ATTEMPT, TOLD)
+        at_governance = await until(party, 4, STEP)
         for found in (at_graph, at_governance):
-            *told, count = found
-            assert (len(told), count.principal, count.item_id) == (3, "agent", "")
-            assert count.blocked
-            assert count.reason.startswith("3 more refused attempts between ")
+            *told, limit = found
+            assert (len(told), limit.principal, limit.item_id) == (3, "agent", "")
+            assert all(each.reason.startswith("ERROR_REASON_") for each in told)
+            assert (limit.blocked, limit.reason) == (True, LIMIT)
+        clock.pass_(HOUR)
+        await party.propose(edge_action(target="rest"))
         await demand_honest(party)
 
 

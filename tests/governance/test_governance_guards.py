@@ -18,11 +18,11 @@ from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_attestation import tally, verify
+from concord_attestation import refusal_limit, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.payloads import ConsentPayload
-from concord_attestation.tally import Tally
+from concord_attestation.refusal_limit import RefusalLimit
 from concord_client import signing
 from concord_client.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
@@ -462,7 +462,7 @@ async def what_was_replaced_is_rewritten(scene: Scene) -> str:
 async def attempts_without_end(scene: Scene) -> str:
     """Ask for one impossible undo again and again."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(tally, "MOST_TOLD", 3)
+        patched.setattr(refusal_limit, "MOST_REFUSALS", 3)
         async with scene.world() as live:
             party = live.party()
             await party.enrol()
@@ -471,7 +471,7 @@ async def attempts_without_end(scene: Scene) -> str:
                 with suppress(grpc.aio.AioRpcError):
                     await party.undo(waiting)
             told = (await party.actions()).count("SAFEGUARD_VIOLATION")
-            return "one caller's attempts are entries without end" if told > 3 else ""
+            return "one caller's attempts are entries without end" if told > 4 else ""
 
 
 async def a_deletion_that_became_final(scene: Scene) -> str:
@@ -726,7 +726,7 @@ GUARDS = {
     "a bounded record of attempts": Guard(
         attempts_without_end,
         "one caller's attempts are entries without end",
-        off=_without(Tally, "is_told", lambda *_: True),
+        off=_without(RefusalLimit, "wait", lambda *_: 0.0),
     ),
     "finality that is told": Guard(
         a_deletion_that_became_final,

@@ -130,7 +130,7 @@ async def test_a_refused_step_is_one_entry(name: str, party: Party) -> None:
     fresh = now[: len(now) - before]
     told = [each for each in fresh if each.blocked]
     assert [_named(each) for each in told] == [action]
-    assert told[0].reason
+    assert told[0].reason == failure.reason
     assert told[0].principal == "agent"
     assert (await party.verified()).refused >= 1
 

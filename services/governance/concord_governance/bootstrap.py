@@ -38,7 +38,7 @@ from concord_governance.ports import Clock, FramingJudge, Ledger
 from concord_governance.servicer.access import AccessServicer
 from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
-from concord_governance.servicer.translate import translate
+from concord_governance.servicer.translate import reason_of, translate
 from concord_governance.usecases.access import Access
 from concord_governance.usecases.auditing import Auditing
 from concord_governance.usecases.deciding import Checks, Deciding
@@ -78,7 +78,7 @@ class GovernanceApp:
         self._judge = judge
         self._known_keys = known_keys
         self._following = Following(ledger, graph, log)
-        desk = self._desk = Desk(ledger, clock, self._following)
+        desk = self._desk = Desk(ledger, clock, self._following, reason_of)
         proposing = Proposing(desk, graph, settings, normal_form, judge, most_pending=most_pending)
         self._executing = Executing(
             desk, graph, self._following, settings, proposing.policy_digest, log=log

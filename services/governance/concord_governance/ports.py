@@ -198,10 +198,6 @@ class LedgerReads(AccessReads, Protocol):
         decided, graph's keys are those that the log tells of."""
         ...
 
-    async def tally(self) -> str:
-        """Return how many steps were refused, as it was kept; empty at first."""
-        ...
-
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure graph has not been told of yet."""
         ...
@@ -244,10 +240,6 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         """Remember how far graph's feed has been applied."""
         ...
 
-    async def keep_tally(self, text: str) -> None:
-        """Keep how many steps were refused; empty for none."""
-        ...
-
     async def count_key_change(self) -> None:
         """Remember that one more change of a key was executed."""
         ...
@@ -281,10 +273,6 @@ class Ledger(Protocol):
 
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
-        ...
-
-    async def tallied(self) -> Sequence[str]:
-        """Return the spaces that have counted refused steps."""
         ...
 
     async def waiting(self, now: int) -> Sequence[str]:

@@ -119,20 +119,6 @@ async def test_spaces_do_not_meet(ledger: Ledger) -> None:
     assert (await ledger.read("one", size), await ledger.read("two", size)) == (1, 2)
 
 
-async def test_a_tally_is_kept_until_it_is_empty(opened: Opened) -> None:
-    """A1 What was counted outlives the process, and its space is found by it."""
-    first = await opened("one", Clock())
-    await first.write("one", lambda tx: tx.keep_tally("{}"))
-    await first.write("two", lambda tx: tx.append([ENTRY]))
-    await first.close()
-
-    again = await opened("one", Clock())
-    kept = [await again.read(space, lambda tx: tx.tally()) for space in ("one", "two", "none")]
-    assert (kept, await again.tallied()) == (["{}", "", ""], ["one"])
-    await again.write("one", lambda tx: tx.keep_tally(""))
-    assert await again.tallied() == []
-
-
 async def test_what_was_kept_is_there_after_a_restart(opened: Opened) -> None:
     """A2 Proposals, leaves and the place in the feed outlive the process."""
     first = await opened("one", Clock())

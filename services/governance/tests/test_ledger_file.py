@@ -76,7 +76,8 @@ async def test_entries_of_an_older_file_are_found_by_when_it_happened(tmp_path: 
     await before.close()
     with closing(sqlite3.connect(path)) as db:
         db.execute("ALTER TABLE leaf DROP COLUMN happen_time")
-        db.execute("ALTER TABLE space DROP COLUMN tally")  # the step after it
+        db.execute("DROP TABLE access_space")  # the steps after it
+        db.execute("DROP TABLE access_key")
         db.execute("UPDATE meta SET value = '5' WHERE key = 'schema'")
         db.commit()
 

@@ -41,7 +41,7 @@ from concord_graph.servicer.governed import GovernedServicer
 from concord_graph.servicer.graph import GraphServicer
 from concord_graph.servicer.memory import MemoryServicer
 from concord_graph.servicer.relation import RelationServicer
-from concord_graph.servicer.translate import translate
+from concord_graph.servicer.translate import reason_of, translate
 from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.erasing import Erasing
 from concord_graph.usecases.governed import GovernedChanges
@@ -50,7 +50,6 @@ from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.rehearsing import Rehearsing
 from concord_graph.usecases.scrubbing import Scrubbing
 from concord_graph.usecases.space_erasure import ErasingSpaces
-from concord_graph.usecases.tallying import Tallying
 from concord_graph.usecases.touches import Touches
 from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.writer import Rules
@@ -86,10 +85,9 @@ class GraphApp:
         self._closed = False
         self._touches = Touches(store, clock)
         store.pending(lambda: self._touches.pending)
-        commands = Commands(store, clock, rules)
+        commands = Commands(store, clock, rules, reason_of)
         queries = Queries(store, self._touches, clock)
         self._scrubbing = Scrubbing(store)
-        self._tallying = Tallying(store, clock)
         erased = self._scrubbing.wake
         actions = Actions(
             Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
@@ -140,16 +138,14 @@ class GraphApp:
         )
 
     async def start(self) -> None:
-        """Begin to flush reads, to scrub what was erased, and to tell of attempts that were only
-        counted, in the background."""
-        self._tallying.start()
+        """Begin to flush reads and to scrub what was erased, in the background."""
         self._touches.start()
         self._scrubbing.start()
 
     async def ready(self) -> bool:
         """Return whether the store answers, which a damaged, full or busy one does not, and the
         work in the background goes on."""
-        if any(each.has_died for each in (self._tallying, self._scrubbing, self._touches)):
+        if any(each.has_died for each in (self._scrubbing, self._touches)):
             return False
         try:
             return await self._store.ready()
@@ -165,7 +161,6 @@ class GraphApp:
             return
         self._closed = True
         try:
-            await self._tallying.close()
             await self._scrubbing.close()
             await self._touches.close()
         finally:

@@ -73,7 +73,7 @@ async def test_a_refused_attempt_is_an_operation(live: World, home: Calls) -> No
 
     assert (tried.principal, tried.method, tried.item_id) == ("mallory", "ForgetMemory", creed.id)
     assert (tried.revision, tried.after_digest) == (0, "")
-    assert "consent" in tried.reason
+    assert tried.reason == PROTECTED
 
 
 @pytest.mark.parametrize("oldest_first", [False, True])

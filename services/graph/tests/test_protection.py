@@ -291,6 +291,32 @@ WAYS: dict[str, tuple[Way, Callable[[Self], str]]] = {
         lambda own: own.calls.add(f"Deprecates: [[memory:{own.edge.id}]]"),
         lambda own: own.edge.id,
     ),
+    "update makes a resolution of it": (
+        lambda own: own.calls.update_edge(
+            changed(own.edge, edge_type=type_pb2.EDGE_TYPE_RESOLUTION), "edge_type"
+        ),
+        lambda own: own.edge.id,
+    ),
+    "upsert makes a resolution of it": (
+        lambda own: own.calls.put_edge(
+            "Me", "VALUES", "Honesty", edge_type=type_pb2.EDGE_TYPE_RESOLUTION
+        ),
+        lambda own: own.edge.id,
+    ),
+    "make a resolution of a memory": (
+        lambda own: own.calls.update(
+            revised(own.memory, edge_type=type_pb2.EDGE_TYPE_RESOLUTION), "edge_type"
+        ),
+        lambda own: own.memory.id,
+    ),
+    "add other words under its id": (
+        lambda own: own.calls.add("I break them.", id="who-i-am"),
+        lambda own: own.memory.id,
+    ),
+    "supersede an edge by a memory": (
+        lambda own: own.calls.relate(SUPERSEDES, own.plain.id, own.edge.id),
+        lambda own: own.edge.id,
+    ),
     "delete governed lineage": (_governed_lineage_deleted, lambda _: "lineage"),
     "annotate governed lineage": (_governed_lineage_annotated, lambda _: "lineage"),
     "rewrite the content of a governed link": (_governed_link_rewritten, lambda _: "lineage"),

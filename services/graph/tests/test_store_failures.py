@@ -17,7 +17,7 @@ from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
 from concord_graph.domain.exceptions import StoreUnusable
 from concord_graph.ports import Reads
-from concord_graph.usecases import tallying, touches
+from concord_graph.usecases import touches
 from graph_world import Calls, Clock, World, refused, world
 
 
@@ -160,16 +160,15 @@ async def test_a_full_disk_is_told_and_passes(live: World, home: Calls) -> None:
     assert (await home.graph.UpsertNode(request)).created
 
 
-@pytest.mark.parametrize("part", ["tallied", "scrub", "touch"])
+@pytest.mark.parametrize("part", ["scrub", "touch"])
 async def test_work_beside_the_calls_that_died_ends_serving(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    """G6 M4 A1 Who counts reads, scrubs or tells no more is not ready; closing says what it was."""
+    """G6 M4 Who counts reads or scrubs no more is not ready; closing says what it was."""
 
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(tallying, "TELL_SECONDS", 0.01)
     monkeypatch.setattr(touches, "FLUSH_SECONDS", 0.01)
 
     async def until_not_ready() -> None:

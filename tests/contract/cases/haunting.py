@@ -1,6 +1,5 @@
 """More spaces in a store file that have the very same ids as the first, and say otherwise."""
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -102,10 +101,9 @@ def haunt_ledger(path: Path) -> None:
 
 
 def _haunt(db: sqlite3.Connection, other: int) -> None:
-    tally = json.dumps({"ghost": {"kind": "AGENT", "hour": 2**62, "told": 100, "untold": 7}})
     db.execute(
-        "INSERT INTO space (id, name, seq, last_time, tally) VALUES (?, ?, 7, 7, ?)",
-        (other, f"haunted {other}", tally),
+        "INSERT INTO space (id, name, seq, last_time) VALUES (?, ?, 7, 7)",
+        (other, f"haunted {other}"),
     )
     for table, otherwise in _OTHERWISE.items():
         names, said = _columns(db, table, {"space": str(other)} | otherwise)

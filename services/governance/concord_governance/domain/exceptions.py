@@ -19,6 +19,7 @@ GovernanceError
 ├── BulkForbidden         what is constitutive is never approved in bulk
 ├── ProofImpossible       the log has no such entry or size
 ├── LedgerBusy            too many writers at once
+├── TooManyRefusals       this principal was refused too often in this hour
 ├── LedgerUnavailable     the ledger's store cannot be read or written
 │   └── LedgerFull        its disk has no room for a write; what is there can be read
 ├── LedgerCorrupt         the ledger's store is damaged
@@ -152,6 +153,15 @@ class ProofImpossible(GovernanceError):
 
 class LedgerBusy(GovernanceError):
     """Too many writers at once: later."""
+
+
+class TooManyRefusals(GovernanceError):
+    """This principal's refused steps reached the limit of the hour."""
+
+    def __init__(self, wait: float) -> None:
+        """`wait`: seconds until its steps are taken again."""
+        super().__init__("too many refused steps in this hour")
+        self.wait = wait
 
 
 class LedgerUnavailable(GovernanceError):

@@ -26,6 +26,12 @@ def translate(error: Exception) -> Failure | None:
     return None
 
 
+def reason_of(error: Exception) -> str:
+    """Return the name of the ErrorReason that stands for an exception, as the record keeps it."""
+    failure = translate(error)
+    return failure.reason if failure else "ERROR_REASON_INTERNAL"
+
+
 def _plain(code: grpc.StatusCode, reason: str) -> Callable[[Exception], Failure]:
     return lambda error: Failure(code, reason, f"{str(error)[:1].upper()}{str(error)[1:]}.")
 
@@ -118,6 +124,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_DISK_FULL",
         "The disk of the ledger has no room for this: what is there can be read.",
         retry_after=_ROOM_SECONDS,
+    ),
+    exceptions.TooManyRefusals: lambda error: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_TOO_MANY_REFUSALS",
+        "Too many refused steps in this hour.",
+        retry_after=error.wait,
     ),
     exceptions.LedgerUnavailable: lambda _: Failure(
         _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The ledger does not answer."

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from concord_attestation.consent import ConsentError
-from concord_attestation.tally import Tally
+from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
+from concord_attestation.refusal_limit import RefusalLimit
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.exceptions import (
@@ -25,6 +26,7 @@ from concord_governance.domain.exceptions import (
     RevisionStale,
     SafeguardViolation,
     SlotNotRequired,
+    TooManyRefusals,
     UndoConflict,
     UndoImpossible,
 )
@@ -77,10 +79,15 @@ Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 class Desk:
     """Where every write on the ledger passes."""
 
-    def __init__(self, ledger: Ledger, clock: Clock, feed: Feed) -> None:
+    def __init__(
+        self, ledger: Ledger, clock: Clock, feed: Feed, reason_of: Callable[[Exception], str]
+    ) -> None:
+        """`reason_of`: the name of the ErrorReason that stands for a refusal."""
         self.ledger = ledger
         self.clock = clock
         self._feed = feed
+        self._reason_of = reason_of
+        self._limit = RefusalLimit()
 
     def demand_whole(self, space: str) -> None:
         """Refuse what would be done in a space whose graph is older than the ledger.
@@ -126,7 +133,14 @@ class Desk:
     async def on_record(
         self, asker: Asker, method: str, proposal_id: str = ""
     ) -> AsyncIterator[None]:
-        """Write down what is refused within, once: what `run` and `check` do is recorded there."""
+        """Write down what is refused within, once: what `run` and `check` do is recorded there.
+
+        Raises:
+            TooManyRefusals: the asker had too many refused steps on record in this hour.
+        """
+        wait = self._limit.wait(asker.space, asker.principal, self.clock())
+        if wait:
+            raise TooManyRefusals(wait)
         try:
             yield
         except _ON_RECORD as error:
@@ -203,52 +217,27 @@ class Desk:
                 action = Action.CONSENT_REFUSED
             case _:
                 action = Action.SAFEGUARD_VIOLATION
+        on_record, is_last = self._limit.entries(asker.space, asker.principal, self.clock())
+        if not on_record:
+            return
         entry = Entry(
             action=action,
             actor=asker.actor,
             principal=asker.principal,
             proposal_id=proposal_id,
             blocked=True,
-            reason=str(error)[:1000],
+            reason=self._reason_of(error),
+            properties={"detail": str(error)[:1000]},
         )
-
-        async def transaction(tx: LedgerWrites) -> None:
-            now, tally = await tx.now(), Tally(await tx.tally())
-            await _tell(tx, tally, now)
-            if tally.is_told(asker.principal, asker.actor.name, now):
-                await tx.append([entry])
-            await tx.keep_tally(tally.text)
-
-        await self.ledger.write(asker.space, transaction)
-
-    async def tell(self) -> None:
-        """Tell how many refused steps hours that are over left untold."""
-
-        async def transaction(tx: LedgerWrites) -> None:
-            tally = Tally(await tx.tally())
-            await _tell(tx, tally, await tx.now())
-            await tx.keep_tally(tally.text)
-
-        now = self.clock()
-        for space in await self.ledger.tallied():
-            kept = await self.ledger.read(space, lambda tx: tx.tally())
-            if Tally(kept).is_over(now):
-                await self.ledger.write(space, transaction)
-
-
-async def _tell(tx: LedgerWrites, tally: Tally, now: int) -> None:
-    entries = [
-        Entry(
+        limit = Entry(
             Action.SAFEGUARD_VIOLATION,
-            Actor[each.kind],
-            each.principal,
+            asker.actor,
+            asker.principal,
             blocked=True,
-            reason=str(each),
+            reason=LIMIT_REACHED,
         )
-        for each in tally.over(now)
-    ]
-    if entries:
-        await tx.append(entries)
+        entries = [entry, limit] if is_last else [entry]
+        await self.ledger.write(asker.space, lambda tx: tx.append(entries))
 
 
 async def _answered(tx: LedgerReads, asker: Asker, request: Request) -> Proposal | None:

@@ -224,7 +224,6 @@ class Completing:
         while True:
             try:
                 await self._executing.complete()
-                await self._desk.tell()
             except GovernanceError as error:  # the next round asks anew
                 self._log.warning("decisions not looked at", error=type(error).__name__)
             await asyncio.sleep(self._seconds)

@@ -30,6 +30,7 @@ GraphError
 ├── ExportInvalid            the lines are no whole full export
 ├── ItemClash                two live items would stand at one name, key or place
 ├── Overloaded               the store is busy for too long
+├── TooManyRefusals          this principal was refused too often in this hour
 ├── StoreUnavailable         the store cannot be read or written at the moment
 │   └── StoreFileUnusable    it is a file: its disk is read-only, failing or gone
 │       └── StoreFull        its disk has no room for a write; what is there can be read
@@ -272,6 +273,15 @@ class ItemClash(GraphError):
 
 class Overloaded(GraphError):
     """The store was busy for longer than a caller should wait."""
+
+
+class TooManyRefusals(GraphError):
+    """This principal's refused attempts at what is constitutive reached the limit of the hour."""
+
+    def __init__(self, wait: float) -> None:
+        """`wait`: seconds until its writes are taken again."""
+        super().__init__("too many refused attempts in this hour")
+        self.wait = wait
 
 
 class StoreUnavailable(GraphError):

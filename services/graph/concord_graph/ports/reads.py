@@ -372,10 +372,6 @@ class RecordReads(Protocol):
         """Return burnt nonces greater than `after`, ascending."""
         ...
 
-    async def tally(self) -> str:
-        """Return how many attempts were refused, as it was kept."""
-        ...
-
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
         """Return when (µs), whom and why imports were refused while the space was unused."""
         ...

@@ -71,10 +71,6 @@ class GraphStore(Protocol):
         """Return every space in which something was recorded."""
         ...
 
-    async def tallied(self) -> Sequence[str]:
-        """Return the spaces that have counted refused attempts."""
-        ...
-
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
         ...

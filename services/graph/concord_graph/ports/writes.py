@@ -75,10 +75,6 @@ class Writes(Reads, Protocol):
         """Remember that an import was refused at a time (µs), for the record that begins later."""
         ...
 
-    async def keep_tally(self, text: str) -> None:
-        """Keep how many attempts were refused; empty for none."""
-        ...
-
     async def put_facts(self, support: Support) -> None:
         """Keep which edges a memory's facts are from a record time on."""
         ...

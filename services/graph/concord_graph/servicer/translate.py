@@ -24,6 +24,12 @@ def translate(error: Exception) -> Failure | None:
     return None
 
 
+def reason_of(error: Exception) -> str:
+    """Return the name of the ErrorReason that stands for an exception, as the record keeps it."""
+    failure = translate(error)
+    return failure.reason if failure else "ERROR_REASON_INTERNAL"
+
+
 def _invalid(reason: str) -> Callable[[exceptions.FieldInvalid], Failure]:
     return lambda error: Failure(
         _Code.INVALID_ARGUMENT,
@@ -180,6 +186,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         "ERROR_REASON_DISK_FULL",
         "The disk of the store has no room for this: what is there can be read.",
         retry_after=_ROOM_SECONDS,
+    ),
+    exceptions.TooManyRefusals: lambda error: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_TOO_MANY_REFUSALS",
+        "Too many refused attempts in this hour.",
+        retry_after=error.wait,
     ),
     exceptions.StoreFileUnusable: lambda _: Failure(
         _Code.UNAVAILABLE,

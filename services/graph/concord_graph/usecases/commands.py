@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from concord_attestation.consent import ConsentError
+from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
+from concord_attestation.refusal_limit import RefusalLimit
 
 from concord_graph.domain.exceptions import (
     ConstitutiveProtected,
@@ -18,10 +20,13 @@ from concord_graph.domain.exceptions import (
     RequestIdReused,
     SafeguardViolation,
     SpaceDeleted,
+    TooManyRefusals,
 )
 from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
 from concord_graph.ports import (
     Author,
+    Change,
+    ChangeType,
     Clock,
     GraphStore,
     Receipt,
@@ -29,11 +34,9 @@ from concord_graph.ports import (
     View,
     Writes,
 )
-from concord_graph.usecases.full_lines import rfc3339
 from concord_graph.usecases.refusals import BatchRefused
 from concord_graph.usecases.shown import with_heads
 from concord_graph.usecases.suggesting import Suggestion, suggestions_of
-from concord_graph.usecases.tallying import is_told, refused
 from concord_graph.usecases.writer import Rules, Writer
 
 _ON_RECORD = (
@@ -46,6 +49,9 @@ IMPORT = "ImportSpace"
 
 CONFIRM = "ConfirmErase"
 """The method that still writes in a deleted space: its erasures are being confirmed."""
+
+_BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "RevokeConsent"})
+"""Methods that governance calls for everybody: nobody's refused attempts keep it from the rest."""
 
 Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
 
@@ -67,10 +73,15 @@ class Done:
 class Commands:
     """Runs writes."""
 
-    def __init__(self, store: GraphStore, clock: Clock, rules: Rules) -> None:
+    def __init__(
+        self, store: GraphStore, clock: Clock, rules: Rules, reason_of: Callable[[Exception], str]
+    ) -> None:
+        """`reason_of`: the name of the ErrorReason that stands for a refusal."""
         self._store = store
         self._clock = clock
         self._rules = rules
+        self._reason_of = reason_of
+        self._limit = RefusalLimit()
 
     async def run(
         self, space: str, author: Author, request: bytes, work: Work, *, shown: int = 1
@@ -79,7 +90,14 @@ class Commands:
 
         `request` is what is compared when the request id comes again, empty when nothing is;
         `shown` is how many of the references are read back for the reply.
+
+        Raises:
+            TooManyRefusals: the author had too many refused attempts on record in this hour.
         """
+        if author.method not in _BY_GOVERNANCE:
+            wait = self._limit.wait(space, author.principal, self._clock())
+            if wait:
+                raise TooManyRefusals(wait)
 
         async def transaction(tx: Writes) -> Done:
             if tx.is_deleted and author.method != CONFIRM:
@@ -95,7 +113,7 @@ class Commands:
         except (GraphError, ConsentError, BatchRefused) as error:
             for refusal in _refusals(error):
                 item_id = getattr(refusal, "item_id", "")
-                await self._record(space, author, item_id, str(refusal))
+                await self._record(space, author, item_id, self._reason_of(refusal))
             raise
 
     async def _known(self, tx: Writes, author: Author, request: bytes) -> Receipt | None:
@@ -113,8 +131,8 @@ class Commands:
         tx, author = writer.tx, writer.author
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
         refs = await work(writer)
-        for time, whose, why in early:
-            await refused(tx, "", ItemKind.GHOST, whose, f"at {rfc3339(time)}: {why}")
+        for _, whose, why in early:
+            await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)
         receipt = Receipt(refs, await tx.head_seq())
         await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
@@ -146,18 +164,40 @@ class Commands:
         )
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
-        """Write down a refused attempt on something constitutive, or count it."""
+        """Write down a refused attempt on something constitutive, and that it is the last one."""
+        on_record, is_last = self._limit.entries(space, author.principal, self._clock())
+        if not on_record:
+            return
+        told = [(item_id, why)] + [("", LIMIT_REACHED)] * is_last
 
         async def transaction(tx: Writes) -> None:
-            if not await is_told(tx, author, max(self._clock(), tx.last_time)):
-                return
-            if author.method == IMPORT and await tx.head_seq() == 0:
-                await tx.keep_early_refusal(self._clock(), author, why)
-                return
-            kind = (await tx.kinds([item_id])).get(item_id, ItemKind.GHOST)
-            await refused(tx, item_id, kind, author, why)
+            early = author.method == IMPORT and await tx.head_seq() == 0
+            for about, reason in told:
+                if early:
+                    await tx.keep_early_refusal(self._clock(), author, reason)
+                    continue
+                kind = (await tx.kinds([about])).get(about, ItemKind.GHOST)
+                await _refused(tx, about, kind, author, reason)
 
         await self._store.write(space, transaction)
+
+
+async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, reason: str) -> None:
+    """Write down that an attempt was refused."""
+    seq, time = tx.tick()
+    await tx.append(
+        Change(
+            seq=seq,
+            record_time=time,
+            item_id=item_id,
+            item_kind=kind,
+            type=ChangeType.REFUSED,
+            revision=0,
+            author=author,
+            reason=reason,
+            needs_consent=True,
+        )
+    )
 
 
 def _refusals(error: Exception) -> list[Exception]:

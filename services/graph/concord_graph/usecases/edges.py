@@ -54,17 +54,18 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     """Create an edge or merge into the one that its triple and stated time address (G2)."""
     check_relation(draft.relation, "edge.relation")
     draft = replace(draft, properties=context_of(draft.properties, "edge.properties"))
-    _check_type(draft.edge_type)
     await writer.tx.expect(lambda: _asked_about(draft))
     source = await end_of(writer, draft.source, "edge.source")
     target = await end_of(writer, draft.target, "edge.target")
     edges = await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id)
     stored = await addressed(writer, edges, draft.valid_from)
     if stored is None:
+        _check_type(draft.edge_type)
         if etag:
             raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
         return (ref(await _create(writer, draft, source, target), "created"),)
     edge = replace(stored, **_merged(stored, draft))
+    await _demand_type(writer, stored, edge)
     if etag:
         await writer.demand_etag(stored, etag, edge)
     check_interval(edge, "edge.valid_until")
@@ -83,7 +84,7 @@ async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[
     await writer.demand_etag(stored, patch.etag, edge)
     if edge != stored:
         edge = _the_callers(edge)
-    _check_type(None if edge.edge_type == stored.edge_type else edge.edge_type)
+    await _demand_type(writer, stored, edge)
     check_interval(edge, "edge.valid_until")
     written = await _put(writer, stored, edge)
     if (edge.source, edge.target) != (stored.source, stored.target):
@@ -239,6 +240,15 @@ async def _live(writer: Writer, edge_id: str) -> Edge:
     if edge is None or edge.deleted:
         raise ItemNotFound(edge_id)
     return edge
+
+
+async def _demand_type(writer: Writer, stored: Edge, edge: Edge) -> None:
+    """Refuse to make a resolution of an edge: of a constitutive one, on record, as protected."""
+    if edge.edge_type == stored.edge_type:
+        return
+    if edge.edge_type == EdgeType.RESOLUTION:
+        await writer.demand_allowed(stored, edge)
+    _check_type(edge.edge_type)
 
 
 def _check_type(edge_type: EdgeType | None) -> None:

@@ -154,6 +154,9 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
     if older is None or (older.deleted and older.kind == ItemKind.EDGE):
         raise ItemNotFound(draft.older_id)
     if older.kind != newer.kind:
+        ends = End(newer.id, newer.kind), End(older.id, older.kind)
+        tried = Edge(id=writer.new_id(), source=ends[0], relation=draft.relation, target=ends[1])
+        await writer.demand_allowed(None, tried)  # of something constitutive: on record, as such
         raise FieldInvalid("older_id", "must name an item of the same kind as newer_id")
     if isinstance(newer, Edge) and (
         newer.is_lineage or (isinstance(older, Edge) and older.is_lineage)

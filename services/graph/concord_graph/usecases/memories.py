@@ -65,7 +65,9 @@ class Memories:
             raise ItemErased(known.id)
         if known.deleted:
             raise ItemState("this memory is forgotten: restore it")
-        if _keyed(draft) and self._drafted(known, draft) != known:
+        drafted = self._drafted(known, draft)
+        if _keyed(draft) and drafted != known:
+            await writer.demand_allowed(known, drafted)  # of something constitutive: on record
             raise ItemExists(known.id, "id or external id")
         return (ref(known, "unchanged"),)
 
@@ -93,6 +95,8 @@ class Memories:
         unknown = set(patch.values) - _CHANGEABLE
         if unknown:
             raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
+        if patch.values.get("edge_type") == EdgeType.RESOLUTION:
+            await writer.demand_allowed(stored, replace(stored, edge_type=EdgeType.RESOLUTION))
         memory = self._patched(stored, patch.values)
         await writer.demand_etag(stored, patch.etag, memory)
         _demand_unerased(stored)
@@ -165,6 +169,7 @@ class Memories:
         if known.deleted or not _keyed(draft) or drafted == known:
             return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
         if not update_existing:
+            await writer.demand_allowed(known, drafted)
             raise ItemExists(known.id, "id or external id")
         return ref(await self._replace(writer, known, drafted), "updated")
 

@@ -246,6 +246,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     more would bury them. RESOURCE_EXHAUSTED with RetryInfo. Metadata: "max".
     Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
     """
+    ERROR_REASON_TOO_MANY_REFUSALS: _ErrorReason.ValueType  # 105
+    """1,000 refused attempts of the caller's principal at what is constitutive, or refused steps of
+    governance, are on record for this hour: its writes there are refused until the hour is over.
+    RESOURCE_EXHAUSTED with RetryInfo. Reads go on.
+    Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
+    """
     ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 70
     """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
     ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 71
@@ -498,6 +504,12 @@ ERROR_REASON_TOO_MANY_PENDING: ErrorReason.ValueType  # 98
 """As many proposals of the caller's principal as may wait for an answer in the space do so already:
 more would bury them. RESOURCE_EXHAUSTED with RetryInfo. Metadata: "max".
 Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
+"""
+ERROR_REASON_TOO_MANY_REFUSALS: ErrorReason.ValueType  # 105
+"""1,000 refused attempts of the caller's principal at what is constitutive, or refused steps of
+governance, are on record for this hour: its writes there are refused until the hour is over.
+RESOURCE_EXHAUSTED with RetryInfo. Reads go on.
+Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
 """
 ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 70
 """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""

@@ -35,9 +35,9 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_DELETE_SUCCESS: _AuditAction.ValueType  # 3
     """Something constitutive was deleted with consent."""
     AUDIT_ACTION_WRITE_ATTEMPT: _AuditAction.ValueType  # 4
-    """Another change of something constitutive was refused. Of each principal the first 10,000 attempts of
-    an hour that graph refused are entries; an entry of this kind behind the hour, of no item, counts
-    those beyond them in its reason.
+    """Another change of something constitutive was refused. Of each principal the first 1,000 attempts of
+    an hour that graph refused are entries; then one of no item, with the reason
+    ERROR_REASON_TOO_MANY_REFUSALS, says that its writes are refused until the hour is over.
     """
     AUDIT_ACTION_WRITE_SUCCESS: _AuditAction.ValueType  # 5
     """Something constitutive was created or changed with consent."""
@@ -68,8 +68,9 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_SAFEGUARD_VIOLATION: _AuditAction.ValueType  # 18
     """An attempt to get around a safeguard, or a step of governance where none is open, was refused:
     an undo too late, a revision of a stale one, a withdrawal of another's proposal. Of each principal
-    the first 10,000 refused steps of an hour, papers among them, are entries; an entry of this kind behind
-    the hour counts those beyond them in its reason.
+    the first 1,000 refused steps of an hour, signed statements among them, are entries; then one of this
+    kind, with the reason ERROR_REASON_TOO_MANY_REFUSALS, says that its steps are refused until the hour is
+    over.
     """
     AUDIT_ACTION_CONSENT_REFUSED: _AuditAction.ValueType  # 19
     """A signed paper was refused: it did not verify, or came where none counts any more."""
@@ -98,9 +99,9 @@ AUDIT_ACTION_DELETE_ATTEMPT: AuditAction.ValueType  # 2
 AUDIT_ACTION_DELETE_SUCCESS: AuditAction.ValueType  # 3
 """Something constitutive was deleted with consent."""
 AUDIT_ACTION_WRITE_ATTEMPT: AuditAction.ValueType  # 4
-"""Another change of something constitutive was refused. Of each principal the first 10,000 attempts of
-an hour that graph refused are entries; an entry of this kind behind the hour, of no item, counts
-those beyond them in its reason.
+"""Another change of something constitutive was refused. Of each principal the first 1,000 attempts of
+an hour that graph refused are entries; then one of no item, with the reason
+ERROR_REASON_TOO_MANY_REFUSALS, says that its writes are refused until the hour is over.
 """
 AUDIT_ACTION_WRITE_SUCCESS: AuditAction.ValueType  # 5
 """Something constitutive was created or changed with consent."""
@@ -131,8 +132,9 @@ AUDIT_ACTION_FRAMING_VIOLATION: AuditAction.ValueType  # 17
 AUDIT_ACTION_SAFEGUARD_VIOLATION: AuditAction.ValueType  # 18
 """An attempt to get around a safeguard, or a step of governance where none is open, was refused:
 an undo too late, a revision of a stale one, a withdrawal of another's proposal. Of each principal
-the first 10,000 refused steps of an hour, papers among them, are entries; an entry of this kind behind
-the hour counts those beyond them in its reason.
+the first 1,000 refused steps of an hour, signed statements among them, are entries; then one of this
+kind, with the reason ERROR_REASON_TOO_MANY_REFUSALS, says that its steps are refused until the hour is
+over.
 """
 AUDIT_ACTION_CONSENT_REFUSED: AuditAction.ValueType  # 19
 """A signed paper was refused: it did not verify, or came where none counts any more."""
@@ -210,7 +212,9 @@ class AuditEntry(_message.Message):
     blocked: _builtins.bool
     """True when it was refused and nothing changed."""
     reason: _builtins.str
-    """Why it was refused, or what was said; a name of concord.errors.v1.ErrorReason for a refusal."""
+    """Why it was refused or failed: a name of concord.errors.v1.ErrorReason. Of SMF_REJECT and SMF_REVOKE what
+    the principal signed as its reason; of anything else empty.
+    """
     leaf: _builtins.bytes
     """The leaf: RFC 8785 JSON with all of it, and the evidence that the action rests on."""
     @_builtins.property

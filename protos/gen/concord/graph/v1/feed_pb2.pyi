@@ -480,7 +480,7 @@ class Attestation(_message.Message):
     before_digest: _builtins.str
     """Digest of the revision before; empty for a new item."""
     reason: _builtins.str
-    """Why it was refused; empty for what was done."""
+    """Why it was refused: a name of concord.errors.v1.ErrorReason; empty for what was done."""
     constitutive: _builtins.bool
     """True when the item, as this write left it, is live and constitutive."""
     actor: _builtins.str

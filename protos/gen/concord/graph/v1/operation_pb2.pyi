@@ -156,7 +156,7 @@ class Operation(_message.Message):
     after_digest: _builtins.str
     """Digest of the item afterwards, made alike; empty for what was refused."""
     reason: _builtins.str
-    """Why it was refused."""
+    """Why it was refused: a name of concord.errors.v1.ErrorReason; empty for what was done."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
         """When it was recorded; never earlier than the change before. What one request wrote, or one item of

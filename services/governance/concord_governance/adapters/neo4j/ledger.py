@@ -81,10 +81,6 @@ class Neo4jLedger:
         """Return every space that has a ledger."""
         return sorted(await self._column(statements.SPACES))
 
-    async def tallied(self) -> Sequence[str]:
-        """Return the spaces that have counted refused steps."""
-        return sorted(await self._column(statements.TALLIED))
-
     async def waiting(self, now: int) -> Sequence[str]:
         """Return the spaces with proposals that are due or whose effect is not known yet."""
         still_open, decided = sorted(int(status) for status in OPEN), int(Status.APPROVED)

@@ -125,11 +125,6 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         found = await self._ask(statements.KEY_CHANGES)
         return int(found[0][0]) if found else 0
 
-    async def tally(self) -> str:
-        """Return how many steps were refused, as it was kept."""
-        found = await self._ask(statements.TALLY)
-        return str(found[0][0]) if found else ""
-
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure graph has not been told of."""
         return sorted(row[0] for row in await self._ask(statements.UNCONFIRMED))

@@ -54,7 +54,6 @@ HEAD: Final = (
     " coalesce(s.feed_mark, '')"
 )
 KEY_CHANGES: Final = "MATCH (s:ConcordLedger {space: $space}) RETURN coalesce(s.key_changes, 0)"
-TALLY: Final = "MATCH (s:ConcordLedger {space: $space}) RETURN coalesce(s.tally, '')"
 LEAVES: Final = (
     "MATCH (l:ConcordLeaf {space: $space}) WHERE l.place >= $start AND l.place < $end"
     " RETURN l.place, l.time, l.data ORDER BY l.place"
@@ -80,7 +79,6 @@ UNCONFIRMED: Final = (
     "MATCH (u:ConcordUnconfirmed {space: $space}) WHERE u.memory_id IS NOT NULL RETURN u.memory_id"
 )
 SPACES: Final = "MATCH (s:ConcordLedger) RETURN s.space"
-TALLIED: Final = "MATCH (s:ConcordLedger) WHERE s.tally IS NOT NULL RETURN s.space"
 WAITING: Final = (
     "MATCH (p:ConcordProposal) WHERE p.status IN $open AND p.expire_time <= $now RETURN p.space"
     " UNION MATCH (p:ConcordProposal) WHERE p.status = $decided AND p.expire_time IS NOT NULL"
@@ -140,7 +138,6 @@ MOVE_CURSOR: Final = (
 COUNT_KEY_CHANGE: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.key_changes = coalesce(s.key_changes, 0) + 1"
 )
-KEEP_TALLY: Final = "MATCH (s:ConcordLedger {space: $space}) SET s.tally = $tally"
 FORGET_WORDS: Final = (
     "MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-(:ConcordProposal)"
     "-[:PROPOSES]->(r:ConcordRevision) WHERE r.canonical IS NOT NULL"

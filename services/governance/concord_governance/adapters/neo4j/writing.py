@@ -125,10 +125,6 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         """Remember how far graph's feed has been applied."""
         await self._ask(statements.MOVE_CURSOR, **cursor._asdict())
 
-    async def keep_tally(self, text: str) -> None:
-        """Keep how many steps were refused."""
-        await self._ask(statements.KEEP_TALLY, tally=text or None)
-
     async def count_key_change(self) -> None:
         """Remember that one more change of a key was executed."""
         await self._ask(statements.COUNT_KEY_CHANGE)

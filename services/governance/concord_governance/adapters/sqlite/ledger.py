@@ -69,12 +69,6 @@ class SqliteLedger:
                 lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
             )
 
-    async def tallied(self) -> Sequence[str]:
-        """Return the spaces that have counted refused steps."""
-        sql = "SELECT name FROM space WHERE tally <> '' ORDER BY name"
-        with _told():
-            return await self._file.read(lambda db: [row[0] for row in db.execute(sql)])
-
     async def waiting(self, now: int) -> Sequence[str]:
         """Return the spaces with proposals that are due or whose effect is not known yet."""
         sql = (

@@ -164,11 +164,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         row = self._one("SELECT key_changes FROM space WHERE id = ?", (self._space,))
         return int(row[0]) if row else 0
 
-    async def tally(self) -> str:
-        """Return how many steps were refused, as it was kept."""
-        row = self._one("SELECT tally FROM space WHERE id = ?", (self._space,))
-        return str(row[0]) if row else ""
-
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure graph has not been told of."""
         sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"

@@ -201,10 +201,6 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             (*cursor, self._space),
         )
 
-    async def keep_tally(self, text: str) -> None:
-        """Keep how many steps were refused."""
-        self._db.execute("UPDATE space SET tally = ? WHERE id = ?", (text, self._space))
-
     async def count_key_change(self) -> None:
         """Remember that one more change of a key was executed."""
         self._db.execute(

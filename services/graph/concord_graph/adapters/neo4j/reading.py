@@ -200,10 +200,6 @@ class Neo4jReads(Neo4jViews):
         """Return the genesis record as it was accepted."""
         return await transfer.genesis_envelope(self)
 
-    async def tally(self) -> str:
-        """Return how many attempts were refused, as it was kept."""
-        return await transfer.tally(self)
-
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
         """Return when, whom and why imports were refused while the space was unused."""
         return await transfer.early_refusals(self)

@@ -61,7 +61,6 @@ _CHANGES = (
     f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE}"
     " ORDER BY c.space, c.seq LIMIT $limit"
 )
-_TALLIED = "MATCH (s:Space) WHERE s.tally IS NOT NULL RETURN s.space ORDER BY s.space"
 _HEADS = "MATCH (s:Space) WHERE s.seq > 0 RETURN s.space, s.seq ORDER BY s.space"
 
 
@@ -191,10 +190,6 @@ class Neo4jStore:
         """Return every space."""
         found = await self._rows(neo4j.READ_ACCESS, _HEADS)
         return [SpaceHead(space, seq) for space, seq in found]
-
-    async def tallied(self) -> Sequence[str]:
-        """Return the spaces that have counted refused attempts."""
-        return [row[0] for row in await self._rows(neo4j.READ_ACCESS, _TALLIED)]
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""

@@ -23,8 +23,6 @@ _REFUSE: Final = (
     "OPTIONAL MATCH (r:EarlyRefusal) WHERE r.number > 0 WITH count(r) AS known"
     " CREATE (n:EarlyRefusal {number: known + 1}) SET n += $fields"
 )
-_KEEP_TALLY: Final = "MATCH (s:Space) SET s.tally = $tally"
-_TALLY: Final = "MATCH (s:Space) RETURN coalesce(s.tally, '')"
 _KEEP_ENROLMENT: Final = "MATCH (s:Space) SET s.enrolment = $digest"
 _ENROLMENT: Final = "MATCH (s:Space) RETURN coalesce(s.enrolment, '')"
 _REFUSALS: Final = (
@@ -89,17 +87,6 @@ async def keep_early_refusal(door: Door, time: int, author: Author, why: str) ->
         "reason": why,
     }
     await door.ask(_REFUSE, fields=fields)
-
-
-async def keep_tally(door: Door, text: str) -> None:
-    """Keep how many attempts were refused; without a text there is nothing to keep."""
-    await door.ask(_KEEP_TALLY, tally=text or None)
-
-
-async def tally(door: Door) -> str:
-    """Return how many attempts were refused, as it was kept."""
-    rows = await door.ask(_TALLY)
-    return rows[0][0] if rows else ""
 
 
 async def early_refusals(door: Door) -> list[tuple[int, Author, str]]:

@@ -228,10 +228,6 @@ class Neo4jWrites(LearntReads):
         """Remember that an import was refused."""
         await transfer.keep_early_refusal(self, time, author, why)
 
-    async def keep_tally(self, text: str) -> None:
-        """Keep how many attempts were refused."""
-        await transfer.keep_tally(self, text)
-
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:

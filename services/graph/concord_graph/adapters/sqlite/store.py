@@ -138,16 +138,6 @@ class SqliteStore:
 
         return await self._file.reading(work)
 
-    async def tallied(self) -> Sequence[str]:
-        """Return the spaces that have counted refused attempts."""
-
-        def work() -> list[str]:
-            with self._transaction("BEGIN") as db:
-                sql = "SELECT name FROM space WHERE tally <> '' ORDER BY name"
-                return [row[0] for row in db.execute(sql).fetchall()]
-
-        return await self._file.reading(work)
-
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
         return await self._file.reading(self._changes, space, after, limit)

@@ -44,12 +44,6 @@ class TransferReads:
         sql = "SELECT nonce FROM nonce WHERE space = ? AND nonce > ? ORDER BY nonce LIMIT ?"
         return [row[0] for row in self._db.execute(sql, (self._space, after, limit)).fetchall()]
 
-    async def tally(self) -> str:
-        """Return how many attempts were refused, as it was kept."""
-        sql = "SELECT tally FROM space WHERE id = ?"
-        row = self._db.execute(sql, (self._space,)).fetchone()
-        return str(row[0]) if row else ""
-
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
         """Return when, whom and why imports were refused while the space was unused."""
         sql = (

@@ -231,10 +231,6 @@ class SqliteWrites(SqliteReads):
             },
         )
 
-    async def keep_tally(self, text: str) -> None:
-        """Keep how many attempts were refused."""
-        self._db.execute("UPDATE space SET tally = ? WHERE id = ?", (text, self._space))
-
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
