@@ -140,6 +140,12 @@ def _read(path: Path) -> Credentials | None:
         raise _damaged(path) from None
     if not all(isinstance(each, str) for each in texts):
         raise _damaged(path)
+    for space, key in (*keys.items(), *admin.items()):
+        if key and api_keys.is_weak(key):
+            raise StartError(
+                f"The key of the space {space!r} in {path} was not drawn at random: anybody may "
+                "guess it. Take it out, and the next start draws one."
+            )
     return Credentials(found["url"], found["http_url"], keys, admin, enrolment)
 
 

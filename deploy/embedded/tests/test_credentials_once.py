@@ -139,6 +139,22 @@ def test_a_damaged_file_is_told_and_left_alone(data: DataDirectory, content: str
     assert data.credentials.read_text("utf-8") == content
 
 
+@pytest.mark.parametrize("held", ["keys", "admin_keys"])
+def test_a_weak_key_is_told_and_left_alone(data: DataDirectory, held: str) -> None:
+    """W6 W7 One that was made by hand ends the start with a sentence, which does not show it."""
+    credentials.ensure(data)
+    weak = "ck_" + "a1" * 21 + "b"
+    content = json.loads(data.credentials.read_text())
+    content[held]["demo"] = weak
+    data.credentials.write_text(json.dumps(content))
+
+    with pytest.raises(StartError, match=r"'demo'.*not drawn at random.* Take it") as told:
+        credentials.ensure(data)
+
+    assert weak not in str(told.value)
+    assert weak in data.credentials.read_text()
+
+
 def test_a_damaged_service_key_is_told(data: DataDirectory) -> None:
     """Must hold: a file that holds no Ed25519 key is a sentence that says what to do."""
     path = data.keys / "gateway.pem"
