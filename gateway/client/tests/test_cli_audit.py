@@ -106,7 +106,7 @@ def test_the_log_is_read_filtered_proved_and_taken_along(user: User, tmp_path: P
     relied = " ".join(offline["reliesOn"])
     assert "key as pinned ONLY" in relied, "what is seconds old is told as that"
     assert "signed or vouched for here" in relied
-    assert "a kept checkpoint over 9 entries" in relied
+    assert "a kept checkpoint over 11 entries" in relied
     assert changed.exit_code == 1
     assert "failed the check" in changed.stderr
 
@@ -129,10 +129,10 @@ def test_an_older_export_is_checked_for_what_it_covers(user: User, tmp_path: Pat
     both = concord("audit", "verify", str(old), "--older", "--store")
 
     assert refused.exit_code == 1
-    assert refused.stderr.startswith("AUDIT_LOG_SHORTER: The file ends after 4 entries")
+    assert refused.stderr.startswith("AUDIT_LOG_SHORTER: The file ends after 6 entries")
     assert "This part of the log holds" in covers
-    assert "the first 4 of the 5 entries that this client saw, 4 of them proved" in covers
-    assert told["covers"].startswith("It covers the first 4 of the 5")
+    assert "the first 6 of the 7 entries that this client saw, 6 of them proved" in covers
+    assert told["covers"].startswith("It covers the first 6 of the 7")
     assert "failed the check 'root'" in shortened.stderr
     assert both.exit_code == 2
 

@@ -160,7 +160,10 @@ def _delete(session: Session, name: str, statement: bytes) -> None:
         session.reply(reply)
         return
     show(text(f"Deleted {name}; its keys are revoked."))
-    show(text("It is being erased: `concord space list --all` says when nothing is left.", "dim"))
+    if reply.space.erased:
+        show(text("What it held is erased.", "dim"))
+    else:
+        show(text("It is being erased; `concord space list --all` says when it is.", "dim"))
 
 
 def _keep(session: Session, made: "CreateSpaceResponse") -> Path:
