@@ -175,6 +175,20 @@ def test_lineage_shows_what_an_insight_was_drawn_from(concord: Commands, unique:
     assert line.split() == ["derived", "from", f"{seen},", "nowhere/x"]
 
 
+def test_an_amended_memory_says_what_amends_it(concord: Commands, unique: Unique) -> None:
+    """T4 W4 In `get`, in a list and in what a search finds."""
+    gate, may = unique("gate"), unique("may")
+    concord.done("add", f"The gate opens at nine. {gate}", "--id", gate, "--tag", gate)
+    concord.done("add", f"At eight in May. {may}", "--id", may, "--amends", gate)
+
+    shown = concord.done("get", gate)
+    (line,) = (each for each in shown.splitlines() if each.startswith("amended by"))
+
+    assert line.split() == ["amended", "by", may]
+    assert f"{gate}  amended by {may}" in concord.done("list", "--tag", gate)
+    assert f"{gate}  amended by {may}" in concord.done("search", "gate", "--tag", gate)
+
+
 def test_properties_find_memories(concord: Commands, unique: Unique) -> None:
     """M1 S2 W4 `list` and `search` by a property, which `update` replaces."""
     own, other = unique("p1"), unique("p2")

@@ -121,6 +121,7 @@ def show_results(reply: "SearchResponse", *, explain: bool = False, behind: int 
 
 
 def _result(result: "SearchResult", explain: bool) -> "Text":
+    from concord_client.cli.item_page import amended
     from concord_client.cli.page import lines, shortened, text, when
 
     memory = result.memory
@@ -128,8 +129,7 @@ def _result(result: "SearchResult", explain: bool) -> "Text":
     if memory.standing.is_superseded:
         since = when(memory.standing.superseded_from)
         head.append(f"  superseded from {since}", "yellow")
-    if memory.standing.amendment_ids:
-        head.append(f"  amended by {', '.join(memory.standing.amendment_ids)}", "yellow")
+    head.append(amended(memory.standing), "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.explanation.relevance_reason, "dim"))
     if explain:

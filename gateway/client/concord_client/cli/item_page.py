@@ -83,6 +83,11 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
     return [fields(pairs)]
 
 
+def amended(standing: type_pb2.Standing) -> str:
+    """What a title says of the live amendments of an item; "" where it has none."""
+    return f"  amended by {', '.join(standing.amendment_ids)}" if standing.amendment_ids else ""
+
+
 def statement(edge: type_pb2.Edge) -> str:
     """`source —RELATION→ target`."""
     return f"{end(edge.source)} —{edge.relation}→ {end(edge.target)}"

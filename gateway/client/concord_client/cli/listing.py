@@ -137,6 +137,7 @@ def _edges(session: Session, request: "ListEdgesRequest") -> None:
 def _show_memories(reply: "ListMemoriesResponse") -> None:
     from concord.type.v1.type_pb2 import MemoryKind
 
+    from concord_client.cli.item_page import amended
     from concord_client.cli.page import shortened, show, table, text, when, word
 
     if not reply.memories:
@@ -147,6 +148,7 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
         head = text(each.id, "bold")
         if each.standing.is_superseded:
             head.append("  (superseded)", "yellow")
+        head.append(amended(each.standing), "yellow")
         made.add_row(
             when(each.standing.effective_valid_from),
             word(MemoryKind.Name(each.kind), "MEMORY_KIND_"),
@@ -170,7 +172,7 @@ def _show_nodes(reply: "ListNodesResponse") -> None:
 
 
 def _show_edges(reply: "ListEdgesResponse") -> None:
-    from concord_client.cli.item_page import statement
+    from concord_client.cli.item_page import amended, statement
     from concord_client.cli.page import show, table, text, when
 
     if not reply.edges:
@@ -181,6 +183,7 @@ def _show_edges(reply: "ListEdgesResponse") -> None:
         edge = text(statement(each), "bold")
         if each.standing.is_superseded:
             edge.append("  (superseded)", "yellow")
+        edge.append(amended(each.standing), "yellow")
         made.add_row(when(each.standing.effective_valid_from), edge.append(f"\n{each.id}", "dim"))
     show(made)
     _tell_more(reply.next_page_token)
