@@ -82,7 +82,10 @@ def haunt(path: Path) -> None:
 
 
 def haunt_ledger(path: Path) -> None:
-    """Give every row of the ledger's spaces a twin with the same ids in each of two more spaces."""
+    """Give every row of a home's ledger a twin with the same ids in each of two more spaces.
+
+    The log of `concord:system`, which no home reads, has none: two logs do not fit in one.
+    """
     with closing(sqlite3.connect(path)) as db, db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
         for other in (BEFORE, AFTER):
@@ -94,7 +97,10 @@ def haunt_ledger(path: Path) -> None:
             for table in sorted(set(tables) - _OF_NO_NUMBER):
                 otherwise = {"space": str(other)} | _ELSEWHERE.get(table, {})
                 names, said = _columns(db, table, otherwise)
-                haunted = f"space NOT IN ({BEFORE}, {AFTER})"
+                haunted = (
+                    f"space NOT IN ({BEFORE}, {AFTER}) AND space NOT IN"
+                    " (SELECT id FROM space WHERE name = 'concord:system')"
+                )
                 db.execute(
                     f"INSERT INTO {table} ({names}) SELECT {said} FROM {table} WHERE {haunted}"
                 )
