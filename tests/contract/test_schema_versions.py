@@ -12,8 +12,8 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (6, "5419e8d3a33a9721c4e3ffc7724907eb763d2a08a901dd4fef0699fa30932bb9"),
-    "ledger": (3, "f599a117327b87052c7654f82b09cfb8f31ae604e118756b10998e5885debd98"),
+    "graph": (7, "cb18313e806135d1e1ba7a708af5488742a6ab309d8d5806311eb7c7f7ee6217"),
+    "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 
 
