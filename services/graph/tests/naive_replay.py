@@ -84,6 +84,13 @@ class Known:
         found = self.items.get(item_id)
         return found if found and found.kind in kinds and not found.deleted else None
 
+    def memory_or_ghost(self, item_id: str) -> str | None:
+        """Return the id of a live memory, or of what only a live edge names yet."""
+        if item_id in self.items:
+            return item_id if self.get(item_id, "memory") else None
+        ends = {end for edge in self.live("edge") for end in (edge.source, edge.target)}
+        return item_id if item_id in ends else None
+
     def named(self, name: str) -> Version | None:
         """Return the live node of a name."""
         return next((n for n in self.live("node") if n.name == name), None)

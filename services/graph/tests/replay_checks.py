@@ -233,7 +233,7 @@ async def check_chains(at: Reading, ids: tuple[str, ...]) -> None:
         request = memory_pb2.GetLineageRequest(id=item_id, as_of=at.as_of)
         reply = await at.calls.memory.GetLineage(request)
         chain, lineage = at.known.chain(item_id)
-        if item_id not in at.known.items and not lineage:
+        if item_id not in at.known.items and not at.known.memory_or_ghost(item_id):
             assert reply.status == NOT_FOUND, item_id
             continue
         assert {item.id for item in reply.items} == chain, item_id
@@ -327,7 +327,10 @@ async def check_walks(at: Reading, names: str, ids: tuple[str, ...]) -> None:
     for superseded in (False, True):
         edges = at.known.walkable(at.v, superseded=superseded, resolutions=superseded)
         for start in (*names, *ids):
-            found = at.known.get(start, "memory") if start in ids else at.known.named(start)
+            found = at.known.memory_or_ghost(start)
+            if start not in ids:
+                node = at.known.named(start)
+                found = node and node.id
             end = by_id(start) if start in ids else named(start)
             options = {"include_superseded": superseded, "include_resolutions": superseded}
             depth = 2 if superseded else 1
@@ -337,7 +340,7 @@ async def check_walks(at: Reading, names: str, ids: tuple[str, ...]) -> None:
             assert reply.status == (FOUND if found else NOT_FOUND), start
             if found:
                 near = {n.edge.id: n.distance for n in reply.neighbors}
-                assert near == at.known.around(found.id, edges, depth), (start, depth)
+                assert near == at.known.around(found, edges, depth), (start, depth)
             for neighbor in reply.neighbors:
                 same_edge(at, neighbor.edge, at.known.items[neighbor.edge.id])
 
