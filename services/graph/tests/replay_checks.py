@@ -330,7 +330,7 @@ async def check_walks(at: Reading, names: str, ids: tuple[str, ...]) -> None:
             found = at.known.memory_or_ghost(start)
             if start not in ids:
                 node = at.known.named(start)
-                found = node and node.id
+                found = node.id if node else None
             end = by_id(start) if start in ids else named(start)
             options = {"include_superseded": superseded, "include_resolutions": superseded}
             depth = 2 if superseded else 1

@@ -158,8 +158,8 @@ async def test_a_ghost_is_shown_as_one_and_walked_from(live: World, home: Calls)
     (back,) = (await home.neighbors(by_id("later"))).neighbors
     assert (back.edge.id, back.neighbor.id) == (out.edge.id, "note")
     assert back.neighbor.kind == type_pb2.ITEM_KIND_MEMORY
-    ends = {"start": by_id("note"), "end": by_id("later"), "peek": True}
-    (path,) = (await home.graph.FindPath(graph_pb2.FindPathRequest(**ends))).paths
+    request = graph_pb2.FindPathRequest(start=by_id("note"), end=by_id("later"), peek=True)
+    (path,) = (await home.graph.FindPath(request)).paths
     assert [edge.id for edge in path.edges] == [out.edge.id]
     chain = await home.lineage("later")
     assert [(i.id, i.kind, i.is_undeclared) for i in chain.items] == [("later", ghost, True)]
