@@ -82,6 +82,8 @@ async def with_amendments(tx: Reads, views: Sequence[View], at: Instant) -> list
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):
         if ids := [view.item.id for view in views if view.item.kind == kind]:
             found |= await _amendments(tx, kind, ids, at)
+    if not found:
+        return list(views)
     return [_amended(view, found.get(view.item.id, ())) for view in views]
 
 
@@ -136,6 +138,8 @@ async def with_orphans(tx: Reads, views: Sequence[View], at: Instant) -> list[Vi
     for kind, ids in ends.items():
         found = await tx.views(kind, ids, at)
         gone |= {view.item.id for view in found.values() if view.item.deleted}
+    if not gone:
+        return list(views)
     return [_orphaned(view) if _lost(view, gone) else view for view in views]
 
 

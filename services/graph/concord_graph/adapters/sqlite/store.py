@@ -227,7 +227,8 @@ class SqliteStore:
         sql = (
             "INSERT INTO access (space, id, last_time, count, unannounced)"
             " SELECT s.id, r.value->>1, r.value->>3, r.value->>2, 1 FROM json_each(?) r"
-            " JOIN space s ON s.name = r.value->>0 WHERE true"
+            " JOIN space s ON s.name = r.value->>0"
+            " ORDER BY 1, 2"  # in the order of the table: as they come they take twice as long
             " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
             " last_time = max(last_time, excluded.last_time), unannounced = 1"
         )
