@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -X dev -W error -m pytest
 test test-neo4j soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 PARALLEL := -n auto --dist worksteal
 
-.PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench soak chaos clean baseline locks
+.PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -71,6 +71,9 @@ bench: $(VENV)/dev.stamp ## print speed as ratios against floors of the same run
 
 soak: $(VENV)/dev.stamp ## play the random walks of `make test` ten times as long
 	$(BIN)/python -W error -m pytest $(PARALLEL) -m soak --timeout 3600 $(ARGS)
+
+mutants: $(VENV)/dev.stamp ## change the safeguards' code in small ways and look for what no test notices (hours)
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 chaos: $(VENV)/dev.stamp ## kill -9 at many random points, attack ten thousand times, and look for what was lost
 	$(BIN)/python -W error -m pytest $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)

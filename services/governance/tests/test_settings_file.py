@@ -15,6 +15,14 @@ def test_without_a_file_the_settings_are_those_of_the_requirements() -> None:
     assert read_settings(None) == Settings(30, 48)
 
 
+def test_the_policy_that_consents_name_is_pinned() -> None:
+    """V2 Version, safeguards and who must consent: a change of these is another policy."""
+    told = policy(Settings())
+
+    assert (told["version"], len(told["safeguards"])) == (1, 4)  # type: ignore[arg-type] # a list
+    assert told["required_slots"] == {"AGENT": ["AGENT"], "BILATERAL": ["AGENT", "HUMAN"]}
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [

@@ -1,0 +1,403 @@
+"""Each check of a new key, a restore grant, an answer and a deletion, proven by a forgery."""
+
+import json
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import pytest
+import rfc8785
+from concord_attestation.consent import (
+    CONSENT_TYPE,
+    DELETION_TYPE,
+    KEY_CHECKS,
+    KEY_TYPE,
+    REJECTION_TYPE,
+    RESTORE_TYPE,
+    REVOCATION_TYPE,
+    Answer,
+    ConsentError,
+    ConsentInvalid,
+    GenesisRecord,
+    KeyInvalid,
+    RestoreInvalid,
+    SlotKey,
+    Terms,
+)
+from concord_attestation.deletion import verify_deletion
+from concord_attestation.digest import etags_digest
+from concord_attestation.parties import verify_new_key
+from concord_attestation.restore import restored_governance_key, verify_restore
+from concord_attestation.spelling import entry_respelled, respelled
+from concord_attestation.verify import (
+    read_revocation,
+    verify_answer,
+    verify_consent,
+    verify_revocation,
+)
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+Payload = dict[str, Any]
+
+AGENT, HUMAN, GOVERNANCE, OTHER, THERE, NEXT = (
+    Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32) for number in range(1, 7)
+)
+NOW = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
+LATER = "2027-01-15T09:00:00.000000Z"
+IDENTITY_POINT = b"\x01" + bytes(31)
+DIGEST = sha256(b"x").hexdigest()
+
+
+def raw(key: Ed25519PrivateKey) -> bytes:
+    """Return the raw public key."""
+    return key.public_key().public_bytes_raw()
+
+
+def url(data: bytes) -> str:
+    """Spell bytes as base64url without padding."""
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> bytes:
+    """Return the envelope of a statement."""
+    data = rfc8785.dumps(payload)
+    told = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(data), data)
+    signatures = [
+        {"keyid": sha256(raw(key)).hexdigest(), "sig": b64encode(key.sign(told)).decode()}
+        for key in keys
+    ]
+    envelope = {"payload": b64encode(data).decode(), "payloadType": kind}
+    return json.dumps({**envelope, "signatures": signatures}).encode()
+
+
+def padded(envelope: bytes, size: int) -> bytes:
+    """Return the same envelope in so many bytes."""
+    return envelope.ljust(size)
+
+
+GENESIS = GenesisRecord(
+    space="home",
+    agent=SlotKey("agent-1", raw(AGENT)),
+    human=SlotKey("anna", raw(HUMAN)),
+    governance_key=raw(GOVERNANCE),
+    digest=DIGEST,
+)
+
+
+def new_key(key: Ed25519PrivateKey = NEXT, **changed: object) -> bytes:
+    """Return the proof of the human's next key."""
+    told = {"version": 1, "space": "home", "slot": "HUMAN", "principal": "anna"}
+    return sealed(KEY_TYPE, {**told, "public_key": url(raw(NEXT))} | changed, key)
+
+
+def low_order_key() -> bytes:
+    """Prove to hold a key that anybody signs for: R is the identity, S is zero."""
+    envelope = json.loads(new_key(public_key=url(IDENTITY_POINT)))
+    forged = b64encode(IDENTITY_POINT + bytes(32)).decode()
+    signatures = [{"keyid": sha256(IDENTITY_POINT).hexdigest(), "sig": forged}]
+    return json.dumps(envelope | {"signatures": signatures}).encode()
+
+
+KEY_FORGERIES: dict[str, tuple[Callable[[], bytes], str]] = {
+    "no JSON": (lambda: b"{", "envelope"),
+    "too large": (lambda: padded(new_key(), 16_385), "envelope"),
+    "another version": (lambda: new_key(version=2), "envelope"),
+    "a key of other bytes": (lambda: new_key(public_key="?"), "envelope"),
+    "another space's": (lambda: new_key(space="work"), "space"),
+    "of no slot": (lambda: new_key(slot="OTHER"), "principal"),
+    "of another principal": (lambda: new_key(principal="agent-1"), "principal"),
+    "a key that anybody signs for": (low_order_key, "key"),
+    "the same key": (lambda: new_key(HUMAN, public_key=url(raw(HUMAN))), "distinct"),
+    "the other slot's key": (lambda: new_key(AGENT, public_key=url(raw(AGENT))), "distinct"),
+    "governance's key": (
+        lambda: new_key(GOVERNANCE, public_key=url(raw(GOVERNANCE))),
+        "distinct",
+    ),
+    "signed by the old key": (lambda: new_key(HUMAN), "signature"),
+}
+
+
+@pytest.mark.parametrize(("forge", "check"), KEY_FORGERIES.values(), ids=KEY_FORGERIES)
+def test_a_forged_new_key_is_refused(forge: Callable[[], bytes], check: str) -> None:
+    """V5 A new key is sound, its own, and in the hands of its slot's principal."""
+    with pytest.raises(KeyInvalid) as caught:
+        verify_new_key(forge(), GENESIS)
+
+    assert caught.value.check == check
+    assert caught.value.metadata["check"] == check
+
+
+def test_a_new_key_holds() -> None:
+    """V5 Each slot can have another key, and every check has a forgery."""
+    told: Payload = {"slot": "AGENT", "principal": "agent-1"}
+
+    assert verify_new_key(padded(new_key(), 16_384), GENESIS) == (
+        "HUMAN",
+        SlotKey("anna", raw(NEXT)),
+    )
+    assert verify_new_key(new_key(**told), GENESIS) == ("AGENT", SlotKey("agent-1", raw(NEXT)))
+    assert {check for _, check in KEY_FORGERIES.values()} == set(KEY_CHECKS)
+
+
+def restoring(*keys: Ed25519PrivateKey, **changed: object) -> bytes:
+    """Return a restore grant, signed by both slots unless others are named."""
+    told = {
+        "version": 3,
+        "space": "home",
+        "genesis_digest": DIGEST,
+        "export_digest": DIGEST,
+        "constitutive_digest": DIGEST,
+        "keys": {"AGENT": url(raw(AGENT)), "HUMAN": url(raw(HUMAN))},
+        "governance_key": url(raw(THERE)),
+        "nonce": url(b"\x07" * 16),
+        "expire_time": LATER,
+    }
+    return sealed(RESTORE_TYPE, told | changed, *(keys or (AGENT, HUMAN)))
+
+
+def check_restore(grant: bytes, genesis: GenesisRecord = GENESIS, **changed: Any) -> Any:
+    """Verify a restore grant as graph does, save for what differs."""
+    told: Payload = {"space": "home", "export_digest": DIGEST, "now_us": NOW} | changed
+    return verify_restore(grant, genesis=genesis, **told)
+
+
+def changed_key() -> dict[str, str]:
+    """Return the keys after the human's was changed."""
+    return {"AGENT": url(raw(AGENT)), "HUMAN": url(raw(NEXT))}
+
+
+RESTORE_FORGERIES: dict[str, tuple[Callable[[], object], str]] = {
+    "no JSON": (lambda: check_restore(b"{"), "envelope"),
+    "too large": (lambda: check_restore(padded(restoring(), 16_385)), "envelope"),
+    "one version less": (lambda: check_restore(restoring(version=1)), "envelope"),
+    "one version more": (lambda: check_restore(restoring(version=4)), "envelope"),
+    "the former name": (
+        lambda: check_restore(restoring(version=2)),
+        "envelope",
+    ),
+    "no key": (lambda: check_restore(restoring(governance_key="?")), "key"),
+    "a key that anybody signs for": (
+        lambda: check_restore(restoring(governance_key=url(IDENTITY_POINT))),
+        "key",
+    ),
+    "the human's key in both slots": (
+        lambda: check_restore(restoring(keys=dict.fromkeys(changed_key(), url(raw(HUMAN))))),
+        "distinct",
+    ),
+    "governance is a slot's former key": (
+        lambda: check_restore(
+            restoring(AGENT, HUMAN, NEXT, keys=changed_key(), governance_key=url(raw(HUMAN)))
+        ),
+        "distinct",
+    ),
+    "governance is a slot": (
+        lambda: check_restore(restoring(governance_key=url(raw(AGENT)))),
+        "distinct",
+    ),
+    "one slot alone": (lambda: check_restore(restoring(AGENT)), "signature"),
+    "a stranger for the human": (lambda: check_restore(restoring(AGENT, OTHER)), "signature"),
+    "a third signature": (lambda: check_restore(restoring(AGENT, HUMAN, OTHER)), "signature"),
+    "without the present key": (
+        lambda: check_restore(restoring(keys=changed_key())),
+        "signature",
+    ),
+    "without the genesis' key": (
+        lambda: check_restore(restoring(AGENT, NEXT, keys=changed_key())),
+        "signature",
+    ),
+    "a genesis of one key": (
+        lambda: check_restore(
+            restoring(AGENT, HUMAN, NEXT),
+            replace(GENESIS, human=SlotKey("anna", raw(AGENT))),
+        ),
+        "signature",
+    ),
+    "another space's": (lambda: check_restore(restoring(space="work")), "space"),
+    "into another space": (lambda: check_restore(restoring(), space="work"), "space"),
+    "another space's genesis": (
+        lambda: check_restore(restoring(), replace(GENESIS, space="work")),
+        "space",
+    ),
+    "another genesis": (lambda: check_restore(restoring(genesis_digest="0" * 64)), "genesis"),
+    "another export": (lambda: check_restore(restoring(export_digest="0" * 64)), "export"),
+    "over": (lambda: check_restore(restoring(), now_us=NOW + 3_600_000_000), "expiry"),
+    "a time in another form": (
+        lambda: check_restore(restoring(expire_time="2027-01-15T09:00Z")),
+        "expiry",
+    ),
+    "a short nonce": (lambda: check_restore(restoring(nonce=url(b"\x07" * 15))), "nonce"),
+    "no nonce": (lambda: check_restore(restoring(nonce="?")), "nonce"),
+}
+
+
+@pytest.mark.parametrize(("forge", "check"), RESTORE_FORGERIES.values(), ids=RESTORE_FORGERIES)
+def test_a_forged_restore_grant_is_refused(forge: Callable[[], object], check: str) -> None:
+    """V5 G15 Both parties, their present keys too, this export, this genesis, this space, once and
+    in time."""
+    with pytest.raises(RestoreInvalid) as caught:
+        forge()
+
+    assert caught.value.check == check
+
+
+def test_a_restore_grant_holds() -> None:
+    """G15 Until the last microsecond, with a changed key, and in its former names."""
+    last = NOW + 3_600_000_000 - 1
+    assert check_restore(padded(restoring(), 16_384), now_us=last).constitutive_digest == DIGEST
+    found = check_restore(restoring(AGENT, HUMAN, NEXT, keys=changed_key()))
+    assert (found.genesis.human.public_key, found.nonce) == (raw(NEXT), url(b"\x07" * 16))
+    assert found.genesis.governance_key == raw(THERE)
+    assert found.action_digest == DIGEST
+    former = json.loads(rfc8785.dumps({"agreed_digest": DIGEST}))
+    told = respelled("restore", {"version": 2, **former})
+    assert told == {"version": 2, "constitutive_digest": DIGEST}
+    assert restored_governance_key(restoring()) == raw(THERE)
+    with pytest.raises(RestoreInvalid):
+        restored_governance_key(b"{}")
+
+
+def test_an_older_version_has_its_own_names_only() -> None:
+    """A2 Each version has one spelling; what has no table, no version or no such path stays."""
+    entry = {"action": "SMF_REJECT", "version": 1, "properties": {"paper": {}}}
+    assert entry_respelled(entry)["properties"] == {"envelope": {}}
+    assert entry_respelled(entry | {"version": 2}) == entry | {"version": 2}
+    assert entry_respelled(entry | {"properties": {}}) == entry | {"properties": {}}
+    with pytest.raises(ValueError, match="envelope"):
+        entry_respelled(entry | {"properties": {"envelope": {}}})
+    revision = {"version": 1, "taken_along": 2, "affected": [{"rests_on": True}, {"id": "a"}]}
+    assert respelled("revision", revision) == {
+        "version": 1,
+        "cascaded_count": 2,
+        "affected": [{"pinned": True}, {"id": "a"}],
+    }
+    undo = {"action": {"revert_items": {"items": [{"taken_along": True}]}}}
+    told = respelled("revision", {"version": 1, **undo})["action"]
+    assert told == {"revert_items": {"items": [{"cascaded": True}]}}
+    odd: Any
+    for odd in (None, [], {"version": True}, {"version": 1, "affected": {}}):
+        assert respelled("revision", odd) == odd
+    assert respelled("revision", {"version": 1, "affected": [1]})["affected"] == [1]
+
+
+def answer(kind: str = REJECTION_TYPE, key: Ed25519PrivateKey = HUMAN, **changed: Any) -> bytes:
+    """Return the human's answer to a proposal."""
+    told = {
+        **{"version": 1, "space": "home", "slot": "HUMAN", "principal": "anna"},
+        **{"proposal_id": "p-1", "revision": 2, "reason": "no", "nonce": url(b"\x05" * 16)},
+    }
+    return sealed(kind, told | changed, key)
+
+
+def check_answer(envelope: bytes, genesis: GenesisRecord = GENESIS, **changed: Any) -> Answer:
+    """Verify an answer as governance does, save for what differs."""
+    told: Payload = {"space": "home", "proposal_id": "p-1", "revision": 2} | changed
+    return verify_answer(envelope, REJECTION_TYPE, genesis=genesis, **told)
+
+
+ANSWER_FORGERIES: dict[str, tuple[Callable[[], object], str, str]] = {
+    "no JSON": (lambda: check_answer(b"{"), "", "envelope"),
+    "too large": (lambda: check_answer(padded(answer(), 65_537)), "", "envelope"),
+    "no object": (lambda: check_answer(sealed(REJECTION_TYPE, [], HUMAN)), "", "principal"),  # type: ignore[arg-type] # the point
+    "of no slot": (lambda: check_answer(answer(slot="OTHER")), "", "principal"),
+    "another type": (lambda: check_answer(answer(REVOCATION_TYPE)), "HUMAN", "envelope"),
+    "another version": (lambda: check_answer(answer(version=2)), "HUMAN", "envelope"),
+    "a stranger's": (lambda: check_answer(answer(key=OTHER)), "HUMAN", "signature"),
+    "by another name": (lambda: check_answer(answer(principal="agent-1")), "HUMAN", "principal"),
+    "for another space": (lambda: check_answer(answer(space="work")), "HUMAN", "space"),
+    "asked in another space": (lambda: check_answer(answer(), space="work"), "HUMAN", "space"),
+    "of another proposal": (lambda: check_answer(answer(proposal_id="p")), "HUMAN", "proposal"),
+    "of another revision": (lambda: check_answer(answer(revision=3)), "HUMAN", "proposal"),
+    "a short nonce": (lambda: check_answer(answer(nonce="AAAA")), "HUMAN", "nonce"),
+}
+
+
+@pytest.mark.parametrize(
+    ("forge", "slot", "check"), ANSWER_FORGERIES.values(), ids=ANSWER_FORGERIES
+)
+def test_a_forged_answer_is_refused(forge: Callable[[], object], slot: str, check: str) -> None:
+    """V6 V7 A rejection or revocation is one slot's own, of this proposal's revision."""
+    with pytest.raises(ConsentInvalid) as caught:
+        forge()
+
+    assert (caught.value.slot, caught.value.check) == (slot, check)
+
+
+def test_an_answer_holds() -> None:
+    """V6 V7 It says what was signed, whoever reads it."""
+    told = Answer("HUMAN", "anna", "p-1", 2, "no", url(b"\x05" * 16))
+
+    assert check_answer(padded(answer(), 65_536)) == told
+    assert verify_revocation(answer(REVOCATION_TYPE), GENESIS) == told
+    assert read_revocation(answer(REVOCATION_TYPE, OTHER)) == told
+    with pytest.raises(ConsentInvalid):
+        verify_revocation(answer(REVOCATION_TYPE, OTHER), GENESIS)
+    with pytest.raises(ConsentInvalid):
+        read_revocation(answer())
+
+
+def consent(**changed: Any) -> bytes:
+    """Return the human's consent."""
+    told = {
+        **{"version": 3, "space": "home", "slot": "HUMAN", "principal": "anna"},
+        **{"proposal_id": "p-1", "revision": 2, "nonce": url(b"\x05" * 16)},
+        **dict.fromkeys(("proposal_digest", "action_digest", "policy_digest"), DIGEST),
+        **{"etags_digest": etags_digest({"a": "b"}), "expire_time": LATER},
+    }
+    return sealed(CONSENT_TYPE, told | changed, HUMAN)
+
+
+TERMS = Terms("home", "p-1", 2, DIGEST, DIGEST, {"a": "b"}, DIGEST)
+
+
+@pytest.mark.parametrize(
+    ("changed", "now_us", "check", "detail"),
+    [
+        ({}, NOW + 3_600_000_000, "expiry", "passed"),
+        ({"expire_time": "soon"}, NOW, "expiry", "format"),
+        ({"nonce": "AAAA"}, NOW, "nonce", ""),
+        ({"revision": 3}, NOW, "proposal", ""),
+        ({"hint": 1}, NOW, "envelope", "fields"),
+    ],
+)
+def test_one_consent_is_checked_as_in_a_grant(
+    changed: Payload, now_us: int, check: str, detail: str
+) -> None:
+    """V6 What governance takes is what graph will take; it says what is wrong with the rest."""
+    assert verify_consent(consent(), genesis=GENESIS, terms=TERMS, now_us=NOW).slot == "HUMAN"
+    with pytest.raises(ConsentInvalid) as caught:
+        verify_consent(consent(**changed), genesis=GENESIS, terms=TERMS, now_us=now_us)
+
+    assert (caught.value.check, caught.value.detail) == (check, detail)
+
+
+def deletion(*keys: Ed25519PrivateKey, **changed: Any) -> bytes:
+    """Return the statement that the space is to be deleted, by both slots unless others sign."""
+    told = {"version": 1, "space": "home", "genesis_digest": DIGEST, "expire_time": LATER}
+    return sealed(DELETION_TYPE, told | changed, *(keys or (AGENT, HUMAN)))
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        (b"", "missing"),
+        (b"{", "envelope"),
+        (deletion(AGENT), "envelope"),
+        (padded(deletion(), 16_385), "envelope"),
+        (deletion(version=2), "envelope"),
+        (deletion(space="work"), "space"),
+        (deletion(genesis_digest="0" * 64), "genesis"),
+        (deletion(expire_time="2027-01-15T08:00:00.000000Z"), "expiry"),
+        (deletion(expire_time="soon"), "expiry"),
+        (deletion(AGENT, OTHER), "signature"),
+    ],
+)
+def test_a_forged_deletion_is_refused(statement: bytes, check: str) -> None:
+    """W7 Both slots, this space, this genesis, in time."""
+    verify_deletion(padded(deletion(), 16_384), GENESIS, NOW)
+    verify_deletion(deletion(expire_time="2027-01-15T08:00:00.000000Z"), GENESIS, None)
+    with pytest.raises(ConsentError) as caught:
+        verify_deletion(statement, GENESIS, NOW)
+
+    assert getattr(caught.value, "check", "") == check
