@@ -726,7 +726,7 @@ GUARDS = {
     "a bounded record of attempts": Guard(
         attempts_without_end,
         "one caller's attempts are entries without end",
-        off=_without(RefusalLimit, "wait", lambda *_: 0.0),
+        off=_without(RefusalLimit, "entries", lambda *_: (True, False)),
     ),
     "finality that is told": Guard(
         a_deletion_that_became_final,

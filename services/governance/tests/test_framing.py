@@ -1,6 +1,7 @@
 """A proposal's own words come from its typed action; a note may not push (V3)."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 from concord_governance.domain import framing
@@ -10,6 +11,7 @@ from concord_governance.domain.loaded_phrases import loaded_phrases
 from concord_governance.domain.proposals import Affected, Kind
 
 ITEM_KINDS = (1, 2, 3, 7)
+SENTENCES = Path(__file__).parent / "framing_sentences"
 
 
 @pytest.mark.parametrize(("language", "kind"), list(itertools.product(LANGUAGES, Kind)))
@@ -70,6 +72,33 @@ def test_a_refusal_names_the_words(note: str, words: list[str]) -> None:
         with pytest.raises(FramingViolation) as caught:
             demand_neutral(note)
         assert list(caught.value.words) == words
+
+
+def test_the_lexicon_knows_the_sentences_that_it_was_written_from() -> None:
+    """V3 Recall and false alarms on them; `make bench ARGS=framing` has others, kept apart."""
+    loaded, neutral = (
+        (SENTENCES / f"{kind}.txt").read_text("utf-8").splitlines()
+        for kind in ("loaded", "neutral")
+    )
+
+    missed = [each for each in loaded if not loaded_phrases(each)]
+    false = [each for each in neutral if loaded_phrases(each)]
+
+    assert len(missed) <= 0.1 * len(loaded), missed
+    assert len(false) <= 0.05 * len(neutral), false
+
+
+@pytest.mark.parametrize(
+    ("note", "is_loaded"),
+    [
+        ('The film is called "Now or Never".', False),
+        ('The film is called "You must approve this".', True),
+        ('"Time is running out for every single one of us here", said Bo.', True),
+    ],
+)
+def test_a_short_quotation_is_data(note: str, is_loaded: bool) -> None:
+    """V3 A title or a name is not searched, unless it speaks of the answer; a speech is."""
+    assert bool(loaded_phrases(note)) == is_loaded
 
 
 def test_a_long_note_is_read_in_time() -> None:

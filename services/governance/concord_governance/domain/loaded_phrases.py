@@ -24,8 +24,11 @@ LANGUAGES = ("en", "de")
 LOADED = 3
 
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\s+[-–—]+\s+")
+_QUOTED = re.compile(r"[\"“„«»][^\"“”„«»]{1,200}[\"“”«»]")
 _SKIPPED = "0"
 _LONGEST_GAP = 4
+_LONGEST_QUOTATION = 6
+_ANSWER = "target answer"
 _STEM = 3
 """Letters of a stem by which it is looked up; none is shorter."""
 
@@ -140,11 +143,27 @@ class _Lexicon:
 def loaded_phrases(text: str) -> list[str]:
     """Return the loaded phrases, as they are compared, each once."""
     found: dict[str, None] = {}
-    for sentence in _SENTENCE.split(text):
-        words = re.findall(r"[^\W_]+|[§%!]", plain(sentence))
+    for sentence in _SENTENCE.split(_QUOTED.sub(_without_data, text)):
+        words = _words(sentence)
         for language in LANGUAGES:
             found.update(dict.fromkeys(_lexicon(language).loaded(words)))
     return list(found)
+
+
+def _without_data(quoted: re.Match[str]) -> str:
+    """Return nothing for a quotation of up to six words that does not speak of the answer: a title,
+    a name, what somebody said. A longer one is read as the proposer's own words."""
+    words = _words(quoted.group())
+    answer = any(
+        phrase.kind == _ANSWER
+        for language in LANGUAGES
+        for phrase, _, _ in _lexicon(language).found(words)
+    )
+    return quoted.group() if answer or len(words) > _LONGEST_QUOTATION else f" {_SKIPPED} "
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+|[§%!]", plain(text))
 
 
 @cache
