@@ -11,8 +11,9 @@ from concord_attestation.instants import format_time
 from concord_chassis.sqlite_file import FileUnusable
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import LedgerBusy
+from concord_governance.domain.exceptions import LedgerBusy, LedgerFull
 from concord_governance.ports import EntryFilter, Ledger
+from concord_governance.servicer.translate import translate
 from ledger_world import ENTRY, NOW, Clock, put
 
 
@@ -49,6 +50,29 @@ async def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
             path.chmod(0o644)
     finally:
         os.umask(before)
+
+
+async def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """S10 A ledger whose disk has no room says so, is read, and takes the write when there is."""
+    ledger = open_ledger(tmp_path / "ledger.db", Clock())
+
+    async def bounded(pages: int) -> None:
+        """Let SQLite find no room beyond so many pages, as on a disk that has none."""
+        await ledger._file.write(lambda db: db.execute(f"PRAGMA max_page_count = {pages}"))
+
+    await put(ledger, "p", 1)
+    await bounded(1)  # it never takes what is there
+    with pytest.raises(LedgerFull) as full:  # noqa: PT012 - which one is too much, SQLite decides
+        for number in range(2, 200):
+            await put(ledger, f"p{number}", number)
+    told = translate(full.value)
+
+    assert told is not None
+    assert (told.code.name, told.reason) == ("RESOURCE_EXHAUSTED", "ERROR_REASON_DISK_FULL")
+    assert await ledger.read("one", lambda tx: tx.proposal("p"))
+    await bounded(100_000)
+    await put(ledger, "again", 1_000)
+    await ledger.close()
 
 
 async def test_a_locked_file_is_told(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.LedgerFull: lambda _: Failure(
         _Code.RESOURCE_EXHAUSTED,
         "ERROR_REASON_DISK_FULL",
-        "The disk of the ledger has no room for this: what is there can be read.",
+        "The ledger has no room for this; what is there can be read.",
         retry_after=_ROOM_SECONDS,
     ),
     exceptions.TooManyRefusals: lambda error: Failure(

@@ -184,7 +184,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     exceptions.StoreFull: lambda _: Failure(
         _Code.RESOURCE_EXHAUSTED,
         "ERROR_REASON_DISK_FULL",
-        "The disk of the store has no room for this: what is there can be read.",
+        "The store has no room for this; what is there can be read.",
         retry_after=_ROOM_SECONDS,
     ),
     exceptions.TooManyRefusals: lambda error: Failure(
