@@ -218,8 +218,8 @@ class GraphServiceServicer:
     def CountByType(self, request, context):
         """Counts live items by type; deleted ones apart.
 
-        It looks at every item of the space: its time grows with it, and as of an instant each item's
-        standing is worked out, too (of 4,000 memories with facts: a fraction of a second).
+        It looks at every item of the space: its time grows with that, and as of an instant each item's
+        standing is worked out, too.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

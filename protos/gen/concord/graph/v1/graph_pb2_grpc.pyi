@@ -70,8 +70,8 @@ class GraphServiceStub:
     CountByType: _grpc.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]
     """Counts live items by type; deleted ones apart.
 
-    It looks at every item of the space: its time grows with it, and as of an instant each item's
-    standing is worked out, too (of 4,000 memories with facts: a fraction of a second).
+    It looks at every item of the space: its time grows with that, and as of an instant each item's
+    standing is worked out, too.
     """
     ListOperations: _grpc.UnaryUnaryMultiCallable[_operation_pb2.ListOperationsRequest, _operation_pb2.ListOperationsResponse]
     """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
@@ -131,8 +131,8 @@ class GraphServiceAsyncStub(GraphServiceStub):
     CountByType: _aio.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]  # type: ignore[assignment]
     """Counts live items by type; deleted ones apart.
 
-    It looks at every item of the space: its time grows with it, and as of an instant each item's
-    standing is worked out, too (of 4,000 memories with facts: a fraction of a second).
+    It looks at every item of the space: its time grows with that, and as of an instant each item's
+    standing is worked out, too.
     """
     ListOperations: _aio.UnaryUnaryMultiCallable[_operation_pb2.ListOperationsRequest, _operation_pb2.ListOperationsResponse]  # type: ignore[assignment]
     """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
@@ -267,8 +267,8 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_graph_pb2.CountByTypeResponse, _abc.Awaitable[_graph_pb2.CountByTypeResponse]]:
         """Counts live items by type; deleted ones apart.
 
-        It looks at every item of the space: its time grows with it, and as of an instant each item's
-        standing is worked out, too (of 4,000 memories with facts: a fraction of a second).
+        It looks at every item of the space: its time grows with that, and as of an instant each item's
+        standing is worked out, too.
         """
 
     @_abc_1.abstractmethod

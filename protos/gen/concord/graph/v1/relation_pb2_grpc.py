@@ -72,7 +72,7 @@ class RelationServiceServicer:
         Standing follows at once, for edges of any age, and an event tells of each item whose standing
         changes. More than 100,000 of them are refused with ERROR_REASON_TOO_MANY_AFFECTED and nothing
         changes: declare a relation before its edges are imported. The space's other writes wait
-        meanwhile, about a second for 25,000 edges. No declaration hides a constitutive edge.
+        meanwhile, about a second for 25,000 edges on SQLite. No declaration hides a constitutive edge.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -48,7 +48,7 @@ class RelationServiceStub:
     Standing follows at once, for edges of any age, and an event tells of each item whose standing
     changes. More than 100,000 of them are refused with ERROR_REASON_TOO_MANY_AFFECTED and nothing
     changes: declare a relation before its edges are imported. The space's other writes wait
-    meanwhile, about a second for 25,000 edges. No declaration hides a constitutive edge.
+    meanwhile, about a second for 25,000 edges on SQLite. No declaration hides a constitutive edge.
     """
     ListRelations: _grpc.UnaryUnaryMultiCallable[_relation_pb2.ListRelationsRequest, _relation_pb2.ListRelationsResponse]
     """Lists the relations that were declared, by name."""
@@ -73,7 +73,7 @@ class RelationServiceAsyncStub(RelationServiceStub):
     Standing follows at once, for edges of any age, and an event tells of each item whose standing
     changes. More than 100,000 of them are refused with ERROR_REASON_TOO_MANY_AFFECTED and nothing
     changes: declare a relation before its edges are imported. The space's other writes wait
-    meanwhile, about a second for 25,000 edges. No declaration hides a constitutive edge.
+    meanwhile, about a second for 25,000 edges on SQLite. No declaration hides a constitutive edge.
     """
     ListRelations: _aio.UnaryUnaryMultiCallable[_relation_pb2.ListRelationsRequest, _relation_pb2.ListRelationsResponse]  # type: ignore[assignment]
     """Lists the relations that were declared, by name."""
@@ -101,7 +101,7 @@ class RelationServiceServicer(metaclass=_abc_1.ABCMeta):
         Standing follows at once, for edges of any age, and an event tells of each item whose standing
         changes. More than 100,000 of them are refused with ERROR_REASON_TOO_MANY_AFFECTED and nothing
         changes: declare a relation before its edges are imported. The space's other writes wait
-        meanwhile, about a second for 25,000 edges. No declaration hides a constitutive edge.
+        meanwhile, about a second for 25,000 edges on SQLite. No declaration hides a constitutive edge.
         """
 
     @_abc_1.abstractmethod
