@@ -24,7 +24,7 @@ from access_world import (
     caller_of,
     holder,
 )
-from concord.governance.v1 import access_pb2
+from concord.governance.v1 import access_pb2, audit_pb2
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord_chassis.config import ConfigError
 from concord_client import signing
@@ -325,13 +325,24 @@ async def test_every_command_is_in_the_log(live: World, ops: Desk) -> None:
     assert of_space == [
         ("KEY_CREATE", False, "ops", said | {"operator": True}),
         ("KEY_REVOKE", False, "ada", said),
-        ("KEY_CREATE", True, "ada", {}),
+        (
+            *("KEY_CREATE", True, "ada"),
+            {"detail": "the scope OPERATOR is on keys of concord:system alone"},
+        ),
     ]
     assert [(action, blocked, who) for action, blocked, who, _ in of_system] == [
         ("SPACE_CREATE", False, "ops"),
         ("SPACE_CREATE", True, "ops"),
     ]
+    refusals = [e.reason for e in await _refusals(admin)] + [e.reason for e in await _refusals(ops)]
+    assert refusals == ["ERROR_REASON_KEY_REFUSED", "ERROR_REASON_ITEM_EXISTS"]
     assert of_system[0][3] == {"space": "team", "operator": True}
+
+
+async def _refusals(desk: Desk) -> list[audit_pb2.AuditEntry]:
+    """Return what the log tells of refused commands."""
+    found = await desk.audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest())
+    return [entry for entry in found.entries if entry.blocked]
 
 
 async def test_a_log_with_commands_verifies(live: World, ops: Desk) -> None:
