@@ -98,7 +98,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 33
     """The request_id was used before with another request. ALREADY_EXISTS.
-    Metadata: "request_id".
+    Metadata: "request_id". Once what a request wrote is erased, nothing of it may be left to compare
+    with: then its reply comes again for any request of that id, and shows the item as erased.
     """
     ERROR_REASON_LINEAGE_CYCLE: _ErrorReason.ValueType  # 34
     """The lineage would lead from an item back to itself. FAILED_PRECONDITION.
@@ -357,7 +358,8 @@ Metadata: "item_id".
 """
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 33
 """The request_id was used before with another request. ALREADY_EXISTS.
-Metadata: "request_id".
+Metadata: "request_id". Once what a request wrote is erased, nothing of it may be left to compare
+with: then its reply comes again for any request of that id, and shows the item as erased.
 """
 ERROR_REASON_LINEAGE_CYCLE: ErrorReason.ValueType  # 34
 """The lineage would lead from an item back to itself. FAILED_PRECONDITION.
