@@ -105,11 +105,6 @@ class Upload:
             counted[names(result.outcome).removeprefix("BATCH_OUTCOME_").lower()] += 1
         return counted
 
-    def with_suggestions(self) -> list[memory_pb2.BatchResult]:
-        """What was created and may amend another memory, in the order of the import."""
-        results = sorted(self._results, key=lambda pair: pair[0])
-        return [result for _, result in results if result.suggestions]
-
     def reply(self) -> memory_pb2.BatchAddMemoriesResponse:
         """The replies of all batches as one; errors are indexed by their place in the import."""
         return memory_pb2.BatchAddMemoriesResponse(

@@ -52,25 +52,6 @@ def test_what_was_imported_is_found_at_once(
     assert second == "450 memories: 0 created, 450 unchanged, 0 updated; 0 errors\n"
 
 
-def test_an_import_tells_what_it_may_amend(
-    concord: Commands, unique: Unique, tmp_path: Path
-) -> None:
-    """T6 M6 The first ten of them; all of them as JSON."""
-    ids = [unique(f"a{number}") for number in range(24)]
-    words = [" ".join(f"{name}.{place}" for place in range(40)) + " {}" for name in ids[:12]]
-    lines = [
-        {"id": each, "content": words[at % 12].format("May" if at < 12 else "June")}
-        for at, each in enumerate(ids)
-    ]
-
-    told = concord.done("import", jsonl(tmp_path / "n.jsonl", *lines))
-
-    suggested = [line for line in told.splitlines() if "alike" in line]
-    assert f'{ids[12]} may amend {ids[0]} (98% alike): "May" became "June"' in suggested
-    assert len(suggested) == 10
-    assert told.splitlines()[-1] == "2 more memories may amend another: see --json."
-
-
 def test_memories_without_ids_are_known_again_too(
     concord: Commands, unique: Unique, tmp_path: Path
 ) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from concord_client.uploading import Upload
 
 MOST_COMPLAINTS = 50
-MOST_SUGGESTIONS = 10
 
 
 def import_(
@@ -149,18 +148,6 @@ def _summarise(upload: "Upload") -> None:
         .append(f", {counts['erased']:,} erased before" if counts["erased"] else "")
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
     )
-    _suggest(upload)
-
-
-def _suggest(upload: "Upload") -> None:
-    from concord_client.cli.page import plural, show, text
-    from concord_client.cli.remembering import tell_suggestions
-
-    results = upload.with_suggestions()
-    for result in results[:MOST_SUGGESTIONS]:
-        tell_suggestions(result.memory_id, result.suggestions)
-    if (more := len(results) - MOST_SUGGESTIONS) > 0:
-        show(text(f"{plural(more, 'more memory', 'more memories')} may amend another: see --json."))
 
 
 def _complain(upload: "Upload") -> None:

@@ -22,9 +22,7 @@ from concord_client.cli.options import (
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from concord.graph.v1.memory_pb2 import AddMemoryResponse, LineageSuggestion
+    from concord.graph.v1.memory_pb2 import AddMemoryResponse
     from concord.type.v1.type_pb2 import AsOf, Fact, Source
 
     from concord_client.client import Client
@@ -180,20 +178,11 @@ def _tell_added(reply: "AddMemoryResponse") -> None:
     show(line.append(reply.memory.id, "bold"))
     if reply.memory.standing.is_superseded:
         show(text(f"It is superseded by {', '.join(reply.memory.standing.head_ids)}.", "yellow"))
-    tell_suggestions(reply.memory.id, reply.suggestions)
-
-
-def tell_suggestions(memory_id: str, suggestions: "Iterable[LineageSuggestion]") -> None:
-    """Say what a new memory may amend, and how to say that it does."""
-    from concord_client.cli.page import show, text
-
-    for each in suggestions:
-        line = text(f"{memory_id} may amend {each.older_id} ({each.similarity:.0%} alike): ")
+    for each in reply.suggestions:
+        line = text(f"{reply.memory.id} may amend {each.older_id} ({each.similarity:.0%} alike): ")
         line.append(each.change, "yellow")
-        show(
-            line,
-            text(f"  If so: concord link memory:{memory_id} AMENDS memory:{each.older_id}", "dim"),
-        )
+        target = f"memory:{reply.memory.id} AMENDS memory:{each.older_id}"
+        show(line, text(f"  If so: concord link {target}", "dim"))
 
 
 def get(

@@ -13,6 +13,7 @@ from concord_graph.domain.items import (
     Access,
     Item,
     ItemKind,
+    Memory,
     Record,
 )
 from concord_graph.ports.reads import Reads
@@ -96,11 +97,9 @@ class Writes(Reads, Protocol):
         """Remember what a request did."""
         ...
 
-    async def memories_like(
-        self, ids: Sequence[str], most: int
-    ) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return for each memory put here (id, content) of live ones, of its kind and written
-        before it, that may say nearly the same; the caller judges.
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of live ones, of the kind of a memory put here and from before this
+        transaction, that may say nearly the same; the caller judges.
 
         Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
         that does not grow with the space: of a band that many share only some are looked at.

@@ -24,7 +24,6 @@ from concord_graph.servicer.layers import LayersServicer
 from concord_graph.usecases.commands import Commands, Done
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.refusals import BatchRefused
-from concord_graph.usecases.suggesting import without_suggestions
 
 DEFAULT_PAGE = 50
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
@@ -65,7 +64,7 @@ class MemoryServicer(LayersServicer):
             memory=outgoing.done_memory(done),
             created=done.refs[0].outcome == "created",
             token=outgoing.done_token(caller().space, done),
-            suggestions=outgoing.suggestions(done, done.refs[0]),
+            suggestions=outgoing.suggestions(done),
         )
 
     async def BatchAddMemories(
@@ -265,12 +264,8 @@ async def _read_batch(
 
 def _batch_reply(done: Done) -> memory_pb2.BatchAddMemoriesResponse:
     results = [
-        memory_pb2.BatchResult(
-            memory_id=ref.id,
-            outcome=_OUTCOMES[ref.outcome],
-            suggestions=outgoing.suggestions(done, ref),
-        )
-        for ref in without_suggestions(done.refs)
+        memory_pb2.BatchResult(memory_id=ref.id, outcome=_OUTCOMES[ref.outcome])
+        for ref in done.refs
     ]
     token = outgoing.done_token(caller().space, done)
     return memory_pb2.BatchAddMemoriesResponse(results=results, token=token)

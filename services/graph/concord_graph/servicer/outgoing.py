@@ -25,7 +25,7 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.domain.standing import Standing
-from concord_graph.ports import Change, Ref
+from concord_graph.ports import Change
 from concord_graph.usecases.chains import Link
 from concord_graph.usecases.commands import Done
 from concord_graph.usecases.shown import Shown, show, statement
@@ -302,9 +302,8 @@ def done_memories(done: Done) -> list[type_pb2.Memory]:
     return [memory(show(view, done.now), done.now) for view in done.views]
 
 
-def suggestions(done: Done, ref: Ref) -> list[memory_pb2.LineageSuggestion]:
-    """Return what a command suggests about a memory that it made; nothing about one it found."""
-    made = ref.outcome == "created"
+def suggestions(done: Done) -> list[memory_pb2.LineageSuggestion]:
+    """Return what a command suggests about the memory that it made; nothing about one it found."""
     return [
         memory_pb2.LineageSuggestion(
             older_id=each.older_id,
@@ -312,7 +311,7 @@ def suggestions(done: Done, ref: Ref) -> list[memory_pb2.LineageSuggestion]:
             similarity=each.edit.similarity,
             change=each.edit.change,
         )
-        for each in (done.suggestions.get(ref.id, ()) if made else ())
+        for each in done.suggestions
     ]
 
 

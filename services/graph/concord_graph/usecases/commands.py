@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from concord_attestation.consent import ConsentError
 from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
@@ -67,7 +67,7 @@ class Done:
     now: int
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
-    suggestions: Mapping[str, Sequence[Suggestion]] = field(default_factory=dict)
+    suggestions: Sequence[Suggestion] = ()
 
 
 class Commands:

@@ -60,7 +60,9 @@ class Memories:
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            return await _with_suggestions(writer, [await self._create(writer, draft)])
+            memory = await self._create(writer, draft)
+            now = max(writer.now, writer.tx.last_time)
+            return (ref(memory, "created"), *await suggest(writer.tx, memory, now))
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:
@@ -76,7 +78,7 @@ class Memories:
     ) -> tuple[Ref, ...]:
         """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
         await writer.tx.expect(lambda: self._asked_about(drafts))
-        done: list[Memory | Ref] = []
+        done: list[Ref] = []
         refusals: list[ItemRefused] = []
         async with writer.together():
             for index, draft in enumerate(drafts):
@@ -87,7 +89,7 @@ class Memories:
                     refusals.append(ItemRefused(index, error))
         if refusals:
             raise BatchRefused(refusals)
-        return await _with_suggestions(writer, done)
+        return tuple(done)
 
     async def update(self, writer: Writer, patch: Patch) -> tuple[Ref, ...]:
         """Change the named fields of a live memory; the former version is kept (M4)."""
@@ -155,14 +157,11 @@ class Memories:
             raise ItemExists(known.id, "external id")
         return ref(known, "unchanged")  # a forgotten one stays so: an import is no wish
 
-    async def _add_one(
-        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
-    ) -> Memory | Ref:
-        """Return the memory when it is new, else a reference to what was there."""
+    async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
         self._check(draft)
         known = await self._known(writer, draft)
         if known is None:
-            return await self._create(writer, draft)
+            return ref(await self._create(writer, draft), "created")
         if known.erase_time:
             return ref(known, "erased")
         drafted = self._drafted(known, draft)
@@ -308,18 +307,6 @@ class Memories:
             if given
             else tuple(self._concepts(without_links(memory.content))),
         )
-
-
-async def _with_suggestions(writer: Writer, done: Sequence[Memory | Ref]) -> tuple[Ref, ...]:
-    """Return references to all that was done, each new memory's followed by what it may amend."""
-    made = [each for each in done if isinstance(each, Memory)]
-    now = max(writer.now, writer.tx.last_time)
-    suggested = await suggest(writer.tx, made, now) if made else {}
-    refs: list[Ref] = []
-    for each in done:
-        refs.append(ref(each, "created") if isinstance(each, Memory) else each)
-        refs += suggested[each.id] if isinstance(each, Memory) else ()
-    return tuple(refs)
 
 
 def _stating(memory: Memory | None) -> object:

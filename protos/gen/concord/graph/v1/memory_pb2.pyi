@@ -132,6 +132,7 @@ class LineageSuggestion(_message.Message):
     has no lineage with the new one, and no other memory amends it. Where more than two memories differ
     from the new one at the same place, these are taken for the entries of a list, and none is
     suggested. Those of the nearest sketch are compared, at most 8: now and then one is missed.
+    A batch suggests nothing of its memories; later ones are compared with them.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -276,25 +277,19 @@ class BatchResult(_message.Message):
 
     MEMORY_ID_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
-    SUGGESTIONS_FIELD_NUMBER: _builtins.int
     memory_id: _builtins.str
     """Its id."""
     outcome: Global___BatchOutcome.ValueType
     """What was done."""
-    @_builtins.property
-    def suggestions(self) -> _containers.RepeatedCompositeFieldContainer[Global___LineageSuggestion]:
-        """Memories that this one may amend, as for AddMemory; they may stand before it in the batch."""
-
     def __init__(
         self,
         *,
         memory_id: _builtins.str = ...,
         outcome: Global___BatchOutcome.ValueType = ...,
-        suggestions: _abc.Iterable[Global___LineageSuggestion] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "outcome", b"outcome", "suggestions", b"suggestions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "outcome", b"outcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

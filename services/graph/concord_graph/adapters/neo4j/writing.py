@@ -19,6 +19,7 @@ from concord_graph.adapters.neo4j import (
     erasing,
     flushing,
     records,
+    sketches,
     space_erasure,
     stating,
     transfer,
@@ -28,7 +29,6 @@ from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reading import receipt_of
 from concord_graph.adapters.neo4j.records import Fields
-from concord_graph.adapters.neo4j.sketches import Sketches
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.viewing import Row
 from concord_graph.domain import sketch as sketching
@@ -91,7 +91,7 @@ class Neo4jWrites(LearntReads):
         self._clock = clock
         self._begun = False
         self._tokens = tokens
-        self._sketches = Sketches()
+        self._sketch_key = b""
         self._principals = False
         self._deleted = False
         self._counted = 0
@@ -116,7 +116,7 @@ class Neo4jWrites(LearntReads):
             self._deleted,
         ) = found[0]
         self._counted = self._seq
-        self._sketches.key = bytes(key)
+        self._sketch_key = bytes(key)
         self._functional = set(functional)
         self._stated = stated
         self._amended = amended
@@ -365,11 +365,9 @@ class Neo4jWrites(LearntReads):
         except ConstraintError as error:
             raise ItemClash("") from error
 
-    async def memories_like(
-        self, ids: Sequence[str], most: int
-    ) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
-        return await self._sketches.like(super().ask, ids, most)
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of up to `most` memories that share most of a memory's sketch."""
+        return await sketches.like(super().ask, self._sketch_key, memory, most)
 
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""
@@ -400,7 +398,7 @@ class Neo4jWrites(LearntReads):
             "lineage": isinstance(item, Edge) and item.is_lineage,
             "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
             "participants": [],
-        } | self._sketches.row(item)
+        } | sketches.row(self._sketch_key, item)
         if isinstance(item, Edge):
             row["participants"] = row["fields"]["participants"]
             row["type"] = self._tokens.type(item.relation)

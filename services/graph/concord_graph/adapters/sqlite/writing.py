@@ -119,11 +119,9 @@ class SqliteWrites(SqliteReads):
         if isinstance(item, Memory):
             sketches.keep(self._db, self._space, item)
 
-    async def memories_like(
-        self, ids: Sequence[str], most: int
-    ) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return for each (id, content) of up to `most` memories that share most of its sketch."""
-        return {each: sketches.like(self._db, self._space, each, most) for each in ids}
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of up to `most` memories that share most of a memory's sketch."""
+        return sketches.like(self._db, self._space, memory.id, most)
 
     def _join(self, edge: Edge) -> None:
         """Keep an edge where it is looked for by participant; what it says then is for readers."""
