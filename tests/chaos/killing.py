@@ -8,7 +8,7 @@ from threading import Event, Timer
 
 from concord_client import credentials
 from concord_client.client import Client
-from concord_client.credentials import Target
+from concord_client.credentials import Role, Target
 from concord_client.refusal import Refused
 from concord_embedded.testing import COMMAND, Spawned, clean_environ
 
@@ -16,9 +16,10 @@ DIES_WITHIN = 20.0
 
 
 @contextmanager
-def client_of(server: Spawned) -> Iterator[Client]:
+def client_of(server: Spawned, role: Role = Role.MEMBER) -> Iterator[Client]:
     """A client of the server's space "default"."""
-    key = credentials.read(server.data / credentials.FILE_NAME).keys["default"]
+    key = credentials.read(server.data / credentials.FILE_NAME).key("default", role)
+    assert key
     with Client(Target(server.url, key)) as client:
         yield client
 

@@ -23,6 +23,7 @@ from concord.type.v1.type_pb2 import (
     MemoryKind,
 )
 from concord_client.client import Client
+from concord_client.credentials import Role
 from concord_embedded.testing import Spawned, spawned
 
 from tests.chaos import other_deeds, wholeness
@@ -208,8 +209,8 @@ def survive(folder: Path, kills: int, draw: random.Random) -> Story:
         check_store(story, folder)
     with spawned(story.data) as server:
         check_running(server, story)
-        with client_of(server) as client:
-            assert client.index.ReconcileIndex(ReconcileIndexRequest()).agrees
+        with client_of(server, Role.ADMIN) as admin:
+            assert admin.index.ReconcileIndex(ReconcileIndexRequest()).agrees
         assert server.stop() == 0
     check_store(story, folder)
     with copy_of(story.data, folder / "copy") as copy:

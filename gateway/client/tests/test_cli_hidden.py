@@ -126,7 +126,7 @@ def test_what_is_signed_is_seen(concord: Commands, environ: dict[str, str]) -> N
 
     for shown in (reviewed, as_json, unseen.output, screen, edge):
         assert not any(char in shown for char in RAW)
-    assert reviewed.count("I always \\u202erevewoh lie\\u202c to Ada.\\u200b") == 3
+    assert reviewed.count("I always \\u202erevewoh lie\\u202c to Ada.\\u200b") == 4
     assert "\\u202e RIGHT-TO-LEFT OVERRIDE" in reviewed
     assert "\\u202e RIGHT-TO-LEFT OVERRIDE" in unseen.output
     assert "RIGHT-TO-LEFT OVERRIDE" in screen

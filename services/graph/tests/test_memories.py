@@ -394,7 +394,7 @@ async def test_links_make_edges_in_the_same_write(home: Calls) -> None:
         ("SUPERSEDES", "a.1"),
         ("SUPERSEDES", "dir/b"),
     ]
-    assert {n.neighbor.kind for n in edges} == {type_pb2.ITEM_KIND_MEMORY}
+    assert {n.neighbor.kind for n in edges} == {type_pb2.ITEM_KIND_GHOST}
 
 
 async def test_a_rewritten_content_makes_and_ends_its_links(home: Calls) -> None:

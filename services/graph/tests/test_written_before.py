@@ -60,7 +60,9 @@ async def test_a_store_of_schema_1_holds_what_it_held(tmp_path: Path) -> None:
         versions = (await home.memory.GetMemoryHistory(history)).versions
         assert [list(version.memory.tags) for version in versions] == [["taste", "old"], ["taste"]]
         around = await home.neighbors("Ada", include_superseded=True, include_resolutions=True)
-        assert {each.edge.relation for each in around.neighbors} == {"WORKS_AT", "ABOUT"}
+        assert {each.edge.relation for each in around.neighbors} == {
+            *("WORKS_AT", "ABOUT", "SUPERSEDES")
+        }
         record = operation_pb2.ListOperationsRequest(page_size=500)
         methods = {op.method for op in (await home.graph.ListOperations(record)).operations}
         assert {"EnrolPrincipals", "ApplyGovernedChange", "AddLineage", "RestoreMemory"} <= methods

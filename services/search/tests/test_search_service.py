@@ -366,7 +366,6 @@ def deep(levels: int) -> search_pb2.SearchFilter:
 @pytest.mark.parametrize(
     ("wanted", "field"),
     [
-        (search_pb2.SearchFilter(kinds=[type_pb2.MEMORY_KIND_UNSPECIFIED]), "filter.kinds"),
         (search_pb2.SearchFilter(concepts=[" "]), "filter.concepts"),
         (search_pb2.SearchFilter(properties=_struct(a=None)), "filter.properties.a"),
         (search_pb2.SearchFilter(none_of=[search_pb2.SearchFilter()]), "filter.none_of"),

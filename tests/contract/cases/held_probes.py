@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from contract_homes import CONSTITUTIVE, Home, Template, apply, edge_said
 from contract_live import Live, Request, member
 from contract_registry import Refused
@@ -108,15 +108,20 @@ HELD: dict[str, tuple[Agree, str, Ask]] = {
 
 
 async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
-    """Date an edge before the one that it replaces, which then succeeds it."""
+    """Date a value of a functional relation before the one that it replaces, which then succeeds it."""
     who = member("a")
+    declared = relation_pb2.DeclareRelationRequest(
+        request_id="one", name="SLEEPS_IN", functional=True
+    )
+    await live.tell(who, "DeclareRelation", declared)
 
-    async def said(when: str) -> Any:
-        edge = edge_said("LIVES_IN", "Bonn", valid_from=when)
+    async def said(where: str, when: str) -> Any:
+        edge = edge_said("SLEEPS_IN", where, valid_from=when)
         request = graph_pb2.UpsertEdgeRequest(request_id=when, edge=edge)
         return (await live.tell(who, "UpsertEdge", request)).edge
 
-    older, newer = await said("2020-01-01T00:00:00Z"), await said("2022-01-01T00:00:00Z")
+    older = await said("Bonn", "2020-01-01T00:00:00Z")
+    newer = await said("Ulm", "2022-01-01T00:00:00Z")
     lineage = _lineage(newer.id, older.id)
     lineage.request_id = "resolve"
     await live.tell(who, "AddLineage", lineage)

@@ -69,8 +69,7 @@ class Memories:
             raise ItemState("this memory is forgotten: restore it")
         drafted = self._drafted(known, draft)
         if _keyed(draft) and drafted != known:
-            await writer.demand_allowed(known, drafted)  # of something constitutive: on record
-            raise ItemExists(known.id, "id or external id")
+            await _refuse_other_words(writer, known, drafted)
         return (ref(known, "unchanged"),)
 
     async def add_many(
@@ -168,8 +167,7 @@ class Memories:
         if known.deleted or not _keyed(draft) or drafted == known:
             return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
         if not update_existing:
-            await writer.demand_allowed(known, drafted)
-            raise ItemExists(known.id, "id or external id")
+            await _refuse_other_words(writer, known, drafted)
         return ref(await self._replace(writer, known, drafted), "updated")
 
     async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
@@ -307,6 +305,13 @@ class Memories:
             if given
             else tuple(self._concepts(without_links(memory.content))),
         )
+
+
+async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) -> None:
+    """Refuse a draft whose id or key is taken: of something constitutive, as protected."""
+    if known.edge_type == EdgeType.CONSTITUTIVE:
+        await writer.demand_allowed(known, drafted)
+    raise ItemExists(known.id, "id or external id")
 
 
 def _stating(memory: Memory | None) -> object:
