@@ -108,7 +108,7 @@ HELD: dict[str, tuple[Agree, str, Ask]] = {
 
 
 async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
-    """Date a value of a functional relation before the one that it replaces, which then succeeds it."""
+    """Date a value before the one that it replaces, which then succeeds it."""
     who = member("a")
     declared = relation_pb2.DeclareRelationRequest(
         request_id="one", name="SLEEPS_IN", functional=True
