@@ -33,7 +33,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         "share",
         (len(false) / len(false + quiet),),
         bar=Bar(0.05),
-        note=f"{len(false)} of {len(false + quiet)}; they quote deadlines, laws, doses, names",
+        note=f"{len(false)} of {len(false + quiet)}; dates, places, people, tastes, corrections",
     )
 
 

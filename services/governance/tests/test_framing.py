@@ -89,6 +89,27 @@ def test_the_lexicon_knows_the_sentences_that_it_was_written_from() -> None:
 
 
 @pytest.mark.parametrize(
+    "note",
+    [
+        "Please see turn 14 for the wording.",
+        "Bitte Zeile 14 des Protokolls vergleichen.",
+        "Everyone in the family speaks Danish.",
+        "The team agreed on Hamburg in the meeting of 7 October.",
+        "Important dates: 3 May, 7 June.",
+        "Der alte Wert ist falsch: Die Straße heißt Lindenweg.",
+        "Only the second sentence changes.",
+        "Die Mehrheit der Mieter stimmte für den Umbau.",
+        "You said in turn 31 that you no longer eat fish.",
+        "Wie du am Montag geschrieben hast, ist das Konto geschlossen.",
+    ],
+)
+def test_a_plain_word_alone_does_not_push(note: str) -> None:
+    """V3 Where something stands, what was said and what changes may be written down: a word such
+    as "please", "everyone" or "only" counts with what it asks for, and less beside a source."""
+    assert loaded_phrases(note) == []
+
+
+@pytest.mark.parametrize(
     ("note", "is_loaded"),
     [
         ('The film is called "Now or Never".', False),

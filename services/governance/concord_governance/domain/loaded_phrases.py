@@ -7,7 +7,8 @@ the beginning of a sentence. An umlaut is also met as two letters.
 
 A sentence is loaded when one of its phrases weighs `LOADED`, or when it speaks to the reader or of
 the answer (a class whose name begins with "target") and the heaviest phrases of its classes weigh
-as much together. Phrases of the class "innocent" are not looked at; "source" weighs against.
+as much together. Phrases of the class "innocent" are not looked at; "source" weighs against: what
+names a date, a place in a text or who said it, and does not speak to the reader, is data.
 """
 
 from __future__ import annotations
@@ -132,7 +133,9 @@ class _Lexicon:
             if not phrase.kind.startswith(("target", "source")):
                 longest[begin] = max(longest.get(begin, end), end)
         addressed = any(kind.startswith("target") for kind in heaviest)
-        if LOADED in heaviest.values() or (addressed and sum(heaviest.values()) >= LOADED):
+        source = min(heaviest.values(), default=0)
+        alone = max(heaviest.values(), default=0) + min(source, 0)
+        if alone >= LOADED or (addressed and sum(heaviest.values()) >= LOADED):
             told = 0
             for begin, end in sorted(longest.items()):
                 if end > told:
