@@ -347,18 +347,22 @@ def digest(item: Record) -> str:
     return _digest(item.revision.salt, [item.kind, stated(item)])
 
 
-def stated(item: Record) -> dict[str, Any]:
+def stated(item: Record | End | Source | Fact) -> dict[str, Any]:
     """Return an item's fields as JSON values, without its revision and when it was erased."""
-    values = {name: getattr(item, name) for name in _NAMES[type(item)] if name not in _UNSAID}
-    later = _CAME_LATER.get(type(item), frozenset())
-    return {name: _plain(value) for name, value in values.items() if value or name not in later}
+    return {
+        name: _plain(value)
+        for name, is_later in _NAMES[type(item)]
+        if (value := getattr(item, name)) or not is_later
+    }
 
 
 _NAMES = {
-    kind: tuple(f.name for f in fields(kind))
+    kind: [
+        (f.name, f.name in _CAME_LATER.get(kind, ())) for f in fields(kind) if f.name not in _UNSAID
+    ]
     for kind in (Node, Edge, Memory, Entry, DeclaredRelation, End, Source, Fact)
 }
-"""The names of each kind's fields."""
+"""The names of the fields that each kind states, and whether older revisions never had them."""
 
 
 def _plain(value: Any) -> Any:
@@ -367,9 +371,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, (End, Source, Fact)):
-        later = _CAME_LATER.get(type(value), frozenset())
-        values = {name: _plain(getattr(value, name)) for name in _NAMES[type(value)]}
-        return {name: part for name, part in values.items() if part or name not in later}
+        return stated(value)
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return value

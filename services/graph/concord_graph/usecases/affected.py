@@ -12,6 +12,7 @@ from concord_graph.domain.items import (
     EdgeType,
     Item,
     ItemKind,
+    Memory,
     Node,
 )
 from concord_graph.ports import Reads
@@ -38,6 +39,11 @@ async def by_item(tx: Reads, before: Item | None, after: Item) -> Affected:
     return affected
 
 
+def is_drawn(before: Item | None, after: Item) -> bool:
+    """Return whether an item's id was drawn for this very write: nothing hangs on it yet."""
+    return before is None and not (isinstance(after, Memory) and after.id_stated)
+
+
 async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, ItemKind]:
     affected: dict[str, ItemKind] = {}
     around: set[str] = set()  # lineage at these counts from now on, or no longer
@@ -47,7 +53,8 @@ async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, Item
             if not version.is_lineage:
                 affected |= {edge.id: ItemKind.EDGE for edge in await tx.beside(version)}
     if not isinstance(after, Edge) or not after.is_lineage:
-        around.add(after.id)
+        if not is_drawn(before, after):
+            around.add(after.id)
     elif after.relation in REPLACING:
         affected |= {end.id: end.kind for end in (after.source, after.target)}
     for edge in await tx.lineage_edges(around) if around else ():

@@ -409,9 +409,7 @@ class Writer:
     async def _is_held(self, before: Item | None, item: Item) -> bool:
         """Return whether an item's words are not one party's; a new one's may be if they named its
         id before it came."""
-        if before is None and not (isinstance(item, Memory) and item.id_stated):
-            return await self.tx.is_held(item.id)
-        return await self.is_rested_on(item.id)
+        return not affected.is_drawn(before, item) and await self.is_rested_on(item.id)
 
     async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
         """Return the id of another edge of the triple that both parties agreed to, whenever it
