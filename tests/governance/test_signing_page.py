@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from concord_attestation.restore import verify_restore
 from concord_attestation.spelling import RENAMED
 from concord_attestation.verify import verify_answer, verify_consent, verify_grant
 from concord_client import signing
+from concord_governance.domain import documents
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.json_format import ParseDict
 from governed_world import (
@@ -277,8 +279,11 @@ async def test_the_page_names_the_fields_of_a_revision(party: Party) -> None:
     """V6 What a proposal's digest is made over stands on the page, field for field."""
     proposal = await party.propose(edge_action())
     told = {name for row in table_under("**Revision, version 2.**") for name in fields(row[0])}
+    parts = documents.from_json(json.loads(proposal.canonical), b"", "")
+    all_there = replace(parts, final=True, note="as Ada asked")
 
-    assert set(json.loads(proposal.canonical)) | {"irreversible"} == told
+    assert documents.as_json(all_there).keys() == told
+    assert json.loads(proposal.canonical).keys() == told - {"irreversible", "note"}
 
 
 def test_the_page_names_former_spellings_and_details() -> None:
