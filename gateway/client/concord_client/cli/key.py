@@ -132,7 +132,8 @@ def list_(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the keys of a space, newest first; none of them can be read back."""
+    """List the keys of a space, newest first; none of them can be read back. --json says more: the
+    kind and origin of each."""
     from concord.governance.v1.access_pb2 import KeyStatus, ListKeysRequest
 
     from concord_client.cli.page import show, table, text, when, word
@@ -146,13 +147,14 @@ def list_(
     if session.as_json:
         session.reply(reply)
         return
-    rows = table("Key", "Principal", "May", "Made", "Expires", "Last use", "")
+    rows = table("Key", "Principal", "May", "Made", "By", "Expires", "Last use", "")
     for each in reply.keys:
         rows.add_row(
             each.id,
             text(each.principal),
             text(_may(each)),
             when(each.create_time),
+            text(each.created_by or "keys file"),
             when(each.expire_time) if each.HasField("expire_time") else "never",
             when(each.last_use_time) if each.HasField("last_use_time") else "never",
             word(KeyStatus.Name(each.status), "KEY_STATUS_") if ended else "",
