@@ -120,6 +120,8 @@ class Party:
     channel: grpc.aio.Channel
     graph_channel: grpc.aio.Channel
     clock: Clock
+    door: grpc.aio.Channel | None = None
+    """Speaks for governance, which alone applies a governed change."""
     agent: signing.Signer = field(
         default_factory=lambda: signing.Signer("agent", signing.generate_key())
     )
@@ -132,6 +134,9 @@ class Party:
         self.principals = principal_pb2_grpc.PrincipalServiceStub(self.channel)
         self.audit = audit_pb2_grpc.AuditServiceStub(self.channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(self.graph_channel)
+        if self.door is not None:
+            apart = governed_pb2_grpc.GovernedChangeServiceStub(self.door)
+            self.governed.ApplyGovernedChange = apart.ApplyGovernedChange
         self.graph = graph_pb2_grpc.GraphServiceStub(self.graph_channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.graph_channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(self.graph_channel)
@@ -332,11 +337,15 @@ class World:
     app: GovernanceApp
     clock: Clock
     folder: Path
+    issuer: TokenIssuer
+    """Governance's."""
 
     def party(self, space: str = "one") -> Party:
         """Return a new party of a space; its genesis is not performed."""
         who = Caller(space, "agent", SCOPES, "AGENT")
-        return Party(space, self.governance.channel(who), self.graph.channel(who), self.clock)
+        door = self.issuer.mint(Caller(space, "governance", SCOPES, "SYSTEM"))
+        channels = self.governance.channel(who), self.graph.channel(who)
+        return Party(space, *channels, self.clock, self.graph.channel_with(door))
 
     def channel(self, principal: str, kind: str, space: str = "one") -> grpc.aio.Channel:
         """Return governance's channel for another principal of a space."""
@@ -423,7 +432,7 @@ async def world(
                 ready=app.ready,
             )
         )
-        yield World(graph, governance, app, now, folder)
+        yield World(graph, governance, app, now, folder, known.issuer)
 
 
 async def refused(call: Any) -> Failure:

@@ -15,8 +15,7 @@ from pathlib import Path
 import concord_client.audit
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import governed_pb2, governed_pb2_grpc
-from concord_chassis.identity import Caller
+from concord.graph.v1 import governed_pb2
 from concord_client import signing
 from concord_client.audit.log import LogInvalid, read_log
 from concord_client.audit.replay import Replay, UndecidedWrites
@@ -28,7 +27,7 @@ from forged_imports import IMPORT_FORGERIES
 from forged_papers import PAPER_FORGERIES, READ_FORGERIES
 from forged_writes import WRITE_FORGERIES
 from forger import Forger, demand_refused, demand_refused_alone, refusal, told_by
-from governed_world import AGENT, HUMAN, SCOPES, Keys, Party, World, edge_action, eventually, world
+from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, world
 
 ALONE = PAPER_FORGERIES | DECISION_FORGERIES | WRITE_FORGERIES
 
@@ -90,9 +89,7 @@ async def test_a_change_made_past_governance_is_found(tmp_path: Path) -> None:
             consents={slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)},
             expire_time=party.time(1),
         )
-        governance = Caller("one", "governance", SCOPES, "SYSTEM")
-        door = governed_pb2_grpc.GovernedChangeServiceStub(live.graph.channel(governance))
-        await door.ApplyGovernedChange(
+        await party.governed.ApplyGovernedChange(
             governed_pb2.ApplyGovernedChangeRequest(
                 request_id="mine", action=proposal.action, grant=grant
             )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2, governed_pb2_grpc, graph_pb2
+from concord_chassis.identity import Caller
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.ports import Cursor, Head
@@ -18,6 +20,7 @@ from governed_world import (
     AGENT,
     HOUR,
     HUMAN,
+    SCOPES,
     STATUS,
     Party,
     edge_action,
@@ -196,6 +199,42 @@ async def test_graph_itself_refuses_what_another_copy_knows(tmp_path: Path) -> N
 
             assert reason_of(failure) == ("GRAPH_ROLLED_BACK", "")
             assert await party.edge("agent", "VALUES", "honesty") is None
+
+
+async def test_nobody_else_makes_graph_say_that_it_is_older(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """V6 W7 Governance alone is asked for a change: an ordinary key is refused, and so is a token
+    of another issuer or for another principal that carries the permission; and what governance did
+    not sign says nothing of graph's age."""
+    scene = Copies(tmp_path)
+    change = governed_pb2.ApplyGovernedChangeRequest(
+        request_id="x", expected_state=governed_pb2.ExpectedState(seq=10**9)
+    )
+    delete = graph_pb2.DeleteEdgeRequest(request_id="y", id="x", etag="0" * 24)
+    change.action.delete_edge.CopyFrom(delete)
+    async with scene.world() as live:
+        party = scene.party(live)
+        await party.enrol()
+        key = Caller("one", "agent", SCOPES - {"granted:write"}, "AGENT")
+        governance = replace(key, principal="governance", scopes=SCOPES, kind="SYSTEM")
+        channels = [
+            live.graph.channel(key),
+            live.graph.channel(replace(key, scopes=SCOPES)),
+            live.graph.channel(governance),  # signed by an issuer that is not governance
+            live.graph.channel_with(live.issuer.mint(replace(governance, principal="mallory"))),
+            live.graph.channel_with(live.issuer.mint(replace(governance, kind="AGENT"))),
+        ]
+        capfd.readouterr()
+        for channel in channels:
+            for change.grant in (b"", b"{}"):
+                door = governed_pb2_grpc.GovernedChangeServiceStub(channel)
+                failure = await refused(door.ApplyGovernedChange(change))
+                assert reason_of(failure) == ("PERMISSION_MISSING", "")
+        failure = await refused(party.governed.ApplyGovernedChange(change))
+
+        assert reason_of(failure) == ("GRANT_INVALID", "envelope")
+        assert "".join(capfd.readouterr()) == ""
 
 
 async def test_a_decision_that_comes_before_the_notice_waits(tmp_path: Path) -> None:

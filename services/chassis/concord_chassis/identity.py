@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import grpc
 import jwt
@@ -33,13 +33,15 @@ class Caller:
     """Who calls, for which space, and what their credential allows.
 
     `kind` is AGENT, HUMAN or SYSTEM. `space` is never empty, except for a SYSTEM that belongs to
-    no space.
+    no space. `issuer` is the name of who signed the token; empty until one was verified, and no
+    part of who is calling.
     """
 
     space: str
     principal: str
     scopes: frozenset[str]
     kind: str
+    issuer: str = field(default="", compare=False)
 
 
 def caller() -> Caller:
@@ -183,16 +185,36 @@ def invalid_credential(message: str = "The credential does not verify.") -> Fail
     return _refused("ERROR_REASON_CREDENTIAL_INVALID", message)
 
 
+def not_permitted(permission: str) -> Failure:
+    """The failure of a call that its credential does not allow."""
+    return Failure(
+        grpc.StatusCode.PERMISSION_DENIED,
+        "ERROR_REASON_PERMISSION_MISSING",
+        f"The credential does not carry {permission}.",
+        metadata={"permission": permission},
+    )
+
+
+def demand_service(name: str, permission: str) -> None:
+    """Demands that the service `name` itself calls, with a token that it signed for itself: another
+    issuer's token does not carry `permission`, whatever stands in it.
+
+    Raises `Failure`: PERMISSION_MISSING (PERMISSION_DENIED).
+    """
+    who = caller()
+    if (who.issuer, who.principal, who.kind) != (name, name, "SYSTEM"):
+        raise not_permitted(permission)
+
+
 def _refused(reason: str, message: str) -> Failure:
     return Failure(grpc.StatusCode.UNAUTHENTICATED, reason, message)
 
 
 def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
-    space, principal, scope, kind, expiry = (
-        claims[name] for name in ("space", "sub", "scope", "kind", "exp")
-    )
+    issuer, principal, space, scope, kind, expiry = (claims[name] for name in REQUIRED_CLAIMS)
     if not (
-        isinstance(space, str)
+        isinstance(issuer, str)
+        and isinstance(space, str)
         and isinstance(principal, str)
         and isinstance(scope, str)
         and isinstance(kind, str)
@@ -201,4 +223,4 @@ def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
         raise invalid_credential()
     if not principal or kind not in KINDS or not (space or kind == "SYSTEM"):
         raise invalid_credential()
-    return Caller(space, principal, frozenset(scope.split()), kind), expiry
+    return Caller(space, principal, frozenset(scope.split()), kind, issuer), expiry

@@ -214,7 +214,7 @@ def authenticated(verifier: TokenVerifier) -> Stage:
             caller = verifier.verify(_bearer(call.metadata.get("authorization")))
             call.caller = caller
             if permission not in caller.scopes:
-                raise _not_permitted(permission)
+                raise identity.not_permitted(permission)
             identity.enter(caller)
             return await then(call)
 
@@ -227,15 +227,6 @@ def _bearer(header: object) -> str:
     if not isinstance(header, str) or header[:7].lower() != "bearer ":
         raise identity.invalid_credential("Send `authorization: Bearer TOKEN`.")
     return header[7:]
-
-
-def _not_permitted(permission: str) -> Failure:
-    return Failure(
-        grpc.StatusCode.PERMISSION_DENIED,
-        "ERROR_REASON_PERMISSION_MISSING",
-        f"The credential does not carry {permission}.",
-        metadata={"permission": permission},
-    )
 
 
 def deadlined(default: float, drain: Drain) -> Stage:

@@ -8,6 +8,7 @@ from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
 from concord_chassis.server import Server, serve_until_signal
 
+from concord_governance.adapters.graph.client import PRINCIPAL
 from concord_governance.bootstrap import build
 from concord_governance.config import PREFIX, GovernanceConfig, read_store
 
@@ -17,7 +18,7 @@ async def _main() -> None:
     app = await build(
         config,
         read_store(os.environ),
-        TokenIssuer(read_private_key(config.key_file), config.issuer_name),
+        TokenIssuer(read_private_key(config.key_file), PRINCIPAL),
         read_private_key(config.grant_key_file),
         read_private_key(config.log_key_file),
     )

@@ -94,9 +94,8 @@ class GovernanceConfig(LedgerConfig):
     issuer_keys: dict[str, Path]
     """Issuer name to the file of its Ed25519 public key (PEM)."""
     key_file: Path
-    """Private key (PEM) that signs this service's tokens."""
-    issuer_name: str = "governance"
-    """The name under which it signs them."""
+    """Private key (PEM) that signs this service's tokens; other services know its public half under
+    the issuer name "governance"."""
     grant_key_file: Path
     """Private key (PEM) that signs grants; its public half is part of every genesis."""
     log_key_file: Path

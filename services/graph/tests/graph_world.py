@@ -30,7 +30,7 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
-from concord_chassis.testing import Serving, serving
+from concord_chassis.testing import Serving, new_issuer, serving
 from concord_client import signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
@@ -165,12 +165,18 @@ def edge_of(
 class Calls:
     """One caller's calls, each with a request id of its own; replies are unwrapped."""
 
-    def __init__(self, channel: grpc.aio.Channel, space: str) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, space: str, door: grpc.aio.Channel | None = None
+    ) -> None:
+        """`door` speaks for governance, which alone applies a governed change."""
         self.space = space
         self.graph = graph_pb2_grpc.GraphServiceStub(channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
+        if door is not None:
+            apart = governed_pb2_grpc.GovernedChangeServiceStub(door)
+            self.governed.ApplyGovernedChange = apart.ApplyGovernedChange
         self.feed = feed_pb2_grpc.ChangeFeedServiceStub(channel)
 
     def request_id(self) -> str:
@@ -473,7 +479,8 @@ class World:
     ) -> Calls:
         """Return the calls of a principal in a space."""
         caller = Caller(space, principal, scopes, "AGENT")
-        return Calls(self.server.channel(caller), space)
+        governance = Caller(space, "governance", scopes, "SYSTEM")
+        return Calls(self.server.channel(caller), space, self.server.channel(governance))
 
     def parties(self, space: str = "home") -> Parties:
         """Return new parties of a space."""
@@ -503,7 +510,12 @@ async def world(
     )
     await app.start()
     try:
-        async with serving(app.registrations, translate=app.translate, ready=app.ready) as server:
+        async with serving(
+            app.registrations,
+            translate=app.translate,
+            ready=app.ready,
+            issuer=new_issuer("governance"),
+        ) as server:
             yield World(app, server, path, clock)
     finally:
         await app.close()

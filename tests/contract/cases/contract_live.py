@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -59,15 +59,17 @@ class Answer:
         return self.refusal.reason if self.refusal else ""
 
 
+GOVERNANCE = "governance"
+
+
 def member(space: str, principal: str = "agent-1") -> Caller:
     """Return a principal of a space with every scope that clients can have."""
     return Caller(space, principal, scopes() - SERVICE_SCOPES, "AGENT")
 
 
 def governing(space: str) -> Caller:
-    """Return who has governance's own permission to apply a change, too."""
-    who = member(space)
-    return replace(who, scopes=who.scopes | {"granted:write"})
+    """Return governance, which alone may apply a change, with a client's scopes too."""
+    return Caller(space, GOVERNANCE, member(space).scopes | {"granted:write"}, "SYSTEM")
 
 
 OPERATOR = Caller("concord:system", "ops", scopes() - SERVICE_SCOPES, "HUMAN")
@@ -181,7 +183,7 @@ async def graph_live(
 
     What stands beside `app` is replaced only to switch a guard off.
     """
-    issuer = new_issuer()
+    issuer = new_issuer(GOVERNANCE)
     served = app.registrations if registrations is None else registrations
     try:
         async with serving(

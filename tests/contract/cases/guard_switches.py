@@ -181,7 +181,7 @@ class _Credulous(TokenVerifier):
     def verify(self, token: str) -> Caller:
         claims = jwt.decode(token, options={"verify_signature": False})
         scopes = frozenset(claims["scope"].split())
-        return Caller(claims["space"], claims["sub"], scopes, claims["kind"])
+        return Caller(claims["space"], claims["sub"], scopes, claims["kind"], claims["iss"])
 
 
 class _EveryScope(frozenset[str]):

@@ -10,7 +10,7 @@ import grpc
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import REQUIRED_SLOTS
-from concord_chassis.identity import caller
+from concord_chassis.identity import caller, demand_service
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
@@ -29,6 +29,8 @@ from concord_graph.usecases.taking_along import ALONG, COUNTED
 from concord_graph.usecases.writer import Writer
 
 DIGESTS_PAGE = 200
+GOVERNANCE = "governance"
+"""The principal that applies changes, and the name under which it signs its own tokens."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -165,6 +167,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
         """Apply a change that both parties consented to."""
+        demand_service(GOVERNANCE, "granted:write")
         if request.action_erased:
             return _applied(await self._recalled(request))
         if not request.HasField("action"):
@@ -178,9 +181,12 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         expected = request.expected_state
 
         async def applied(writer: Writer) -> tuple[Ref, ...]:
-            await demand_known(writer.tx, expected.seq, expected.change_digest)
+            newest = (expected.seq, expected.change_digest)
             if request.grant:
-                return await self._governed.apply(writer, digest, request.grant, work, scope)
+                return await self._governed.apply(
+                    writer, digest, request.grant, work, scope, newest=newest
+                )
+            await demand_known(writer.tx, *newest)
             etags = {each.id: each.etag for each in request.etags}
             return await self._governed.apply_ungranted(writer, etags, work, scope)
 

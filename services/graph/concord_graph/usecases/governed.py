@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from concord_attestation.agreed import Agreed, constitutive_digest
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
+    ConsentError,
     ConsentInvalid,
     GenesisRecord,
+    Grant,
     GrantInvalid,
     RestoreGrant,
     RestoreInvalid,
@@ -52,6 +54,7 @@ from concord_graph.ports import (
 from concord_graph.usecases.attesting import digests_of_ends
 from concord_graph.usecases.by_id import item_by_id, record_by_id
 from concord_graph.usecases.commands import Work
+from concord_graph.usecases.marking import demand_known
 from concord_graph.usecases.taking_along import Scope, references
 from concord_graph.usecases.writer import Effect, Writer, ref
 
@@ -63,6 +66,8 @@ EFFECT = "from "
 ORPHANED = "orphaned"
 """The outcome of a reference to lineage that lost an end (V8)."""
 MOST_ORPHANS = 1_000
+_NOT_GOVERNANCES = frozenset({"envelope", "governance_signature"})
+"""The checks of a grant that one fails which governance has not signed."""
 _KEY_BYTES = 32
 RESTORED = "restore:"
 """Begins a burnt nonce that let an import in; a consent's begins with its slot, a grant's has no
@@ -119,17 +124,15 @@ class GovernedChanges:
         envelope: bytes,
         work: Work,
         scope: Scope = Scope(),  # noqa: B008 - a frozen value
+        *,
+        newest: tuple[int, str] = (0, ""),
     ) -> tuple[Ref, ...]:
-        """Do one change under a grant: verified, its nonces burnt, in this very transaction."""
+        """Do one change under a grant: verified, its nonces burnt, in this very transaction.
+
+        `newest`: number and mark of the newest change that the caller has from the feed.
+        """
         tx = writer.tx
-        genesis = await keys_now(tx)
-        grant = self._verify_grant(
-            envelope,
-            genesis=genesis,
-            space=tx.space,
-            action_digest=action_digest,
-            now_us=writer.now,
-        )
+        grant = await self._verified(writer, action_digest, envelope, newest)
         await demand_etags(tx, grant.etags)
         if not await tx.burn(grant.nonces):
             raise GrantInvalid("nonce")
@@ -139,6 +142,26 @@ class GovernedChanges:
         if not any(effect.governed for effect in granted.effects):
             raise GrantInvalid("etags")  # what was consented to is there already
         return refs
+
+    async def _verified(
+        self, writer: Writer, action_digest: str, envelope: bytes, newest: tuple[int, str]
+    ) -> Grant:
+        """Return the grant. A store that was put back may hold other keys than the consents are
+        signed with, so that is told first; but not to what governance has not signed."""
+        try:
+            grant = self._verify_grant(
+                envelope,
+                genesis=await keys_now(writer.tx),
+                space=writer.tx.space,
+                action_digest=action_digest,
+                now_us=writer.now,
+            )
+        except (ConsentError, GenesisMissing, GenesisDamaged) as error:
+            if not (isinstance(error, GrantInvalid) and error.check in _NOT_GOVERNANCES):
+                await demand_known(writer.tx, *newest)
+            raise
+        await demand_known(writer.tx, *newest)
+        return grant
 
     async def apply_ungranted(
         self,

@@ -226,8 +226,8 @@ class ApplyGovernedChangeRequest(_message.Message):
     @_builtins.property
     def expected_state(self) -> Global___ExpectedState:
         """The newest change of the space that the caller has from the feed; absent = none. A store that does
-        not hold it was put back from an older copy: ERROR_REASON_GRAPH_ROLLED_BACK, and nothing is done.
-        No part of what makes a request the same one again.
+        not hold it was put back from an older copy: ERROR_REASON_GRAPH_ROLLED_BACK, and nothing is done; a
+        grant that is not by governance's key is refused before this is looked at. No part of what makes a request the same one again.
         """
 
     def __init__(

@@ -118,8 +118,8 @@ class GovernedChangeServiceServicer:
 
     def ApplyGovernedChange(self, request, context):
         """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
-        applies what needs no consent, on items that are as `etags` says. For governance alone: no key carries
-        this permission.
+        applies what needs no consent, on items that are as `etags` says. For governance alone, under its own principal
+        and a token that it signed itself: no key carries this permission, and no other service's token does.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

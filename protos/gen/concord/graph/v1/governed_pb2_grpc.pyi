@@ -57,8 +57,8 @@ class GovernedChangeServiceStub:
     """
     ApplyGovernedChange: _grpc.UnaryUnaryMultiCallable[_governed_pb2.ApplyGovernedChangeRequest, _governed_pb2.ApplyGovernedChangeResponse]
     """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
-    applies what needs no consent, on items that are as `etags` says. For governance alone: no key carries
-    this permission.
+    applies what needs no consent, on items that are as `etags` says. For governance alone, under its own principal
+    and a token that it signed itself: no key carries this permission, and no other service's token does.
     """
 
 @_typing.type_check_only
@@ -90,8 +90,8 @@ class GovernedChangeServiceAsyncStub(GovernedChangeServiceStub):
     """
     ApplyGovernedChange: _aio.UnaryUnaryMultiCallable[_governed_pb2.ApplyGovernedChangeRequest, _governed_pb2.ApplyGovernedChangeResponse]  # type: ignore[assignment]
     """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
-    applies what needs no consent, on items that are as `etags` says. For governance alone: no key carries
-    this permission.
+    applies what needs no consent, on items that are as `etags` says. For governance alone, under its own principal
+    and a token that it signed itself: no key carries this permission, and no other service's token does.
     """
 
 class GovernedChangeServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -156,8 +156,8 @@ class GovernedChangeServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_governed_pb2.ApplyGovernedChangeResponse, _abc.Awaitable[_governed_pb2.ApplyGovernedChangeResponse]]:
         """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
-        applies what needs no consent, on items that are as `etags` says. For governance alone: no key carries
-        this permission.
+        applies what needs no consent, on items that are as `etags` says. For governance alone, under its own principal
+        and a token that it signed itself: no key carries this permission, and no other service's token does.
         """
 
 def add_GovernedChangeServiceServicer_to_server(servicer: GovernedChangeServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
