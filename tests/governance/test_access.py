@@ -339,6 +339,34 @@ async def test_every_command_is_in_the_log(live: World, ops: Desk) -> None:
     assert of_system[0][3] == {"space": "team", "operator": True}
 
 
+async def test_commands_of_those_who_may_not_are_in_the_log(live: World, ops: Desk) -> None:
+    """W7 A1 A command that the key may not call, and a reserved principal, are entries of the
+    caller's own space; a read that the key may not call is none."""
+    made = (await ops.key("team")).key
+    agent = Desk(live, holder("team", "planner", Scope.READ, Scope.WRITE))
+    admin = Desk(live, holder("team", "ada", Scope.ADMIN, Scope.READ))
+    deletion = access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
+    for call in (agent.key(), agent.revoke(made), admin.space("other")):
+        assert reason_of(await refused(call))[0] == "PERMISSION_MISSING"
+    failure = await refused(admin.stub.DeleteSpace(deletion))
+    assert reason_of(failure)[0] == "PERMISSION_MISSING"
+    assert reason_of(await refused(admin.key(principal="governance")))[0] == "RESERVED_NAME"
+    await refused(agent.stub.ListKeys(access_pb2.ListKeysRequest()))
+
+    told = [(action, who) for action, blocked, who, _ in await admin.told() if blocked]
+    assert told == [
+        ("KEY_CREATE", "planner"),
+        ("KEY_REVOKE", "planner"),
+        ("SPACE_CREATE", "ada"),
+        ("SPACE_DELETE", "ada"),
+        ("KEY_CREATE", "ada"),
+    ]
+    assert [entry.reason for entry in reversed(await _refusals(admin))] == [
+        *["ERROR_REASON_PERMISSION_MISSING"] * 4,
+        "ERROR_REASON_RESERVED_NAME",
+    ]
+
+
 async def _refusals(desk: Desk) -> list[audit_pb2.AuditEntry]:
     """Return what the log tells of refused commands."""
     found = await desk.audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest())

@@ -3,7 +3,8 @@
 Each attempt at what needs consent is an entry of a log that only grows, and one caller could fill
 it without end. So in each space the first `MOST_REFUSALS` of a principal's clock hour are entries;
 then one entry says that the limit was reached, and until the hour is over the principal's writes
-are refused before they begin. The counts are kept in the process: a restart begins anew.
+are refused before they begin. The counts are kept in the process: a restart begins anew, and graph
+and governance count apart.
 """
 
 from __future__ import annotations

@@ -52,6 +52,8 @@ class Registration:
     # Generated: its first parameter is a servicer type that only it knows.
     add: Callable[[Any, grpc.aio.Server], None]
     servicer: object
+    not_permitted: stages.NotPermitted | None = None
+    """Hears of a call, by its method's name, that lacks the permission, before it is refused."""
 
 
 class Server:
@@ -106,6 +108,11 @@ class Server:
                 drain=self._drain,
                 rulebook=Rulebook() if rulebook is None else rulebook,
                 max_message_bytes=max_message_bytes,
+                not_permitted={
+                    each.descriptor.full_name: each.not_permitted
+                    for each in registrations
+                    if each.not_permitted is not None
+                },
             ),
         )
         self._grpc: grpc.aio.Server | None = None

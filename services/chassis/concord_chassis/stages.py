@@ -6,6 +6,7 @@ once, when the server is built, and a stage is one function around the next.
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Never, cast
 
 import grpc
@@ -22,6 +23,9 @@ from concord_chassis.requests import Reader, RequestStream, discard_rest
 from concord_chassis.rules import Rulebook
 
 _OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
+
+NotPermitted = Callable[[str], Awaitable[None]]
+"""(name of the method): hears of a caller without the permission."""
 
 _PASSING = frozenset(
     {
@@ -42,6 +46,7 @@ def ordered(
     drain: Drain,
     rulebook: Rulebook,
     max_message_bytes: int,
+    not_permitted: Mapping[str, NotPermitted],
 ) -> list[Stage]:
     """The stages, outermost first."""
     return [
@@ -49,7 +54,7 @@ def ordered(
         canonical_log(log),  # outside translation, so that it tells the code that was sent
         measured(metrics),  # likewise
         translated(translate, log),  # outside whatever refuses, so that every refusal is typed
-        authenticated(verifier),  # before anything is done for a stranger, even parsing
+        authenticated(verifier, not_permitted),  # before any work for a stranger, even parsing
         deadlined(default_deadline, drain),  # before work that nobody may be waiting for
         validated(rulebook, max_message_bytes),  # last: a servicer sees only what is well formed
     ]
@@ -198,11 +203,11 @@ def _code_of(context: Context) -> grpc.StatusCode:
     return next(known, grpc.StatusCode.UNKNOWN)
 
 
-def authenticated(verifier: TokenVerifier) -> Stage:
+def authenticated(verifier: TokenVerifier, told: Mapping[str, NotPermitted]) -> Stage:
     """Verifies the bearer token and that it carries the method's permission.
 
-    Only the method that stands for unknown ones has none: a stranger, too, hears that it is not
-    there, rather than that a key is missing.
+    `told`, by service, hears of a call without it. Only the method that stands for unknown ones
+    has none: a stranger, too, hears that it is not there, rather than that a key is missing.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -213,9 +218,11 @@ def authenticated(verifier: TokenVerifier) -> Stage:
         async def step(call: Call) -> bytes | None:
             caller = verifier.verify(_bearer(call.metadata.get("authorization")))
             call.caller = caller
-            if permission not in caller.scopes:
-                raise identity.not_permitted(permission)
             identity.enter(caller)
+            if permission not in caller.scopes:
+                if method.service in told:
+                    await told[method.service](method.name)
+                raise identity.not_permitted(permission)
             return await then(call)
 
         return step

@@ -94,6 +94,7 @@ class GovernanceApp:
         )
         reading = Reading(desk, graph)
         self._access = Access(desk, graph, log)
+        commands = AccessServicer(self._access)
         self._tasks: list[asyncio.Task[None]] = []
         self.registrations: Sequence[Registration] = (
             Registration(
@@ -114,7 +115,8 @@ class GovernanceApp:
             Registration(
                 access_pb2.DESCRIPTOR.services_by_name["AccessService"],
                 access_pb2_grpc.add_AccessServiceServicer_to_server,
-                AccessServicer(self._access),
+                commands,
+                not_permitted=commands.not_permitted,
             ),
         )
 

@@ -1,10 +1,12 @@
 """Refused attempts fill no log: a principal's first of an hour are on record, then none (A1)."""
 
+import asyncio
 from pathlib import Path
 
 import grpc
 import pytest
 from concord.graph.v1.operation_pb2 import Operation
+from concord.type.v1 import type_pb2
 from concord_attestation import refusal_limit
 from concord_attestation.refusal_limit import HOUR
 from graph_world import PROTECTED, Calls, Clock, World, reason, refused, world
@@ -57,6 +59,61 @@ async def test_beyond_the_limit_a_principals_writes_are_refused_for_the_hour(
         clock.pass_(HOUR)
         await tries(live, creed.id, 1)
         assert len(await told(home)) == 5
+
+
+async def test_attempts_at_once_come_to_the_limit_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A1 W7 As many are told that it is protected as have an entry: the rest, that it was too
+    often."""
+    monkeypatch.setattr(refusal_limit, "MOST_REFUSALS", 3)
+    async with world(tmp_path / "graph.db") as live:
+        home, parties = live.calls(), live.parties()
+        await parties.enrol(home)
+        creed = await parties.constitutive_memory(home)
+        mallory = live.calls(principal="mallory")
+
+        told_them = await asyncio.gather(*(reason(mallory.forget(creed)) for _ in range(12)))
+
+        assert sorted(told_them) == [PROTECTED] * 3 + [LIMIT] * 9
+        assert [each.reason for each in await told(home)] == [PROTECTED] * 3 + [LIMIT]
+
+
+async def test_attempts_that_fail_for_another_reason_are_on_record(tmp_path: Path) -> None:
+    """A1 B8 A memory under a constitutive edge's id, lineage of a constitutive item to itself and
+    restoring what is not forgotten each have an entry that names the item; the same on what
+    defines nothing has none."""
+    async with world(tmp_path / "graph.db") as live:
+        home, parties = live.calls(), live.parties()
+        await parties.enrol(home)
+        creed = await parties.constitutive_memory(home)
+        edge = await parties.constitutive_edge(home)
+        plain = await home.add("A plain memory.")
+        plain_edge = await home.put_edge("Ada", "LIKES", "tea")
+        mallory = live.calls(principal="mallory")
+        supersedes = type_pb2.LINEAGE_RELATION_SUPERSEDES
+        attempts = [
+            (edge.id, mallory.add_memory(type_pb2.Memory(id=edge.id, content="Other words."))),
+            (edge.id, mallory.relate(supersedes, edge.id, edge.id)),
+            (creed.id, mallory.relate(supersedes, creed.id, creed.id)),
+            (creed.id, mallory.restore(creed)),
+        ]
+        others = [
+            mallory.add_memory(type_pb2.Memory(id=plain_edge.id, content="Other words.")),
+            mallory.relate(supersedes, plain.id, plain.id),
+            mallory.restore(plain),
+        ]
+
+        expected = [(item_id, await reason(call)) for item_id, call in attempts]
+        unrecorded = [await reason(call) for call in others]
+
+        assert [why.removeprefix("ERROR_REASON_") for _, why in expected] == [
+            *("ITEM_EXISTS", "LINEAGE_CYCLE", "LINEAGE_CYCLE", "ITEM_STATE")
+        ]
+        assert [why.removeprefix("ERROR_REASON_") for why in unrecorded] == [
+            *("ITEM_EXISTS", "LINEAGE_CYCLE", "ITEM_STATE")
+        ]
+        assert [(each.item_id, each.reason) for each in await told(home)] == expected
 
 
 async def test_a_batch_of_attempts_ends_at_the_limit(

@@ -25,6 +25,8 @@ GovernanceError
 ├── LedgerCorrupt         the ledger's store is damaged
 ├── AccessRefused         a command on spaces or keys that is no
 │   ├── KeyRefused        the key would do more than the caller may give
+│   ├── PermissionMissing the key does not carry what the command needs
+│   ├── ReservedName      a principal is called like one of Concord's own
 │   ├── FieldInvalid      what is asked for does not go together; names the field
 │   ├── KeyNotFound       no key of that id that the caller may see
 │   ├── SpaceNotFound     operators know no such space
@@ -182,6 +184,14 @@ class AccessRefused(GovernanceError):
 
 class KeyRefused(AccessRefused):
     """The key would do more than the caller may give, or is of a space where it has no say."""
+
+
+class PermissionMissing(AccessRefused):
+    """The key does not carry the permission that the command needs."""
+
+
+class ReservedName(AccessRefused):
+    """A key's principal is called like one of Concord's own."""
 
 
 class FieldInvalid(AccessRefused):

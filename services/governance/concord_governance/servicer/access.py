@@ -6,7 +6,6 @@ from typing import Any
 
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
-from concord_chassis.failure import Failure, FieldViolation
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -16,7 +15,6 @@ from concord_governance.domain.access import (
     Origin,
     Scope,
     Space,
-    is_reserved_principal,
     scopes_of,
 )
 from concord_governance.domain.entries import Actor
@@ -33,6 +31,10 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
 
     def __init__(self, access: Access) -> None:
         self._access = access
+
+    async def not_permitted(self, method: str) -> None:
+        """Write down that a key without the permission tried a command."""
+        await self._access.not_permitted(incoming.asker(), method)
 
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context
@@ -75,8 +77,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.CreateKeyRequest, context: Context
     ) -> access_pb2.CreateKeyResponse:
         """Make a key."""
-        if is_reserved_principal(request.principal):
-            raise _reserved("principal")
         made, secret = await self._access.create_key(
             incoming.asker(), incoming.request(request), _draft(request)
         )
@@ -147,15 +147,6 @@ def _draft(request: access_pb2.CreateKeyRequest) -> KeyDraft:
         else None,
         replaces=request.replaces,
         overlap=overlap.seconds * 1_000_000 + overlap.nanos // 1000,
-    )
-
-
-def _reserved(field: str) -> Failure:
-    return Failure(
-        grpc.StatusCode.INVALID_ARGUMENT,
-        "ERROR_REASON_RESERVED_NAME",
-        "This name is one of Concord's own.",
-        violations=[FieldViolation(field, "is one of Concord's own")],
     )
 
 

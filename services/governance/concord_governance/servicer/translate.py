@@ -93,6 +93,15 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         metadata={"request_id": str(error)},
     ),
     exceptions.KeyRefused: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_KEY_REFUSED"),
+    exceptions.PermissionMissing: _plain(
+        _Code.PERMISSION_DENIED, "ERROR_REASON_PERMISSION_MISSING"
+    ),
+    exceptions.ReservedName: lambda error: Failure(
+        _Code.INVALID_ARGUMENT,
+        "ERROR_REASON_RESERVED_NAME",
+        "This name is one of Concord's own.",
+        violations=[FieldViolation("principal", str(error))],
+    ),
     exceptions.FieldInvalid: lambda error: Failure(
         _Code.INVALID_ARGUMENT,
         "ERROR_REASON_FIELD_INVALID",

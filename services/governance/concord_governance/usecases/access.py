@@ -27,6 +27,7 @@ from concord_governance.domain.access import (
     demand_fit,
     demand_operator,
     demand_say,
+    is_reserved_principal,
     is_space_name,
 )
 from concord_governance.domain.entries import Action, Actor, Entry
@@ -34,14 +35,16 @@ from concord_governance.domain.exceptions import (
     FieldInvalid,
     GovernanceError,
     KeyNotFound,
+    PermissionMissing,
     RequestReused,
+    ReservedName,
     SpaceDeleted,
     SpaceExists,
     SpaceNotFound,
 )
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Graph, LedgerReads, LedgerWrites, Receipt
-from concord_governance.usecases.desk import Asker, Desk, Request
+from concord_governance.usecases.desk import COMMANDS, Asker, Desk, Request
 
 KEY_PREFIX = "ck_"
 SECRET_BYTES = 32
@@ -85,6 +88,18 @@ class Access:
     def now(self) -> int:
         """Return the time by which keys are judged, in µs."""
         return self._desk.clock()
+
+    async def not_permitted(self, asker: Asker, method: str) -> None:
+        """Write down that a key without the permission tried a command, in the key's space.
+
+        Raises:
+            TooManyRefusals: the asker had too many refused steps on record in this hour.
+        """
+        if method not in COMMANDS or not asker.space:
+            return
+        with contextlib.suppress(PermissionMissing):
+            async with self._desk.on_record(asker, method):
+                raise PermissionMissing(f"this key may not call {method}")
 
     async def create_space(self, asker: Asker, request: Request, name: str) -> tuple[Space, str]:
         """Make a space; return it with its enrolment secret, empty once it has its genesis.
@@ -183,6 +198,8 @@ class Access:
 
         async with self._desk.on_record(asker, request.method):
             demand_say(space, asker.space, asker.permissions)
+            if is_reserved_principal(draft.principal):
+                raise ReservedName("is one of Concord's own")
             key_id, is_new = await self._once(asker, request, space, work)
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_id(key_id))
         if key is None:

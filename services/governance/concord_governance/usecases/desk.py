@@ -64,12 +64,13 @@ _ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, AccessRefused,
 """Refusals of a step of governance (A1). What only asks to come again is none of them: a lost race,
 a busy store, a request id that came with other content."""
 
-_OF_ACCESS = {
+COMMANDS = {
     "CreateKey": Action.KEY_CREATE,
     "RevokeKey": Action.KEY_REVOKE,
     "CreateSpace": Action.SPACE_CREATE,
     "DeleteSpace": Action.SPACE_DELETE,
 }
+"""The commands on spaces and keys, and what their entries are called."""
 _WITH_PAPERS = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
 """The steps that bring a signed paper: what refuses one refuses the paper."""
 
@@ -207,8 +208,8 @@ class Desk:
 
     async def _record(self, asker: Asker, error: Exception, method: str, proposal_id: str) -> None:
         match error:
-            case _ if method in _OF_ACCESS:
-                action = _OF_ACCESS[method]
+            case _ if method in COMMANDS:
+                action = COMMANDS[method]
             case FramingViolation():
                 action = Action.FRAMING_VIOLATION
             case ConsentError():
@@ -217,9 +218,10 @@ class Desk:
                 action = Action.CONSENT_REFUSED
             case _:
                 action = Action.SAFEGUARD_VIOLATION
-        on_record, is_last = self._limit.entries(asker.space, asker.principal, self.clock())
-        if not on_record:
-            return
+        now = self.clock()
+        on_record, is_last = self._limit.entries(asker.space, asker.principal, now)
+        if not on_record:  # others of this principal came to the limit while this one was tried
+            raise TooManyRefusals(self._limit.wait(asker.space, asker.principal, now))
         entry = Entry(
             action=action,
             actor=asker.actor,

@@ -142,6 +142,10 @@ class NodeHasEdges(GraphError):
 class ItemState(GraphError):
     """The item is forgotten and must not be, or the other way round; or a content makes it."""
 
+    def __init__(self, why: str, item_id: str = "") -> None:
+        super().__init__(why)
+        self.item_id = item_id
+
 
 class TurnAppendOnly(GraphError):
     """A turn's words, speaker, session or time would change, or which memories are turns."""

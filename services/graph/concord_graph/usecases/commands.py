@@ -16,6 +16,9 @@ from concord_graph.domain.exceptions import (
     EnrolmentSecretInvalid,
     GenesisExists,
     GraphError,
+    ItemExists,
+    ItemState,
+    LineageCycle,
     PrincipalsReserved,
     RequestIdReused,
     SafeguardViolation,
@@ -23,12 +26,14 @@ from concord_graph.domain.exceptions import (
     TooManyRefusals,
 )
 from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
+from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import (
     Author,
     Change,
     ChangeType,
     Clock,
     GraphStore,
+    Reads,
     Receipt,
     Ref,
     View,
@@ -43,6 +48,9 @@ _ON_RECORD = (
     *(ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid),
     *(GenesisExists, PrincipalsReserved),
 )
+
+_OF_CONSTITUTIVE = (ItemExists, ItemState, LineageCycle)
+"""Refusals for another reason, on record too when the item that they name is constitutive."""
 
 IMPORT = "ImportSpace"
 """The method whose refusals do not begin a space's record: only an unused one is imported into."""
@@ -113,6 +121,10 @@ class Commands:
         except (GraphError, ConsentError, BatchRefused) as error:
             for refusal in _refusals(error):
                 item_id = getattr(refusal, "item_id", "")
+                if isinstance(refusal, _OF_CONSTITUTIVE) and not await self._defines(
+                    space, item_id
+                ):
+                    continue
                 await self._record(space, author, item_id, self._reason_of(refusal))
             raise
 
@@ -163,9 +175,21 @@ class Commands:
             await suggestions_of(tx, receipt.refs),
         )
 
+    async def _defines(self, space: str, item_id: str) -> bool:
+        """Return whether an item is live and constitutive."""
+
+        async def look(tx: Reads) -> bool:
+            return is_constitutive(await tx.memory(item_id) or await tx.edge(item_id))
+
+        return bool(item_id) and await self._store.read(space, look)
+
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
         """Write down a refused attempt on something constitutive, and that it is the last one."""
-        on_record, is_last = self._limit.entries(space, author.principal, self._clock())
+        now = self._clock()
+        on_record, is_last = self._limit.entries(space, author.principal, now)
+        if not on_record and author.method not in _BY_GOVERNANCE:
+            # others of this principal came to the limit while this one was tried
+            raise TooManyRefusals(self._limit.wait(space, author.principal, now))
         if not on_record:
             return
         told = [(item_id, why)] + [("", LIMIT_REACHED)] * is_last
@@ -203,7 +227,7 @@ async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, rea
 def _refusals(error: Exception) -> list[Exception]:
     """Return what must go on record: attempts at something constitutive, alone or in a batch."""
     causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
-    return [cause for cause in causes if isinstance(cause, _ON_RECORD)]
+    return [cause for cause in causes if isinstance(cause, (*_ON_RECORD, *_OF_CONSTITUTIVE))]
 
 
 def _fingerprint(salt: bytes, request: bytes) -> str:

@@ -128,7 +128,7 @@ class Memories:
         await writer.demand_etag(stored, etag, replace(stored, deleted=False))
         _demand_unerased(stored)
         if not stored.deleted:
-            raise ItemState("this memory is not forgotten")
+            raise ItemState("this memory is not forgotten", memory_id)
         return (ref(await self._put(writer, stored, replace(stored, deleted=False))),)
 
     async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> tuple[Ref, ...]:

@@ -30,8 +30,15 @@ class AccessServiceStub:
     """Makes spaces and API keys and takes them away. All gateways see the same ones, without a restart.
 
     A key belongs to one principal and one space. Governance keeps its SHA-256 alone, and for ever: a key
-    that was revoked or has expired never comes back. Each command, allowed or refused, is an entry of an
-    audit log, committed with its effect: of the key's space, or of `concord:system` for spaces.
+    that was revoked or has expired never comes back. Each command is an entry of an audit log, committed with
+    its effect: of the key's space, or of `concord:system` for spaces.
+
+    A refused command is an entry of the caller's own space, with the reason: PERMISSION_MISSING, KEY_REFUSED,
+    RESERVED_NAME, FIELD_INVALID for what does not go together, ITEM_NOT_FOUND, ITEM_EXISTS, SPACE_DELETED,
+    DELETION_INVALID. No entry have a request whose shape breaks a field's rule, a REQUEST_ID_REUSED, and what
+    only asks to come again. After 1,000 refused attempts of a principal in a space and clock hour one entry
+    says so, and its writes are TOO_MANY_REFUSALS until the hour is over. Governance and graph count apart,
+    each in its process: a restart begins anew.
 
     `concord:system` is the reserved space of those who run this Concord: it holds operator keys, nothing
     else. Its keys carry OPERATOR and READ (its audit log), and no other space's keys carry OPERATOR.
@@ -76,8 +83,15 @@ class AccessServiceAsyncStub(AccessServiceStub):
     """Makes spaces and API keys and takes them away. All gateways see the same ones, without a restart.
 
     A key belongs to one principal and one space. Governance keeps its SHA-256 alone, and for ever: a key
-    that was revoked or has expired never comes back. Each command, allowed or refused, is an entry of an
-    audit log, committed with its effect: of the key's space, or of `concord:system` for spaces.
+    that was revoked or has expired never comes back. Each command is an entry of an audit log, committed with
+    its effect: of the key's space, or of `concord:system` for spaces.
+
+    A refused command is an entry of the caller's own space, with the reason: PERMISSION_MISSING, KEY_REFUSED,
+    RESERVED_NAME, FIELD_INVALID for what does not go together, ITEM_NOT_FOUND, ITEM_EXISTS, SPACE_DELETED,
+    DELETION_INVALID. No entry have a request whose shape breaks a field's rule, a REQUEST_ID_REUSED, and what
+    only asks to come again. After 1,000 refused attempts of a principal in a space and clock hour one entry
+    says so, and its writes are TOO_MANY_REFUSALS until the hour is over. Governance and graph count apart,
+    each in its process: a restart begins anew.
 
     `concord:system` is the reserved space of those who run this Concord: it holds operator keys, nothing
     else. Its keys carry OPERATOR and READ (its audit log), and no other space's keys carry OPERATOR.
@@ -118,8 +132,15 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     """Makes spaces and API keys and takes them away. All gateways see the same ones, without a restart.
 
     A key belongs to one principal and one space. Governance keeps its SHA-256 alone, and for ever: a key
-    that was revoked or has expired never comes back. Each command, allowed or refused, is an entry of an
-    audit log, committed with its effect: of the key's space, or of `concord:system` for spaces.
+    that was revoked or has expired never comes back. Each command is an entry of an audit log, committed with
+    its effect: of the key's space, or of `concord:system` for spaces.
+
+    A refused command is an entry of the caller's own space, with the reason: PERMISSION_MISSING, KEY_REFUSED,
+    RESERVED_NAME, FIELD_INVALID for what does not go together, ITEM_NOT_FOUND, ITEM_EXISTS, SPACE_DELETED,
+    DELETION_INVALID. No entry have a request whose shape breaks a field's rule, a REQUEST_ID_REUSED, and what
+    only asks to come again. After 1,000 refused attempts of a principal in a space and clock hour one entry
+    says so, and its writes are TOO_MANY_REFUSALS until the hour is over. Governance and graph count apart,
+    each in its process: a restart begins anew.
 
     `concord:system` is the reserved space of those who run this Concord: it holds operator keys, nothing
     else. Its keys carry OPERATOR and READ (its audit log), and no other space's keys carry OPERATOR.
