@@ -11,6 +11,7 @@ import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord.graph.v1 import graph_pb2
 from concord_attestation import refusal_limit
+from concord_governance.usecases import reading
 from governed_world import HOUR, Clock, Party, edge_action, refused, request_id, world
 from test_honest_log import demand_honest, does
 
@@ -26,6 +27,31 @@ async def until(party: Party, count: int, *actions: int) -> Sequence[audit_pb2.A
         while len(found := await party.entries(actions=actions)) < count:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return list(reversed(found))
+
+
+async def test_a_flood_hides_nobody_from_the_briefing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V9 W7 A briefing of three lines shows everybody's newest before anybody's second."""
+    monkeypatch.setattr(reading, "BRIEFING_LINES", 3)
+    async with world(tmp_path) as live:
+        party = live.party()
+        await party.enrol()
+        honest, flooder = (
+            proposal_pb2_grpc.ProposalServiceStub(live.channel(name, "AGENT"))
+            for name in ("honest", "flooder")
+        )
+        for number, stub in enumerate((honest, *[flooder] * 4)):
+            await stub.CreateProposal(
+                proposal_pb2.CreateProposalRequest(
+                    request_id=f"flood-{number}", action=edge_action(target=f"tea {number}")
+                )
+            )
+
+        found = await honest.GetBriefing(proposal_pb2.GetBriefingRequest())
+
+        numbers = [line.number for line in found.proposals]
+        assert (numbers, found.pending_count) == ([5, 4, 1], 5)
 
 
 async def test_a_flood_ends_at_the_limit_and_one_entry_says_so(

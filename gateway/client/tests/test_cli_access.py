@@ -97,11 +97,15 @@ def test_a_second_space_is_made_and_governed_by_commands_alone(
 
 
 def test_operations_name_the_keys_principal(concord: Commands) -> None:
-    """W7 G14 Not "agent" for everybody: who wrote is whose key it was."""
+    """W7 G14 Not "agent" for everybody: who wrote is whose key it was; keys name their makers."""
     made_space(concord, "named")
     concord.done("add", "Trains are punctual.", "--space", "named")
 
     assert "named-agent" in concord.done("operations", "--space", "named")
+    makers = {key.created_by for key in keys_of(concord, "named").values()}
+    head, *rows = concord.done("key", "list", "--space", "named").splitlines()
+    assert "By" in head.split()
+    assert all(maker in "".join(rows) for maker in makers)
 
 
 def test_a_revoked_key_opens_nothing_within_five_seconds(

@@ -153,6 +153,11 @@ class LedgerReads(AccessReads, Protocol):
         """Return proposals with a number below `before`, newest first; empty parts match all."""
         ...
 
+    async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
+        """Return the newest proposals of each proposer in turn: everybody's newest before anybody's
+        second, up to `limit`; newest first."""
+        ...
+
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Return how many proposals stand so, reading none of them; of one proposer, if named."""
         ...

@@ -145,6 +145,22 @@ async def test_the_proposals_of_one_proposer_are_counted(ledger: Ledger) -> None
         )
 
 
+async def test_the_newest_of_each_proposer_come_in_turn(ledger: Ledger) -> None:
+    """V9 W7 Everybody's newest before anybody's second, shown newest first."""
+    first = proposal("p1", 1)
+    document = json.loads(first.newest.canonical) | {"proposer": "eve"}
+    theirs = replace(first.newest, proposer="eve", canonical=json.dumps(document).encode())
+    await kept(ledger, replace(first, newest=theirs), *(proposal(f"p{n}", n) for n in (2, 3, 4)))
+    await change(ledger, "p4", status=Status.REJECTED)
+
+    for limit, told in ((1, ["p3"]), (2, ["p3", "p1"]), (9, ["p3", "p2", "p1"])):
+        found = await ledger.read(
+            "one",
+            lambda tx, n=limit: tx.newest_of_each([Status.PENDING], n),  # type: ignore[misc] # the default binds the loop's value
+        )
+        assert [each.id for each in found] == told
+
+
 async def test_what_is_due_and_what_is_decided(ledger: Ledger) -> None:
     """V4 V6 Open ones whose time is over, at that instant; decided ones whose end is not known."""
     await kept(ledger, *(proposal(f"p{n}", n) for n in range(1, 5)))

@@ -18,7 +18,7 @@ _NEWEST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What waits: the newest proposals, each with the slots that have not answered.
+    """What waits: each proposer's newest proposals, with the slots that have not answered.
 
     `rolled_back`: nothing is decided, as graph is older than the log of the space.
     """
@@ -72,7 +72,7 @@ class Reading:
         waiting = sorted(OPEN)
 
         async def work(tx: LedgerReads) -> tuple[Sequence[Proposal], int]:
-            newest = await tx.proposals(waiting, "", _NEWEST, BRIEFING_LINES)
+            newest = await tx.newest_of_each(waiting, BRIEFING_LINES)
             return newest, await tx.proposal_count(waiting)
 
         shown, count = await self._desk.ledger.read(space, work)

@@ -1187,7 +1187,9 @@ Global___GetBriefingRequest: _TypeAlias = GetBriefingRequest  # noqa: Y015
 
 @_typing.final
 class GetBriefingResponse(_message.Message):
-    """What waits, newest first, at most 50 of each."""
+    """What waits, newest first, at most 50 proposals. Where more wait, each proposer's come in turn, everybody's
+    newest before anybody's second, so that nobody's many hide another's few. ListProposals pages through all.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

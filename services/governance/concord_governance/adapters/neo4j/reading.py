@@ -61,6 +61,11 @@ class Neo4jLedgerReads(Neo4jAccessReads):
             limit=limit,
         )
 
+    async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
+        """Return the newest proposals of each proposer in turn, newest first."""
+        stand = [int(status) for status in statuses]
+        return await self._proposals(statements.NEWEST_OF_EACH, statuses=stand, limit=limit)
+
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Return how many proposals stand so."""
         stand = [int(status) for status in statuses]

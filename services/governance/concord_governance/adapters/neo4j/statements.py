@@ -29,6 +29,13 @@ PROPOSALS_ON: Final = (
     "MATCH (:ConcordAffected {space: $space, id: $item_id})<-[:AFFECTS]-(p:ConcordProposal)"
     f" WHERE{_NEWEST_FIRST}"
 )
+NEWEST_OF_EACH: Final = (
+    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses"
+    " AND p.expire_time IS NOT NULL WITH p ORDER BY p.number DESC"
+    " WITH p.proposer AS proposer, collect(p) AS theirs"
+    " UNWIND range(0, size(theirs) - 1) AS turn WITH theirs[turn] AS p, turn"
+    f" ORDER BY turn, p.number DESC LIMIT $limit WITH p{_WHOLE} ORDER BY p.number DESC"
+)
 PROPOSAL_COUNT: Final = (
     "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses"
     " AND p.expire_time IS NOT NULL AND ($proposer = '' OR p.proposer = $proposer)"

@@ -68,6 +68,21 @@ class SqliteLedgerReads(SqliteAccessReads):
         sql = f"SELECT {_PROPOSAL} FROM proposal WHERE {tests} ORDER BY number DESC LIMIT :limit"
         return [self._proposal(row) for row in self._all(sql, values)]
 
+    async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
+        """Return the newest proposals of each proposer in turn, newest first."""
+        sql = (
+            f"SELECT {_PROPOSAL} FROM proposal WHERE space = :space AND number IN ("
+            "SELECT number FROM (SELECT p.number, row_number() OVER ("
+            "PARTITION BY r.document->>'$.proposer' ORDER BY p.number DESC) AS turn"
+            " FROM proposal p JOIN revision r"
+            " ON r.space = p.space AND r.proposal_id = p.id AND r.revision = p.revision"
+            " WHERE p.space = :space AND p.status IN (SELECT value FROM json_each(:statuses)))"
+            " ORDER BY turn, number DESC LIMIT :limit) ORDER BY number DESC"
+        )
+        stand = json.dumps([int(status) for status in statuses])
+        values = {"space": self._space, "statuses": stand, "limit": limit}
+        return [self._proposal(row) for row in self._all(sql, values)]
+
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Return how many proposals stand so."""
         sql = (
