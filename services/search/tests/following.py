@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from concord_search.ports import IndexState, Vectors
 from concord_search.usecases.erasing import Erasing
 from concord_search.usecases.follow import Follow
+from concord_search.usecases.lane import Parts
 from concord_search.usecases.progress import Progress
 from scripted_graph import ScriptedGraph
 from search_lab import QUIET, SPACE, Lab, WordEmbedder, until
@@ -36,6 +37,7 @@ class Following:
     progress: Progress
     task: "asyncio.Task[None]"
     erasing: "asyncio.Task[None]"
+    parts: Parts = field(init=False)
 
     def follow(self, **options: float) -> None:
         """Starts a follower, as a restart would."""
@@ -50,6 +52,7 @@ class Following:
             erased=erasing.wake,
             **options,
         )
+        self.parts = follow.parts
         self.task = asyncio.create_task(follow.run())
         self.erasing = asyncio.create_task(erasing.run())
 

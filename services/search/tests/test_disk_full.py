@@ -1,5 +1,6 @@
 """A disk without room: the index waits, and nothing else stops."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,8 +9,9 @@ from concord_search.adapters.edge.room import SPARE, free_bytes
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.ports import Batch
 from concord_search.servicer.translate import translate
+from concord_search.usecases.reconcile import Reconcile
 from following import Following, follower_of
-from search_lab import NOW, SPACE, MakeState, OpenLab, until
+from search_lab import NOW, SECONDS, SPACE, MakeState, OpenLab, until
 
 
 class Disk:
@@ -66,6 +68,27 @@ async def test_the_index_waits_for_room_and_then_goes_on(
 
     assert (state.memories, state.parked_count) == (2, 0)
     assert at_work_there.progress.keeps_up
+
+
+async def test_a_comparison_does_not_wait_for_room(
+    at_work_there: Following, disk: Disk, make_state: MakeState
+) -> None:
+    """S10 While a change waits for room, it is told how the index compares, or why it cannot be."""
+    graph = at_work_there.graph
+    graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work_there.reached(1)
+    disk.free = 0
+    graph.say(SPACE, make_state("b", 2, "blue whale"))
+    await disk.asked_again()
+    reconcile = Reconcile(at_work_there.parts)
+    async with asyncio.timeout(SECONDS):
+        assert (await reconcile(SPACE, repair=True)).agrees
+        with pytest.raises(IndexDiskFull, match="has 0 MiB left"):
+            await reconcile("new", repair=False)
+
+    disk.free = SPARE
+
+    assert (await at_work_there.reached(2)).memories == 2
 
 
 async def test_a_new_space_waits_for_room(

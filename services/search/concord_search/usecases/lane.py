@@ -54,6 +54,7 @@ _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 _PASSING = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt, IndexDiskFull)
 """What says nothing about the rows at hand."""
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -128,11 +129,18 @@ class Lane:
     async def _writes(self) -> None:
         while True:
             changes, batch = await self._ready.get()
-            async with self._writing:
-                if batch is None or await self._patiently(partial(self._write, batch)) is None:
-                    await self._patiently(partial(self._settle, changes))
+            if (
+                batch is None
+                or await self._patiently(partial(self._alone, self._write, batch)) is None
+            ):
+                await self._patiently(partial(self._alone, self._settle, changes))
             last = changes[-1].seq
             self._coming = {item: c for item, c in self._coming.items() if c[0] > last}
+
+    async def _alone(self, step: Callable[[S], Awaitable[T]], given: S) -> T:
+        """Takes a step as the space's only writer; others come in between two attempts."""
+        async with self._writing:
+            return await step(given)
 
     async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T | None:
         """Takes a step, again and again while the embedder does not answer or the disk is full."""

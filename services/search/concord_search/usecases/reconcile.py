@@ -42,10 +42,15 @@ class Reconcile:
         self._parts = parts
 
     async def __call__(self, space: str, *, repair: bool) -> Agreement:
-        """Compares; mends when asked to. Raises `GraphUnavailable` or `IndexCorrupt`."""
+        """Compares; mends when asked to.
+
+        Raises `GraphUnavailable`, `IndexCorrupt`, or `IndexDiskFull` where mending or a part that
+        was not begun for it wants room.
+        """
         async with self._parts.writing[space]:
             state = (await self._parts.index.states()).get(space)
             if state is None:
+                self._parts.progress.demand_following("the space has an index")
                 return Agreement(0, 0)
             found, changes = await self._compared(space, state)
             if found.agrees or not repair:
