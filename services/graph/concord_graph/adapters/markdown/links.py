@@ -10,7 +10,7 @@ is that of the relation word before it on its line, else RELATED_TO:
   end of a sentence, a bracket, a comma, a dash or a bar after further words, a negation, and
   words such as "see", "by", "use", "but", "and".
 - A word right before a colon is a label, and reaches to the next label only: in
-  "Supersedes: - | Related: [[memory:b]]" b is related.
+  "Supersedes: - | Related: [[memory:b]]" b is related, also where labels are bold or italic.
 - After the first link the relation runs on over links parted only by commas, "and", "und" or
   "&". Anything else ends it: in "Supersedes: [[memory:a]], see also [[memory:b]]" b is related.
 - A word negated anywhere before it in its sentence makes no relation ("does not supersede", "no
@@ -51,7 +51,7 @@ _MAY_HAVE_LINK = re.compile(r"\[\[[ \t]*memory", re.IGNORECASE)
 _TOKEN = re.compile(
     r"\[\[[ \t]*memory[ \t]*:(?P<target>[^\[\]\n]*)\]\]"
     r"|(?P<word>\w+(?:['’-]\w+)*)"
-    r"|(?P<stop>[.;!:](?!\S)|\?(?!\w)|[,()–—|]|(?<!\S)--?(?!\S))"
+    r"|(?P<stop>[.;!](?!\S)|:(?=[*_]{0,3}(?:\s|$|\[\[))|\?(?!\w)|[,()–—|]|(?<!\S)--?(?!\S))"
     r"|(?P<break>\n)"
     rf"|(?P<hidden>{HIDDEN})",
     re.IGNORECASE,
