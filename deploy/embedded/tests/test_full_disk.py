@@ -14,6 +14,7 @@ from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import AsyncClient, Refused, connect_async
+from concord_client.cli.testing import Commands
 from concord_embedded.failures import StartError
 from concord_embedded.system import Running, running
 
@@ -128,6 +129,21 @@ async def test_a_full_disk_stops_writes_and_nothing_else(disk: Path) -> None:
             await eventually(lambda: is_following(client))
             assert (await search(client, "fox")).results[0].memory.id == "fox"
             await add(client, "whale", "A blue whale.")
+
+
+async def test_an_index_that_cannot_begin_says_so(disk: Path) -> None:
+    """S10 W6 A new system without room for an index tells it, and is not told to be up to date."""
+    with left(disk, 16 << 10):
+        async with running(disk / "data") as system, client_of(system) as client:
+            assert f"{disk}/data/index" in system.disk_full
+            assert "needs 64 MiB" in system.disk_full
+            await add(client, "fox", "A red fox.")
+            concord = Commands({"CONCORD_DATA": str(disk / "data")})
+            told = await asyncio.to_thread(concord.done, "status")
+            (disk / "filler").write_bytes(b"")
+            await eventually(lambda: is_found(client, "fox"))
+
+    assert "not known whether up to date, 0 memories" in told
 
 
 async def test_a_start_without_any_room_says_where_and_how_much(disk: Path) -> None:

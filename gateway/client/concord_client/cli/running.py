@@ -175,7 +175,8 @@ def _print_page(
     down = [name for name, serves in serving.items() if not serves]
     show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
     lag = index.head_seq - index.applied_seq
-    state = "up to date" if not lag else f"{plural(lag, 'change')} behind"
+    known = "up to date" if index.following else "not known whether up to date"
+    state = f"{plural(lag, 'change')} behind" if lag else known
     pairs = [
         ("not serving", ", ".join(down)),
         ("space", space),

@@ -76,7 +76,8 @@ class EdgeIndex:
         """Opens every part; what is open stays so.
 
         Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
-        opened: the engine writes when it opens its files, too.
+        opened: the engine writes when it opens its files, and an index without a part is to begin
+        one.
         """
         if not self._is_open:
             await self._writer.run(self._open)
@@ -85,8 +86,7 @@ class EdgeIndex:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self._lock is None:
             self._lock = _locked(self._root)
-        if any(path.is_dir() for path in self._root.iterdir()):
-            self._demand_room()
+        self._demand_room()
         self._open_parts()
         self._is_open = True
 
