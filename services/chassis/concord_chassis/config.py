@@ -18,6 +18,7 @@ _DEMANDS = {
     "int_parsing": "it must be a whole number",
     "float_parsing": "it must be a number",
     "bool_parsing": "it must be true or false",
+    "finite_number": "it must be a finite number",
     "greater_than": "it must be greater than {gt}",
     "greater_than_equal": "it must be at least {ge}",
     "less_than": "it must be less than {lt}",
@@ -65,7 +66,8 @@ def _complaint(
 ) -> str:
     """`kind` is pydantic's name of the error, e.g. "missing", "int_parsing", "less_than".
 
-    `wanted` is what it says of that; of this only what the setting's type demands is told.
+    `wanted` is what it says of that; of this only what the setting's type demands is told, and of
+    a mapping the name that has the value.
     """
     if not where:
         return f"the settings {prefix}* contradict each other ({kind})"
@@ -73,7 +75,8 @@ def _complaint(
     if kind == "missing":
         return f"{key} is not set"
     why = _DEMANDS[kind].format(**wanted) if kind in _DEMANDS else kind
-    return f"{key} is not valid: {why}"
+    of = f"{where[1]}: " if len(where) == 2 and isinstance(where[1], str) else ""
+    return f"{key} is not valid: {of}{why}"
 
 
 def _split(value: str, annotation: object) -> object:

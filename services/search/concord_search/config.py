@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from concord_chassis.config import UNKNOWN_NAME
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
@@ -46,9 +46,11 @@ class IndexConfig(BaseModel):
     """Seconds for all attempts of one request (openai)."""
     openai_batch: int = Field(default=128, ge=1, le=2048)
     """Most texts in one request (openai)."""
-    weights: Mapping[str, float] = Field(default_factory=dict)
+    weights: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict
+    )
     """Relative weights of signals by name, over the defaults (spec S3)."""
-    thresholds: Mapping[str, float] = Field(default_factory=dict)
+    thresholds: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """Thresholds of the confidence bands and rules by name, over the defaults (spec S5)."""
 
     @field_validator("weights")

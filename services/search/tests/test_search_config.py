@@ -80,6 +80,24 @@ def test_an_unknown_signal_is_named(setting: str, known: type) -> None:
 
 
 @pytest.mark.parametrize(
+    ("setting", "given", "told"),
+    [
+        ("WEIGHTS", "lexical=-1", "lexical: it must be at least 0.0"),
+        ("WEIGHTS", "lexical=inf", "lexical: it must be a finite number"),
+        ("WEIGHTS", "lexical=much", "lexical: it must be a number"),
+        ("THRESHOLDS", "ask_vector=2", "ask_vector: it must be at most 1.0"),
+        ("THRESHOLDS", "ask_vector=-1", "ask_vector: it must be at least 0.0"),
+    ],
+)
+def test_a_number_out_of_bounds_is_named(setting: str, given: str, told: str) -> None:
+    """S3, S5 The signal or threshold and its bound are told: it contradicts no other setting."""
+    with pytest.raises(ConfigError) as caught:
+        read(**{f"SEARCH_{setting}": given})
+
+    assert str(caught.value) == f"SEARCH_{setting} is not valid: {told}"
+
+
+@pytest.mark.parametrize(
     "changed",
     [
         {"SEARCH_WEIGHTS": "lexical=-1"},
