@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from concord.graph.v1.graph_pb2 import QueryNeighborsResponse
 from concord.graph.v1.memory_pb2 import (
     BATCH_OUTCOME_CREATED,
     BATCH_OUTCOME_UNCHANGED,
@@ -62,6 +63,41 @@ def test_memories_without_ids_are_known_again_too(
     again = concord.done("import", path, "--no-wait")
 
     assert again == "2 memories: 0 created, 2 unchanged, 0 updated; 0 errors\n"
+
+
+def test_what_later_lines_replaced_is_known_again(
+    concord: Commands, unique: Unique, tmp_path: Path
+) -> None:
+    """M5 M6 Lines without ids, one value at a time: a file, and files in turn, add nothing more."""
+    relation = unique("LIVES_IN").upper().replace("-", "_")
+    concord.done("relation", relation, "--functional")
+
+    def line(who: str, town: str) -> Mapping[str, object]:
+        fact = {"subject": who, "relation": relation, "object": town}
+        return {"content": f"{who} lives in {town}.", "facts": [fact]}
+
+    def values(who: str) -> list[str]:
+        found = concord.reply(QueryNeighborsResponse, "neighbors", who, "--relation", relation)
+        return [each.neighbor.name for each in found.neighbors]
+
+    ada, zed = unique("Ada"), unique("Zed")
+    towns = [unique(town) for town in ("Bremen", "Hamburg")]
+    there_and_back = [line(ada, town) for town in (*towns, towns[0], towns[0])]
+    one = jsonl(tmp_path / "one.jsonl", *there_and_back)
+    two = [jsonl(tmp_path / f"{town}.jsonl", line(zed, town)) for town in towns]
+
+    told = [concord.done("import", path) for _ in range(3) for path in (one, *two)]
+
+    assert [each.split(", 0 updated")[0] for each in told] == [
+        "4 memories: 3 created, 1 unchanged",
+        *["1 memory: 1 created, 0 unchanged"] * 2,
+        *[
+            "4 memories: 0 created, 4 unchanged",
+            *["1 memory: 0 created, 1 unchanged"] * 2,
+        ]
+        * 2,
+    ]
+    assert (values(ada), values(zed)) == ([towns[0]], [towns[1]])
 
 
 def test_bad_items_are_listed_and_stop_nothing_else(

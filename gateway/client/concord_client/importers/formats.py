@@ -8,7 +8,7 @@ from concord_client.importers.chat import read_chat
 from concord_client.importers.chat.conversations import is_conversation
 from concord_client.importers.chat.records import SPEAKERS
 from concord_client.importers.form import Format
-from concord_client.importers.jsonl import read_jsonl
+from concord_client.importers.jsonl import read_jsonl, with_keys
 from concord_client.importers.markdown import read_markdown
 from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft
 from concord_client.importers.spelling import STATE_KINDS
@@ -20,7 +20,7 @@ def read(path: Path, form: Format, session: str = "") -> Iterator[Draft | Defect
     """What reading `path` yields, in order; `session` is for a transcript that names none."""
     known = detected(path) if form is Format.AUTO else form
     readers: dict[Format, Callable[[Path], Iterator[Draft | Defect]]] = {
-        Format.JSONL: read_jsonl,
+        Format.JSONL: lambda file: with_keys(read_jsonl(file)),
         Format.MARKDOWN: read_markdown,
         Format.CHAT: lambda transcript: read_chat(transcript, session),
     }

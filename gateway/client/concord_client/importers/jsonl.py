@@ -1,12 +1,15 @@
 """Reads JSON Lines: one object per line, the protobuf JSON of `concord.type.v1.Memory`."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
 from concord.type.v1.type_pb2 import Memory
-from google.protobuf.json_format import Parse, ParseDict, ParseError
+from google.protobuf.json_format import MessageToDict, Parse, ParseDict, ParseError
 
 from concord_client.importers.json_words import DoubleKey, read_json, why_not
 from concord_client.importers.outcome import (
@@ -44,6 +47,26 @@ def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
                     yield Defect(file, number, unreadable.reason)
     except OSError as error:
         yield Defect(file, 0, error.strerror or "cannot be read")
+
+
+def with_keys(outcomes: Iterable[Draft | Defect]) -> Iterator[Draft | Defect]:
+    """Give each memory without id and external id one, made of what its line says (spec M5).
+
+    So a file is known again also where its later lines replaced what its earlier ones state. A line
+    that comes again in its file is another memory only where something else was stated in between
+    of what it states: A, B, A.
+    """
+    newest: dict[tuple[str, str], str] = {}
+    times: Counter[str] = Counter()
+    for outcome in outcomes:
+        if isinstance(outcome, Draft) and not (outcome.memory.id or outcome.memory.external_id):
+            said = json.dumps(MessageToDict(outcome.memory), sort_keys=True)
+            line = sha256(said.encode()).hexdigest()
+            stated = {(fact.subject, fact.relation) for fact in outcome.memory.facts}
+            times[line] += not times[line] or any(newest.get(each) != line for each in stated)
+            newest |= dict.fromkeys(stated, line)
+            outcome.memory.external_id = f"jsonl/{line}/{times[line]}"
+        yield outcome
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
