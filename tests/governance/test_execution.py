@@ -251,7 +251,7 @@ async def test_a_decision_that_graph_always_fails_at_comes_to_its_end(
     """V6 A fault of graph's is tried again, but not for ever: then the decision is FAILED."""
     tries = 0
 
-    async def broken(*_: object) -> None:
+    async def broken(*_: object, **__: object) -> None:
         nonlocal tries
         tries += 1
         raise KeyError("a bug of graph's")
@@ -300,7 +300,7 @@ async def test_what_died_of_a_bug_is_told(
     """A1 V6 Who follows graph or completes decisions no more is not ready, and logs why."""
     said = io.StringIO()
 
-    async def broken(*_: object) -> None:
+    async def broken(*_: object, **__: object) -> None:
         raise KeyError("a bug of ours")
 
     log = json_lines("governance", stream=said)

@@ -34,6 +34,7 @@ from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, desk, following, proposing
 from concord_governance.usecases.deciding import Checks
 from concord_graph.servicer import governed
+from concord_graph.usecases import governed as governed_changes
 from concord_graph.usecases import taking_along, undo_conflicts
 from concord_graph.usecases.writer import Writer
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -531,6 +532,11 @@ def _without(place: Any, name: str, instead: Any) -> Switch:
     return lambda patch: patch.setattr(place, name, instead)
 
 
+def _older_unseen(patch: pytest.MonkeyPatch) -> None:
+    for place in (governed, governed_changes):  # with a grant, and without
+        patch.setattr(place, "demand_known", _nothing)
+
+
 async def _preview_blind(self: GraphClient, *args: Any) -> Preview:
     found = await _REAL_PREVIEW(self, *args)
     return Preview(tuple(replace(item, needs_consent=False) for item in found.affected))
@@ -741,7 +747,7 @@ GUARDS = {
     "decisions for this very graph": Guard(
         _of_copies(older_graph.a_decision_before_anybody_compared),
         "an older graph did what no log can tell",
-        off=_without(governed, "demand_known", _nothing),
+        off=_older_unseen,
     ),
     "one history": Guard(
         _of_copies(older_graph.another_history_before_anybody_compared),
