@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from neo4j import AsyncManagedTransaction
+
 from concord_governance.adapters.neo4j import statements
 from concord_governance.domain.access import ApiKey, Origin, Space
 from concord_governance.domain.entries import Actor
@@ -16,8 +18,14 @@ Row = list[Any]
 class Neo4jAccessReads:
     """What is known of spaces and keys. Each answer is of one statement."""
 
+    def __init__(self, tx: AsyncManagedTransaction, space: str) -> None:
+        self._tx = tx
+        self._space = space
+
     async def _ask(self, text: str, **bound: Any) -> list[Row]:
-        raise NotImplementedError
+        """Run a statement on the space; return its rows."""
+        given = {"space": self._space, **bound}
+        return await (await self._tx.run(statements.planned(text), given=given)).values()
 
     async def space_named(self, name: str) -> Space | None:
         """Return a space."""

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from neo4j import AsyncManagedTransaction
-
 from concord_governance.adapters.neo4j import statements
 from concord_governance.adapters.neo4j.access import Neo4jAccessReads
 from concord_governance.domain.documents import from_json
@@ -31,10 +29,6 @@ _NO_HEAD: Row = [None, 0, 0, "", 0, ""]
 
 class Neo4jLedgerReads(Neo4jAccessReads):
     """A view of one space's ledger; the ledger asks at its end whether it was of one state."""
-
-    def __init__(self, tx: AsyncManagedTransaction, space: str) -> None:
-        self._tx = tx
-        self._space = space
 
     async def holder(self) -> str | None:
         """Return who wrote last: another value after every commit; None before the first."""
@@ -140,11 +134,6 @@ class Neo4jLedgerReads(Neo4jAccessReads):
 
     async def _proposals(self, text: str, **bound: Any) -> list[Proposal]:
         return [_proposal(*row) for row in await self._ask(text, **bound)]
-
-    async def _ask(self, text: str, **bound: Any) -> list[Row]:
-        """Run a statement on the space; return its rows."""
-        given = {"space": self._space, **bound}
-        return await (await self._tx.run(statements.planned(text), given=given)).values()
 
 
 def _only(found: list[Proposal]) -> Proposal | None:
