@@ -6,7 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DISTRIBUTIONS := protos services/chassis services/concepts services/attestation services/graph \
+DISTRIBUTIONS := protos services/libs/chassis services/libs/concepts services/libs/attestation services/graph \
                  services/search services/governance gateway gateway/client deploy/embedded deploy/neo4j
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)

@@ -26,7 +26,7 @@ Dynamic = Any
 
 def compile_file(folder: Path, name: str) -> FileDescriptor:
     """Compiles `folder/name` and puts it into the default pool, beside the rules it imports."""
-    contracts = Path(__file__).parents[3] / "protos"
+    contracts = Path(__file__).parents[4] / "protos"
     with tempfile.TemporaryDirectory() as out:
         described = Path(out) / "set"
         status = protoc.main(
