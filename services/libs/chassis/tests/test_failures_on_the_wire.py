@@ -81,7 +81,7 @@ async def test_a_failure_arrives_whole(shape: str) -> None:
 
 async def test_the_status_on_the_wire_is_googles() -> None:
     """Design 3: every error is a google.rpc.Status with domain "concord" and the request id."""
-    sent = Failure(grpc.StatusCode.ABORTED, "ERROR_REASON_LOST_RACE", "Again.")
+    sent = Failure(grpc.StatusCode.ABORTED, "ERROR_REASON_REVISION_STALE", "Again.")
     async with serving([registration(ProbeServicer(_raising(sent)))]) as live:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await Stub(live.channel(READER)).ask(Request(), metadata=(("x-request-id", "r-1"),))
@@ -92,7 +92,7 @@ async def test_the_status_on_the_wire_is_googles() -> None:
     assert status.details[0].Unpack(info)
     assert status.details[1].Unpack(request)
     assert (status.code, status.message) == (10, "Again.")
-    assert (info.domain, info.reason) == ("concord", "ERROR_REASON_LOST_RACE")
+    assert (info.domain, info.reason) == ("concord", "ERROR_REASON_REVISION_STALE")
     assert request.request_id == trailing["x-request-id"] == "r-1"
 
 

@@ -24,7 +24,7 @@ SERVICE = "concord_chassis_probe.v1.ProbeService"
 
 async def _answer(request: Dynamic) -> str:
     if request.act == "refuse":
-        raise Failure(grpc.StatusCode.ABORTED, "ERROR_REASON_LOST_RACE", "Again.")
+        raise Failure(grpc.StatusCode.ABORTED, "ERROR_REASON_REVISION_STALE", "Again.")
     if request.act == "break":
         raise ValueError("a bug")
     if request.act == "wait":
@@ -56,7 +56,7 @@ async def test_each_call_leaves_one_line() -> None:
     told = [(c["method"].rpartition("/")[2], c["code"], c["reason"], c["principal"]) for c in calls]
     assert told == [
         ("Ask", "OK", "", "reader"),
-        ("Ask", "ABORTED", "ERROR_REASON_LOST_RACE", "reader"),
+        ("Ask", "ABORTED", "ERROR_REASON_REVISION_STALE", "reader"),
         ("Ask", "INTERNAL", "ERROR_REASON_INTERNAL", "reader"),
         ("Change", "PERMISSION_DENIED", "ERROR_REASON_PERMISSION_MISSING", "reader"),
         ("unknown", "UNIMPLEMENTED", "ERROR_REASON_METHOD_UNKNOWN", ""),

@@ -5,7 +5,7 @@ Why a call failed, for machines.
 
 Every error status carries one `google.rpc.ErrorInfo` with `domain = "concord"`, `reason` = the
 name of one value below, and the metadata that the value's comment names. Messages may change;
-reasons do not.
+reasons do not. Names are sent and recorded, never numbers: a number says only in which band a reason is.
 """
 
 from google.protobuf import descriptor as _descriptor
@@ -30,7 +30,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_UNSPECIFIED: _ErrorReason.ValueType  # 0
     """Never sent."""
     ERROR_REASON_FIELD_INVALID: _ErrorReason.ValueType  # 1
-    """A field breaks a rule of the contract. INVALID_ARGUMENT, with a BadRequest that names each field.
+    """1 to 99: the request itself is wrong. Sent again, it fails again.
+
+    A field breaks a rule of the contract. INVALID_ARGUMENT, with a BadRequest that names each field.
     Example: AddMemory with 20,001 characters of content -> violation on "memory.content".
     """
     ERROR_REASON_MESSAGE_TOO_LARGE: _ErrorReason.ValueType  # 2
@@ -49,10 +51,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Example: `update_mask: "create_time"`.
     """
     ERROR_REASON_FILTER_UNSUPPORTED: _ErrorReason.ValueType  # 5
-    """A filter asks for what this query cannot apply. INVALID_ARGUMENT: a filter is never ignored."""
+    """A filter has a condition that this query cannot apply. INVALID_ARGUMENT: a filter is never ignored.
+    Example: Search with a `none_of` that holds an empty filter.
+    """
     ERROR_REASON_CONSISTENCY_TOKEN_INVALID: _ErrorReason.ValueType  # 6
-    """The freshness token is damaged, or belongs to another space or to a store that was since
-    restored. INVALID_ARGUMENT. Example: a token kept from before a restore.
+    """The freshness token is damaged, or belongs to another space or to a store that was restored
+    after the token was made. INVALID_ARGUMENT. Example: a token kept from before a restore.
     """
     ERROR_REASON_RESERVED_NAME: _ErrorReason.ValueType  # 7
     """The name or relation is reserved for Concord. INVALID_ARGUMENT.
@@ -62,227 +66,277 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """A link in content names a lineage relation but its target is not a valid id. INVALID_ARGUMENT.
     Example: "Supersedes: [[memory:]]".
     """
-    ERROR_REASON_CREDENTIAL_INVALID: _ErrorReason.ValueType  # 20
-    """No credential, or one that does not verify. UNAUTHENTICATED.
-    Example: no `authorization` metadata.
+    ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 9
+    """The request_id was used before with another request. ALREADY_EXISTS. Metadata: "request_id".
+    After an erasure there may be nothing left to compare a request with: then the earlier reply comes
+    again for any request of that id, and shows the item as erased.
+    Example: AddMemory(request_id="r", content="x") after AddMemory(request_id="r", content="y").
     """
-    ERROR_REASON_CREDENTIAL_EXPIRED: _ErrorReason.ValueType  # 21
-    """The credential's time is over. UNAUTHENTICATED: get a new token."""
-    ERROR_REASON_PERMISSION_MISSING: _ErrorReason.ValueType  # 22
-    """The credential does not carry the scope that the method needs. PERMISSION_DENIED.
-    Metadata: "permission". Example: a `graph:read` key calling UpsertNode.
-    """
-    ERROR_REASON_ORIGIN_REFUSED: _ErrorReason.ValueType  # 23
-    """An HTTP request names a Host that is not this gateway's, or a browser sent it for another
-    site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
-    Example: a page on https://example.com that posts to http://127.0.0.1:7601.
-    """
-    ERROR_REASON_CONFIRMER_UNKNOWN: _ErrorReason.ValueType  # 24
-    """The caller is not among those whose confirmation this erasure waits for. PERMISSION_DENIED."""
-    ERROR_REASON_KEY_REFUSED: _ErrorReason.ValueType  # 25
-    """The key that was asked for would do more than the caller may give, or belongs to a space where the
-    caller has no say. PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or
-    one of `a` with the scope OPERATOR.
-    """
-    ERROR_REASON_ITEM_NOT_FOUND: _ErrorReason.ValueType  # 30
-    """No such item in the caller's space; one of another space looks the same. NOT_FOUND.
-    Metadata: "item_id" as it was asked for.
-    """
-    ERROR_REASON_ITEM_EXISTS: _ErrorReason.ValueType  # 31
-    """An item with this id, name or external id exists with other content. ALREADY_EXISTS.
-    Metadata: "item_id". Example: AddMemory(id="a", content="x") after AddMemory(id="a", content="y").
-    """
-    ERROR_REASON_ETAG_MISMATCH: _ErrorReason.ValueType  # 32
-    """The etag is not the item's current one: somebody changed it since it was read. ABORTED: re-read.
-    Metadata: "item_id".
-    """
-    ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 33
-    """The request_id was used before with another request. ALREADY_EXISTS.
-    Metadata: "request_id". Once what a request wrote is erased, nothing of it may be left to compare
-    with: then its reply comes again for any request of that id, and shows the item as erased.
-    """
-    ERROR_REASON_LINEAGE_CYCLE: _ErrorReason.ValueType  # 34
-    """The lineage would lead from an item back to itself. FAILED_PRECONDITION.
-    Metadata: "item_id". Example: A supersedes B, then B supersedes A.
-    """
-    ERROR_REASON_NODE_HAS_EDGES: _ErrorReason.ValueType  # 35
-    """The node has live edges and `cascade` was not asked for. FAILED_PRECONDITION.
-    Metadata: "edge_count".
-    """
-    ERROR_REASON_ITEM_STATE: _ErrorReason.ValueType  # 36
-    """The item is forgotten, or is not; or it is an edge that a link in a memory's content makes, which
-    goes and moves with the content alone. FAILED_PRECONDITION.
-    Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of what
-    "Supersedes: [[memory:a]]" says.
-    """
-    ERROR_REASON_TURN_APPEND_ONLY: _ErrorReason.ValueType  # 38
-    """A turn of a dialogue would say something else, be by somebody else, of another time or no turn any
-    more; or another memory would become a turn. FAILED_PRECONDITION. Metadata: "item_id".
-    Example: UpdateMemory of a turn's content.
-    """
-    ERROR_REASON_WORKING_MEMORY_FULL: _ErrorReason.ValueType  # 39
-    """Working memory is full of entries of HIGH importance, which are never evicted.
-    FAILED_PRECONDITION: remove one first. Metadata: "capacity".
-    """
-    ERROR_REASON_LOST_RACE: _ErrorReason.ValueType  # 37
-    """A write lost a race inside the store. ABORTED: the same request may be sent again."""
-    ERROR_REASON_TOO_MANY_AFFECTED: _ErrorReason.ValueType  # 40
-    """The write would change the standing of more items than one write may. FAILED_PRECONDITION.
-    Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
-    """
-    ERROR_REASON_ITEM_ERASED: _ErrorReason.ValueType  # 41
-    """What the item said was erased: it cannot be changed or restored, and its id is not used again.
-    FAILED_PRECONDITION. Metadata: "item_id".
-    Example: AddMemory(id="a") after EraseMemory(id="a").
-    """
-    ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: _ErrorReason.ValueType  # 50
-    """A constitutive edge or memory, or what would create, change or hide one, without a valid
-    grant. FAILED_PRECONDITION. Metadata: "item_id" when the item exists.
-    Example: DeleteEdge on a constitutive edge; a link "Supersedes: [[memory:who-i-am]]".
-    """
-    ERROR_REASON_GENESIS_MISSING: _ErrorReason.ValueType  # 51
-    """The space has no genesis yet: nothing constitutive can be written. FAILED_PRECONDITION."""
-    ERROR_REASON_GENESIS_EXISTS: _ErrorReason.ValueType  # 52
-    """The space has its genesis already. FAILED_PRECONDITION."""
-    ERROR_REASON_ENROLMENT_SECRET_INVALID: _ErrorReason.ValueType  # 53
-    """The enrolment secret is not this space's, or was used. PERMISSION_DENIED."""
-    ERROR_REASON_GENESIS_INVALID: _ErrorReason.ValueType  # 54
-    """The genesis record is malformed, or not signed by both slots with different keys and
-    principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
-    "key", "distinct", "signature". "envelope" comes with "detail", one of "size", "json",
-    "envelope_fields", "payload_type", "signature_count", "base64", "canonical", "version", "fields", and with
-    "field" when one field of the statement is what is wrong.
-    """
-    ERROR_REASON_GRANT_INVALID: _ErrorReason.ValueType  # 55
-    """The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"; "detail" and "field" as of
-    GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
-    """
-    ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 56
-    """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
-    "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason"; "detail" and
-    "field" as of GRANT_INVALID.
-    """
-    ERROR_REASON_GENESIS_DAMAGED: _ErrorReason.ValueType  # 93
-    """What stands for the space's principals is not whole, so that nobody's consent can be checked: the
-    store was changed past Concord. FAILED_PRECONDITION; a full export restores it.
-    """
-    ERROR_REASON_SPACE_NOT_EMPTY: _ErrorReason.ValueType  # 90
-    """Something was recorded in the space already: only one that was never used can be imported into.
-    FAILED_PRECONDITION.
-    """
-    ERROR_REASON_EXPORT_INVALID: _ErrorReason.ValueType  # 91
+    ERROR_REASON_EXPORT_INVALID: _ErrorReason.ValueType  # 10
     """The lines are no whole full export: cut short, changed, of a newer format, or at odds with
     themselves. INVALID_ARGUMENT. Metadata: "line", its number from 1.
     Example: a file whose last line is missing.
     """
-    ERROR_REASON_RESTORE_INVALID: _ErrorReason.ValueType  # 92
-    """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce", "keys",
-    "constitutive_digest"; "detail" and "field" as of GRANT_INVALID.
-    """
-    ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 96
-    """The space was deleted: nothing is written there any more, and its name is not used again.
-    FAILED_PRECONDITION. Metadata: "space".
-    """
-    ERROR_REASON_DELETION_INVALID: _ErrorReason.ValueType  # 97
-    """A space with a genesis is deleted on a statement that both slots signed alone, and this one does not
-    verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
-    "expiry", "signature".
-    """
-    ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 68
-    """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
-    """
-    ERROR_REASON_UNDO_CONFLICT: _ErrorReason.ValueType  # 57
-    """Items were changed since the modification that was to be undone, or stand in the way of its undo;
-    nothing was changed now.
-    FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
-    """
-    ERROR_REASON_PROPOSAL_STATE: _ErrorReason.ValueType  # 58
-    """The proposal is not in a state for this. FAILED_PRECONDITION. Metadata: "status".
-    Example: approving what was withdrawn, or what nobody answered in time.
-    """
-    ERROR_REASON_REVISION_STALE: _ErrorReason.ValueType  # 59
-    """Another revision of the proposal is the newest, or somebody else wrote it meanwhile. ABORTED."""
-    ERROR_REASON_KEYS_CHANGING: _ErrorReason.ValueType  # 94
-    """A key of the space is being changed, so that whose paper counts is not settled; nothing was
-    done. ABORTED: sign with the key that stands and send it again.
-    Example: a consent that comes between the decision to change a key and the change's effect.
-    """
-    ERROR_REASON_NOT_PROPOSER: _ErrorReason.ValueType  # 60
-    """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
-    ERROR_REASON_FRAMING_VIOLATION: _ErrorReason.ValueType  # 61
+    ERROR_REASON_FRAMING_VIOLATION: _ErrorReason.ValueType  # 11
     """A proposer's note urges, judges, flatters, frightens or feels. INVALID_ARGUMENT. Metadata: "words", by
     comma.
     Example: "we should delete this immediately".
     """
-    ERROR_REASON_SAFEGUARD_VIOLATION: _ErrorReason.ValueType  # 62
+    ERROR_REASON_METHOD_UNKNOWN: _ErrorReason.ValueType  # 12
+    """The method does not exist, or not over this protocol. UNIMPLEMENTED.
+    Example: POST /concord.graph.v1.GraphService/Nothing.
+    """
+    ERROR_REASON_CREDENTIAL_INVALID: _ErrorReason.ValueType  # 100
+    """100 to 199: the caller may not do this.
+
+    No credential, or one that does not verify. UNAUTHENTICATED.
+    Example: no `authorization` metadata.
+    """
+    ERROR_REASON_CREDENTIAL_EXPIRED: _ErrorReason.ValueType  # 101
+    """The credential has expired. UNAUTHENTICATED: get a new one.
+    Example: a call with a key after the key's `expire_time`.
+    """
+    ERROR_REASON_PERMISSION_MISSING: _ErrorReason.ValueType  # 102
+    """The credential does not carry the permission that the method needs. PERMISSION_DENIED.
+    Metadata: "permission". Example: a `graph:read` key calling UpsertNode.
+    """
+    ERROR_REASON_ORIGIN_REFUSED: _ErrorReason.ValueType  # 103
+    """An HTTP request names a Host that is not this gateway's, or a browser sent it for another
+    site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
+    Example: a page on https://example.com that posts to http://127.0.0.1:7601.
+    """
+    ERROR_REASON_CONFIRMER_UNKNOWN: _ErrorReason.ValueType  # 104
+    """The caller is none of the services whose confirmation this erasure awaits. PERMISSION_DENIED.
+    Example: ConfirmErase by another service than search.
+    """
+    ERROR_REASON_KEY_REFUSED: _ErrorReason.ValueType  # 105
+    """The key would carry more than the caller may give, or belongs to a space that is not the caller's.
+    PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or one of `a` with the
+    scope OPERATOR.
+    """
+    ERROR_REASON_ENROLMENT_SECRET_INVALID: _ErrorReason.ValueType  # 106
+    """The enrolment secret is not this space's, or was used. PERMISSION_DENIED.
+    Example: EnrolPrincipals with the secret of another space.
+    """
+    ERROR_REASON_NOT_PROPOSER: _ErrorReason.ValueType  # 107
+    """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED.
+    Example: WithdrawProposal of another agent's proposal.
+    """
+    ERROR_REASON_ITEM_NOT_FOUND: _ErrorReason.ValueType  # 200
+    """200 to 299: items, and the state that they are in.
+
+    No such item in the caller's space; one of another space looks the same. NOT_FOUND.
+    Metadata: "item_id" as it was sent. Example: DeleteNode of an id that no node has.
+    """
+    ERROR_REASON_ITEM_EXISTS: _ErrorReason.ValueType  # 201
+    """An item with this id, name or external id exists with other content. ALREADY_EXISTS.
+    Metadata: "item_id". Example: AddMemory(id="a", content="x") after AddMemory(id="a", content="y").
+    """
+    ERROR_REASON_ETAG_MISMATCH: _ErrorReason.ValueType  # 202
+    """The etag is not the item's current one: the item changed since it was read. ABORTED: re-read.
+    Metadata: "item_id". Example: UpdateMemory with the etag of before another's UpdateMemory.
+    """
+    ERROR_REASON_ITEM_STATE: _ErrorReason.ValueType  # 203
+    """The item is forgotten, or is not; or it is an edge that a link in a memory's content makes, which
+    goes and moves with the content alone. FAILED_PRECONDITION.
+    Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of the edge
+    that "Supersedes: [[memory:a]]" makes.
+    """
+    ERROR_REASON_ITEM_ERASED: _ErrorReason.ValueType  # 204
+    """The item's content was erased: it cannot be changed or restored, and its id is not used again.
+    FAILED_PRECONDITION. Metadata: "item_id".
+    Example: AddMemory(id="a") after EraseMemory(id="a").
+    """
+    ERROR_REASON_LINEAGE_CYCLE: _ErrorReason.ValueType  # 205
+    """The lineage would lead from an item back to itself. FAILED_PRECONDITION.
+    Metadata: "item_id". Example: A supersedes B, then B supersedes A.
+    """
+    ERROR_REASON_NODE_HAS_EDGES: _ErrorReason.ValueType  # 206
+    """The node has live edges, and the request has no `cascade`. FAILED_PRECONDITION.
+    Metadata: "edge_count". Example: DeleteNode of a node with 3 edges.
+    """
+    ERROR_REASON_TOO_MANY_AFFECTED: _ErrorReason.ValueType  # 207
+    """The write would supersede, or make current again, more items than one write may. FAILED_PRECONDITION.
+    Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
+    """
+    ERROR_REASON_TURN_APPEND_ONLY: _ErrorReason.ValueType  # 208
+    """The write would change the content, speaker, time or kind of a dialogue's turn, or make a turn of
+    another memory. FAILED_PRECONDITION. Metadata: "item_id".
+    Example: UpdateMemory of a turn's content.
+    """
+    ERROR_REASON_WORKING_MEMORY_FULL: _ErrorReason.ValueType  # 209
+    """Working memory is full of entries of HIGH importance, which are never evicted.
+    FAILED_PRECONDITION: remove one first. Metadata: "capacity".
+    Example: a HIGH entry when all places hold HIGH entries.
+    """
+    ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 300
+    """300 to 399: spaces.
+
+    The space was deleted: nothing is written there any more, and its name is not used again.
+    FAILED_PRECONDITION. Metadata: "space". Example: AddMemory after DeleteSpace.
+    """
+    ERROR_REASON_SPACE_NOT_EMPTY: _ErrorReason.ValueType  # 301
+    """The space has records: an export is imported only into a space that was never used.
+    FAILED_PRECONDITION. Example: ImportSpace after AddMemory.
+    """
+    ERROR_REASON_GENESIS_MISSING: _ErrorReason.ValueType  # 302
+    """The space has no genesis yet: nothing constitutive can be written. FAILED_PRECONDITION.
+    Example: CreateProposal before EnrolPrincipals.
+    """
+    ERROR_REASON_GENESIS_EXISTS: _ErrorReason.ValueType  # 303
+    """The space has its genesis already. FAILED_PRECONDITION. Example: a second EnrolPrincipals."""
+    ERROR_REASON_GENESIS_DAMAGED: _ErrorReason.ValueType  # 304
+    """The space's genesis or the edges of its principals are damaged: the store was changed past Concord, and
+    no consent can be checked. FAILED_PRECONDITION; a full export restores it.
+    Example: a row of the store that says another key than the genesis.
+    """
+    ERROR_REASON_GRAPH_ROLLED_BACK: _ErrorReason.ValueType  # 305
+    """Graph is older than the audit log of this space: it was restored from an older copy than the
+    ledger. DATA_LOSS: no proposal and no decision is taken in the space until a copy of graph is
+    restored that holds everything the log names. Other spaces go on.
+    Example: a graph of yesterday beside a ledger of today.
+    """
+    ERROR_REASON_GENESIS_INVALID: _ErrorReason.ValueType  # 400
+    """400 to 499: signed statements. SIGNING.md lists the checks, details and fields.
+
+    The genesis record is malformed, or not signed by both slots with different keys and
+    principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
+    "key", "distinct", "signature". "envelope" comes with "detail", one of "size", "json",
+    "envelope_fields", "payload_type", "signature_count", "base64", "canonical", "version", "fields", and
+    with "field" when one field of the statement is wrong.
+    Example: both slots name one key -> "distinct".
+    """
+    ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 401
+    """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
+    Example: a proof that the old key signed -> "signature".
+    """
+    ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 402
+    """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
+    "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
+    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason";
+    "detail" and "field" as of GRANT_INVALID.
+    Example: a consent to revision 1 of a proposal at revision 2 -> "proposal".
+    """
+    ERROR_REASON_GRANT_INVALID: _ErrorReason.ValueType  # 403
+    """The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"; "detail" and "field" as of
+    GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
+    Example: an item changed after the consents to its etag -> "etags".
+    """
+    ERROR_REASON_RESTORE_INVALID: _ErrorReason.ValueType  # 404
+    """The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+    "key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce", "keys",
+    "constitutive_digest"; "detail" and "field" as of GRANT_INVALID.
+    Example: a grant for another file -> "export".
+    """
+    ERROR_REASON_DELETION_INVALID: _ErrorReason.ValueType  # 405
+    """The deletion of a space with a genesis needs a statement that both slots signed, and this one does
+    not verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
+    "expiry", "signature". Example: DeleteSpace of an enrolled space without a statement -> "missing".
+    """
+    ERROR_REASON_KEYS_CHANGING: _ErrorReason.ValueType  # 406
+    """A key of the space is changing, so that it is open whose signature counts; nothing was done.
+    ABORTED: sign with the key that counts afterwards and send again.
+    Example: a consent that comes between the decision to change a key and the change's effect.
+    """
+    ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: _ErrorReason.ValueType  # 500
+    """500 to 599: constitutive protection and proposals.
+
+    The write would create, change or hide a constitutive edge or memory, without a valid grant.
+    FAILED_PRECONDITION. Metadata: "item_id" when the item exists.
+    Example: DeleteEdge on a constitutive edge; a link "Supersedes: [[memory:who-i-am]]".
+    """
+    ERROR_REASON_SAFEGUARD_VIOLATION: _ErrorReason.ValueType  # 501
     """An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which. Metadata:
-    "item_id" when it is graph that refuses and the item exists.
-    Example: an update of the edge that stands for a principal; the undoing of a key's change.
+    "item_id" when graph refuses and the item exists.
+    Example: an update of the edge that names a principal; an undo of a key's change.
     """
-    ERROR_REASON_SLOT_NOT_REQUIRED: _ErrorReason.ValueType  # 63
-    """The slot has no say in this proposal. FAILED_PRECONDITION."""
-    ERROR_REASON_UNDO_IMPOSSIBLE: _ErrorReason.ValueType  # 64
-    """There is nothing to undo. FAILED_PRECONDITION.
-    Example: a proposal that was never executed, or whose words were erased.
-    Of a change: it takes more along than an undo can bring back, and what was agreed to does not say
-    that it is final. Metadata then: "items", "max_items". A new proposal says so.
+    ERROR_REASON_PROPOSAL_STATE: _ErrorReason.ValueType  # 502
+    """The proposal is not in a state for this. FAILED_PRECONDITION. Metadata: "status".
+    Example: approving a withdrawn proposal, or an expired one.
     """
-    ERROR_REASON_RETENTION_EXPIRED: _ErrorReason.ValueType  # 65
-    """The time to undo it is over; nothing was changed. FAILED_PRECONDITION."""
-    ERROR_REASON_BULK_FORBIDDEN: _ErrorReason.ValueType  # 66
-    """What is constitutive is never approved in bulk. FAILED_PRECONDITION."""
-    ERROR_REASON_PROOF_IMPOSSIBLE: _ErrorReason.ValueType  # 67
-    """The log has no such entry, or is not of that size. FAILED_PRECONDITION."""
-    ERROR_REASON_PROPOSAL_TOO_LARGE: _ErrorReason.ValueType  # 69
-    """The papers of a change, or its entries in the audit log, would be larger than they may be: propose
+    ERROR_REASON_REVISION_STALE: _ErrorReason.ValueType  # 503
+    """Another revision of the proposal is the newest, or another call changed the proposal meanwhile.
+    ABORTED: re-read. Example: ReviseProposal with `revision` 1 of a proposal at revision 2.
+    """
+    ERROR_REASON_SLOT_NOT_REQUIRED: _ErrorReason.ValueType  # 504
+    """The slot has no say in this proposal. FAILED_PRECONDITION.
+    Example: the human's consent to a proposal of the level AGENT.
+    """
+    ERROR_REASON_BULK_FORBIDDEN: _ErrorReason.ValueType  # 505
+    """A proposal of the level BILATERAL is never approved in bulk. FAILED_PRECONDITION.
+    Example: BulkApprove of the deletion of a constitutive edge.
+    """
+    ERROR_REASON_PROPOSAL_TOO_LARGE: _ErrorReason.ValueType  # 506
+    """The change's statements, or its entries in the audit log, would be larger than they may be: propose
     it in parts. FAILED_PRECONDITION. Metadata: "items" and "max_items", or "bytes" and "max_bytes".
     Example: AddMemory of a text that links a thousand others.
     """
-    ERROR_REASON_TOO_MANY_PENDING: _ErrorReason.ValueType  # 98
-    """As many proposals of the caller's principal as may wait for an answer in the space do so already:
-    more would bury them. RESOURCE_EXHAUSTED with RetryInfo. Metadata: "max".
-    Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
+    ERROR_REASON_UNDO_IMPOSSIBLE: _ErrorReason.ValueType  # 507
+    """There is nothing to undo. FAILED_PRECONDITION.
+    Example: a proposal that was never executed, or whose words were erased.
+    Of a change: it cascades to more items than an undo can bring back, and the signed revision does not
+    say that it is irreversible. Metadata then: "items", "max_items". A new proposal says so.
     """
-    ERROR_REASON_TOO_MANY_REFUSALS: _ErrorReason.ValueType  # 105
-    """1,000 refused attempts of the caller's principal at what is constitutive, or refused steps of
-    governance, are on record for this hour: its writes there are refused until the hour is over.
-    RESOURCE_EXHAUSTED with RetryInfo. Reads go on.
-    Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
+    ERROR_REASON_UNDO_CONFLICT: _ErrorReason.ValueType  # 508
+    """Items that an undo would bring back were changed since, or something stands in their way; nothing
+    was changed now. FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
+    Example: undoing a change of a memory that was changed again.
     """
-    ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 70
-    """A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
-    ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 71
-    """The deadline passed, or the call came without time left. DEADLINE_EXCEEDED."""
-    ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 72
-    """Too much at once. RESOURCE_EXHAUSTED with RetryInfo. Metadata, where it is a number of calls under
-    way: "limit", one of "calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys
-    together; and "max".
+    ERROR_REASON_RETENTION_EXPIRED: _ErrorReason.ValueType  # 509
+    """The time to undo it is over; nothing was changed. FAILED_PRECONDITION.
+    Example: UndoModification after `undo_until`.
+    """
+    ERROR_REASON_PROOF_IMPOSSIBLE: _ErrorReason.ValueType  # 510
+    """The log has no such entry, or is not of that size. FAILED_PRECONDITION.
+    Example: GetInclusionProof(index=7, tree_size=5).
+    """
+    ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 600
+    """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
+
+    Too much at once. Metadata, where it is a number of calls under way: "limit", one of "calls",
+    "streams", "exports" of the caller's key, "calls_of_all" of all keys together; and "max".
     Example: a key's third ExportSpace while two of its exports are under way.
     """
-    ERROR_REASON_DISK_FULL: _ErrorReason.ValueType  # 99
-    """The disk of a store has no room for what was to be written; what is there can be read.
-    RESOURCE_EXHAUSTED with RetryInfo: the same request goes through once somebody has made room.
+    ERROR_REASON_TOO_MANY_PENDING: _ErrorReason.ValueType  # 601
+    """As many proposals of the caller's principal as may wait for an answer in the space do so already:
+    more would bury them. Metadata: "max".
+    Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
+    """
+    ERROR_REASON_TOO_MANY_REFUSALS: _ErrorReason.ValueType  # 602
+    """1,000 refused writes of the caller's principal on constitutive items, or refused steps of
+    governance, are on record for this hour: its writes there are refused until the hour is over.
+    Reads go on.
+    Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
+    """
+    ERROR_REASON_DISK_FULL: _ErrorReason.ValueType  # 603
+    """The disk of a store has no room for the write; reads go on. The same request goes through once
+    somebody has made room.
     Example: AddMemory while the disk of graph's SQLite file is full.
     """
-    ERROR_REASON_INDEX_STALE: _ErrorReason.ValueType  # 73
-    """The index did not become as fresh as demanded in time. UNAVAILABLE: same request again.
-    Metadata: "applied_seq", "demanded_seq".
+    ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 700
+    """700 to 799: Concord itself cannot.
+
+    A dependency does not answer, or this server is draining. UNAVAILABLE: send again with the same
+    request_id. Example: AddMemory while graph restarts.
     """
-    ERROR_REASON_STORE_CORRUPT: _ErrorReason.ValueType  # 74
-    """The store holds what it cannot: it was damaged. DATA_LOSS: the service stops serving."""
-    ERROR_REASON_GRAPH_ROLLED_BACK: _ErrorReason.ValueType  # 95
-    """Graph is older than what the audit log tells of this space: it was restored from an older copy than
-    the ledger. DATA_LOSS: no proposal and no decision is taken in the space until graph is the one that
-    the log knows: restore the newer copy of it. Other spaces go on.
+    ERROR_REASON_DEADLINE_EXCEEDED: _ErrorReason.ValueType  # 701
+    """The deadline passed, or the call came without time left. DEADLINE_EXCEEDED.
+    Example: a search with a deadline of 1 ms.
     """
-    ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 75
-    """A bug of ours; the log knows more. INTERNAL."""
-    ERROR_REASON_METHOD_UNKNOWN: _ErrorReason.ValueType  # 76
-    """The method does not exist, or not over this protocol. UNIMPLEMENTED."""
+    ERROR_REASON_INDEX_STALE: _ErrorReason.ValueType  # 702
+    """The index did not become as fresh as demanded in time. UNAVAILABLE: send again.
+    Metadata: "applied_seq", "demanded_seq". Example: Search with the token of a write of a moment ago.
+    """
+    ERROR_REASON_STORE_CORRUPT: _ErrorReason.ValueType  # 703
+    """The store is damaged. DATA_LOSS: the service stops serving.
+    Example: a SQLite file with an overwritten page.
+    """
+    ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 704
+    """A bug in Concord; the server's own log says more. INTERNAL.
+    Example: an exception that no table of failures names.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """The machine-readable reason of a failure."""
@@ -290,7 +344,9 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
 ERROR_REASON_UNSPECIFIED: ErrorReason.ValueType  # 0
 """Never sent."""
 ERROR_REASON_FIELD_INVALID: ErrorReason.ValueType  # 1
-"""A field breaks a rule of the contract. INVALID_ARGUMENT, with a BadRequest that names each field.
+"""1 to 99: the request itself is wrong. Sent again, it fails again.
+
+A field breaks a rule of the contract. INVALID_ARGUMENT, with a BadRequest that names each field.
 Example: AddMemory with 20,001 characters of content -> violation on "memory.content".
 """
 ERROR_REASON_MESSAGE_TOO_LARGE: ErrorReason.ValueType  # 2
@@ -309,10 +365,12 @@ ERROR_REASON_UPDATE_MASK_INVALID: ErrorReason.ValueType  # 4
 Example: `update_mask: "create_time"`.
 """
 ERROR_REASON_FILTER_UNSUPPORTED: ErrorReason.ValueType  # 5
-"""A filter asks for what this query cannot apply. INVALID_ARGUMENT: a filter is never ignored."""
+"""A filter has a condition that this query cannot apply. INVALID_ARGUMENT: a filter is never ignored.
+Example: Search with a `none_of` that holds an empty filter.
+"""
 ERROR_REASON_CONSISTENCY_TOKEN_INVALID: ErrorReason.ValueType  # 6
-"""The freshness token is damaged, or belongs to another space or to a store that was since
-restored. INVALID_ARGUMENT. Example: a token kept from before a restore.
+"""The freshness token is damaged, or belongs to another space or to a store that was restored
+after the token was made. INVALID_ARGUMENT. Example: a token kept from before a restore.
 """
 ERROR_REASON_RESERVED_NAME: ErrorReason.ValueType  # 7
 """The name or relation is reserved for Concord. INVALID_ARGUMENT.
@@ -322,225 +380,275 @@ ERROR_REASON_LINK_MALFORMED: ErrorReason.ValueType  # 8
 """A link in content names a lineage relation but its target is not a valid id. INVALID_ARGUMENT.
 Example: "Supersedes: [[memory:]]".
 """
-ERROR_REASON_CREDENTIAL_INVALID: ErrorReason.ValueType  # 20
-"""No credential, or one that does not verify. UNAUTHENTICATED.
-Example: no `authorization` metadata.
+ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 9
+"""The request_id was used before with another request. ALREADY_EXISTS. Metadata: "request_id".
+After an erasure there may be nothing left to compare a request with: then the earlier reply comes
+again for any request of that id, and shows the item as erased.
+Example: AddMemory(request_id="r", content="x") after AddMemory(request_id="r", content="y").
 """
-ERROR_REASON_CREDENTIAL_EXPIRED: ErrorReason.ValueType  # 21
-"""The credential's time is over. UNAUTHENTICATED: get a new token."""
-ERROR_REASON_PERMISSION_MISSING: ErrorReason.ValueType  # 22
-"""The credential does not carry the scope that the method needs. PERMISSION_DENIED.
-Metadata: "permission". Example: a `graph:read` key calling UpsertNode.
-"""
-ERROR_REASON_ORIGIN_REFUSED: ErrorReason.ValueType  # 23
-"""An HTTP request names a Host that is not this gateway's, or a browser sent it for another
-site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
-Example: a page on https://example.com that posts to http://127.0.0.1:7601.
-"""
-ERROR_REASON_CONFIRMER_UNKNOWN: ErrorReason.ValueType  # 24
-"""The caller is not among those whose confirmation this erasure waits for. PERMISSION_DENIED."""
-ERROR_REASON_KEY_REFUSED: ErrorReason.ValueType  # 25
-"""The key that was asked for would do more than the caller may give, or belongs to a space where the
-caller has no say. PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or
-one of `a` with the scope OPERATOR.
-"""
-ERROR_REASON_ITEM_NOT_FOUND: ErrorReason.ValueType  # 30
-"""No such item in the caller's space; one of another space looks the same. NOT_FOUND.
-Metadata: "item_id" as it was asked for.
-"""
-ERROR_REASON_ITEM_EXISTS: ErrorReason.ValueType  # 31
-"""An item with this id, name or external id exists with other content. ALREADY_EXISTS.
-Metadata: "item_id". Example: AddMemory(id="a", content="x") after AddMemory(id="a", content="y").
-"""
-ERROR_REASON_ETAG_MISMATCH: ErrorReason.ValueType  # 32
-"""The etag is not the item's current one: somebody changed it since it was read. ABORTED: re-read.
-Metadata: "item_id".
-"""
-ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 33
-"""The request_id was used before with another request. ALREADY_EXISTS.
-Metadata: "request_id". Once what a request wrote is erased, nothing of it may be left to compare
-with: then its reply comes again for any request of that id, and shows the item as erased.
-"""
-ERROR_REASON_LINEAGE_CYCLE: ErrorReason.ValueType  # 34
-"""The lineage would lead from an item back to itself. FAILED_PRECONDITION.
-Metadata: "item_id". Example: A supersedes B, then B supersedes A.
-"""
-ERROR_REASON_NODE_HAS_EDGES: ErrorReason.ValueType  # 35
-"""The node has live edges and `cascade` was not asked for. FAILED_PRECONDITION.
-Metadata: "edge_count".
-"""
-ERROR_REASON_ITEM_STATE: ErrorReason.ValueType  # 36
-"""The item is forgotten, or is not; or it is an edge that a link in a memory's content makes, which
-goes and moves with the content alone. FAILED_PRECONDITION.
-Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of what
-"Supersedes: [[memory:a]]" says.
-"""
-ERROR_REASON_TURN_APPEND_ONLY: ErrorReason.ValueType  # 38
-"""A turn of a dialogue would say something else, be by somebody else, of another time or no turn any
-more; or another memory would become a turn. FAILED_PRECONDITION. Metadata: "item_id".
-Example: UpdateMemory of a turn's content.
-"""
-ERROR_REASON_WORKING_MEMORY_FULL: ErrorReason.ValueType  # 39
-"""Working memory is full of entries of HIGH importance, which are never evicted.
-FAILED_PRECONDITION: remove one first. Metadata: "capacity".
-"""
-ERROR_REASON_LOST_RACE: ErrorReason.ValueType  # 37
-"""A write lost a race inside the store. ABORTED: the same request may be sent again."""
-ERROR_REASON_TOO_MANY_AFFECTED: ErrorReason.ValueType  # 40
-"""The write would change the standing of more items than one write may. FAILED_PRECONDITION.
-Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
-"""
-ERROR_REASON_ITEM_ERASED: ErrorReason.ValueType  # 41
-"""What the item said was erased: it cannot be changed or restored, and its id is not used again.
-FAILED_PRECONDITION. Metadata: "item_id".
-Example: AddMemory(id="a") after EraseMemory(id="a").
-"""
-ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: ErrorReason.ValueType  # 50
-"""A constitutive edge or memory, or what would create, change or hide one, without a valid
-grant. FAILED_PRECONDITION. Metadata: "item_id" when the item exists.
-Example: DeleteEdge on a constitutive edge; a link "Supersedes: [[memory:who-i-am]]".
-"""
-ERROR_REASON_GENESIS_MISSING: ErrorReason.ValueType  # 51
-"""The space has no genesis yet: nothing constitutive can be written. FAILED_PRECONDITION."""
-ERROR_REASON_GENESIS_EXISTS: ErrorReason.ValueType  # 52
-"""The space has its genesis already. FAILED_PRECONDITION."""
-ERROR_REASON_ENROLMENT_SECRET_INVALID: ErrorReason.ValueType  # 53
-"""The enrolment secret is not this space's, or was used. PERMISSION_DENIED."""
-ERROR_REASON_GENESIS_INVALID: ErrorReason.ValueType  # 54
-"""The genesis record is malformed, or not signed by both slots with different keys and
-principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
-"key", "distinct", "signature". "envelope" comes with "detail", one of "size", "json",
-"envelope_fields", "payload_type", "signature_count", "base64", "canonical", "version", "fields", and with
-"field" when one field of the statement is what is wrong.
-"""
-ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 55
-"""The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"governance_signature", "space", "action_digest", "etags", "expiry", "nonce"; "detail" and "field" as of
-GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
-"""
-ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 56
-"""A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
-"check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason"; "detail" and
-"field" as of GRANT_INVALID.
-"""
-ERROR_REASON_GENESIS_DAMAGED: ErrorReason.ValueType  # 93
-"""What stands for the space's principals is not whole, so that nobody's consent can be checked: the
-store was changed past Concord. FAILED_PRECONDITION; a full export restores it.
-"""
-ERROR_REASON_SPACE_NOT_EMPTY: ErrorReason.ValueType  # 90
-"""Something was recorded in the space already: only one that was never used can be imported into.
-FAILED_PRECONDITION.
-"""
-ERROR_REASON_EXPORT_INVALID: ErrorReason.ValueType  # 91
+ERROR_REASON_EXPORT_INVALID: ErrorReason.ValueType  # 10
 """The lines are no whole full export: cut short, changed, of a newer format, or at odds with
 themselves. INVALID_ARGUMENT. Metadata: "line", its number from 1.
 Example: a file whose last line is missing.
 """
-ERROR_REASON_RESTORE_INVALID: ErrorReason.ValueType  # 92
-"""The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce", "keys",
-"constitutive_digest"; "detail" and "field" as of GRANT_INVALID.
-"""
-ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 96
-"""The space was deleted: nothing is written there any more, and its name is not used again.
-FAILED_PRECONDITION. Metadata: "space".
-"""
-ERROR_REASON_DELETION_INVALID: ErrorReason.ValueType  # 97
-"""A space with a genesis is deleted on a statement that both slots signed alone, and this one does not
-verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
-"expiry", "signature".
-"""
-ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 68
-"""A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
-"""
-ERROR_REASON_UNDO_CONFLICT: ErrorReason.ValueType  # 57
-"""Items were changed since the modification that was to be undone, or stand in the way of its undo;
-nothing was changed now.
-FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
-"""
-ERROR_REASON_PROPOSAL_STATE: ErrorReason.ValueType  # 58
-"""The proposal is not in a state for this. FAILED_PRECONDITION. Metadata: "status".
-Example: approving what was withdrawn, or what nobody answered in time.
-"""
-ERROR_REASON_REVISION_STALE: ErrorReason.ValueType  # 59
-"""Another revision of the proposal is the newest, or somebody else wrote it meanwhile. ABORTED."""
-ERROR_REASON_KEYS_CHANGING: ErrorReason.ValueType  # 94
-"""A key of the space is being changed, so that whose paper counts is not settled; nothing was
-done. ABORTED: sign with the key that stands and send it again.
-Example: a consent that comes between the decision to change a key and the change's effect.
-"""
-ERROR_REASON_NOT_PROPOSER: ErrorReason.ValueType  # 60
-"""Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED."""
-ERROR_REASON_FRAMING_VIOLATION: ErrorReason.ValueType  # 61
+ERROR_REASON_FRAMING_VIOLATION: ErrorReason.ValueType  # 11
 """A proposer's note urges, judges, flatters, frightens or feels. INVALID_ARGUMENT. Metadata: "words", by
 comma.
 Example: "we should delete this immediately".
 """
-ERROR_REASON_SAFEGUARD_VIOLATION: ErrorReason.ValueType  # 62
+ERROR_REASON_METHOD_UNKNOWN: ErrorReason.ValueType  # 12
+"""The method does not exist, or not over this protocol. UNIMPLEMENTED.
+Example: POST /concord.graph.v1.GraphService/Nothing.
+"""
+ERROR_REASON_CREDENTIAL_INVALID: ErrorReason.ValueType  # 100
+"""100 to 199: the caller may not do this.
+
+No credential, or one that does not verify. UNAUTHENTICATED.
+Example: no `authorization` metadata.
+"""
+ERROR_REASON_CREDENTIAL_EXPIRED: ErrorReason.ValueType  # 101
+"""The credential has expired. UNAUTHENTICATED: get a new one.
+Example: a call with a key after the key's `expire_time`.
+"""
+ERROR_REASON_PERMISSION_MISSING: ErrorReason.ValueType  # 102
+"""The credential does not carry the permission that the method needs. PERMISSION_DENIED.
+Metadata: "permission". Example: a `graph:read` key calling UpsertNode.
+"""
+ERROR_REASON_ORIGIN_REFUSED: ErrorReason.ValueType  # 103
+"""An HTTP request names a Host that is not this gateway's, or a browser sent it for another
+site's page. PERMISSION_DENIED. Metadata: "header", one of "host", "origin".
+Example: a page on https://example.com that posts to http://127.0.0.1:7601.
+"""
+ERROR_REASON_CONFIRMER_UNKNOWN: ErrorReason.ValueType  # 104
+"""The caller is none of the services whose confirmation this erasure awaits. PERMISSION_DENIED.
+Example: ConfirmErase by another service than search.
+"""
+ERROR_REASON_KEY_REFUSED: ErrorReason.ValueType  # 105
+"""The key would carry more than the caller may give, or belongs to a space that is not the caller's.
+PERMISSION_DENIED. Example: an administrator of `a` who makes a key of `b`, or one of `a` with the
+scope OPERATOR.
+"""
+ERROR_REASON_ENROLMENT_SECRET_INVALID: ErrorReason.ValueType  # 106
+"""The enrolment secret is not this space's, or was used. PERMISSION_DENIED.
+Example: EnrolPrincipals with the secret of another space.
+"""
+ERROR_REASON_NOT_PROPOSER: ErrorReason.ValueType  # 107
+"""Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED.
+Example: WithdrawProposal of another agent's proposal.
+"""
+ERROR_REASON_ITEM_NOT_FOUND: ErrorReason.ValueType  # 200
+"""200 to 299: items, and the state that they are in.
+
+No such item in the caller's space; one of another space looks the same. NOT_FOUND.
+Metadata: "item_id" as it was sent. Example: DeleteNode of an id that no node has.
+"""
+ERROR_REASON_ITEM_EXISTS: ErrorReason.ValueType  # 201
+"""An item with this id, name or external id exists with other content. ALREADY_EXISTS.
+Metadata: "item_id". Example: AddMemory(id="a", content="x") after AddMemory(id="a", content="y").
+"""
+ERROR_REASON_ETAG_MISMATCH: ErrorReason.ValueType  # 202
+"""The etag is not the item's current one: the item changed since it was read. ABORTED: re-read.
+Metadata: "item_id". Example: UpdateMemory with the etag of before another's UpdateMemory.
+"""
+ERROR_REASON_ITEM_STATE: ErrorReason.ValueType  # 203
+"""The item is forgotten, or is not; or it is an edge that a link in a memory's content makes, which
+goes and moves with the content alone. FAILED_PRECONDITION.
+Example: RestoreMemory of a live memory; UpdateMemory of a forgotten one; DeleteEdge of the edge
+that "Supersedes: [[memory:a]]" makes.
+"""
+ERROR_REASON_ITEM_ERASED: ErrorReason.ValueType  # 204
+"""The item's content was erased: it cannot be changed or restored, and its id is not used again.
+FAILED_PRECONDITION. Metadata: "item_id".
+Example: AddMemory(id="a") after EraseMemory(id="a").
+"""
+ERROR_REASON_LINEAGE_CYCLE: ErrorReason.ValueType  # 205
+"""The lineage would lead from an item back to itself. FAILED_PRECONDITION.
+Metadata: "item_id". Example: A supersedes B, then B supersedes A.
+"""
+ERROR_REASON_NODE_HAS_EDGES: ErrorReason.ValueType  # 206
+"""The node has live edges, and the request has no `cascade`. FAILED_PRECONDITION.
+Metadata: "edge_count". Example: DeleteNode of a node with 3 edges.
+"""
+ERROR_REASON_TOO_MANY_AFFECTED: ErrorReason.ValueType  # 207
+"""The write would supersede, or make current again, more items than one write may. FAILED_PRECONDITION.
+Metadata: "limit". Example: DeclareRelation of a relation with a million edges.
+"""
+ERROR_REASON_TURN_APPEND_ONLY: ErrorReason.ValueType  # 208
+"""The write would change the content, speaker, time or kind of a dialogue's turn, or make a turn of
+another memory. FAILED_PRECONDITION. Metadata: "item_id".
+Example: UpdateMemory of a turn's content.
+"""
+ERROR_REASON_WORKING_MEMORY_FULL: ErrorReason.ValueType  # 209
+"""Working memory is full of entries of HIGH importance, which are never evicted.
+FAILED_PRECONDITION: remove one first. Metadata: "capacity".
+Example: a HIGH entry when all places hold HIGH entries.
+"""
+ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 300
+"""300 to 399: spaces.
+
+The space was deleted: nothing is written there any more, and its name is not used again.
+FAILED_PRECONDITION. Metadata: "space". Example: AddMemory after DeleteSpace.
+"""
+ERROR_REASON_SPACE_NOT_EMPTY: ErrorReason.ValueType  # 301
+"""The space has records: an export is imported only into a space that was never used.
+FAILED_PRECONDITION. Example: ImportSpace after AddMemory.
+"""
+ERROR_REASON_GENESIS_MISSING: ErrorReason.ValueType  # 302
+"""The space has no genesis yet: nothing constitutive can be written. FAILED_PRECONDITION.
+Example: CreateProposal before EnrolPrincipals.
+"""
+ERROR_REASON_GENESIS_EXISTS: ErrorReason.ValueType  # 303
+"""The space has its genesis already. FAILED_PRECONDITION. Example: a second EnrolPrincipals."""
+ERROR_REASON_GENESIS_DAMAGED: ErrorReason.ValueType  # 304
+"""The space's genesis or the edges of its principals are damaged: the store was changed past Concord, and
+no consent can be checked. FAILED_PRECONDITION; a full export restores it.
+Example: a row of the store that says another key than the genesis.
+"""
+ERROR_REASON_GRAPH_ROLLED_BACK: ErrorReason.ValueType  # 305
+"""Graph is older than the audit log of this space: it was restored from an older copy than the
+ledger. DATA_LOSS: no proposal and no decision is taken in the space until a copy of graph is
+restored that holds everything the log names. Other spaces go on.
+Example: a graph of yesterday beside a ledger of today.
+"""
+ERROR_REASON_GENESIS_INVALID: ErrorReason.ValueType  # 400
+"""400 to 499: signed statements. SIGNING.md lists the checks, details and fields.
+
+The genesis record is malformed, or not signed by both slots with different keys and
+principals. FAILED_PRECONDITION. Metadata: "check", one of "envelope", "space", "principal",
+"key", "distinct", "signature". "envelope" comes with "detail", one of "size", "json",
+"envelope_fields", "payload_type", "signature_count", "base64", "canonical", "version", "fields", and
+with "field" when one field of the statement is wrong.
+Example: both slots name one key -> "distinct".
+"""
+ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 401
+"""A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
+Example: a proof that the old key signed -> "signature".
+"""
+ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 402
+"""A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
+"check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
+"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason";
+"detail" and "field" as of GRANT_INVALID.
+Example: a consent to revision 1 of a proposal at revision 2 -> "proposal".
+"""
+ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 403
+"""The grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"governance_signature", "space", "action_digest", "etags", "expiry", "nonce"; "detail" and "field" as of
+GENESIS_INVALID, and of "expiry" the detail "format" or "passed".
+Example: an item changed after the consents to its etag -> "etags".
+"""
+ERROR_REASON_RESTORE_INVALID: ErrorReason.ValueType  # 404
+"""The restore grant does not verify. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
+"key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce", "keys",
+"constitutive_digest"; "detail" and "field" as of GRANT_INVALID.
+Example: a grant for another file -> "export".
+"""
+ERROR_REASON_DELETION_INVALID: ErrorReason.ValueType  # 405
+"""The deletion of a space with a genesis needs a statement that both slots signed, and this one does
+not verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
+"expiry", "signature". Example: DeleteSpace of an enrolled space without a statement -> "missing".
+"""
+ERROR_REASON_KEYS_CHANGING: ErrorReason.ValueType  # 406
+"""A key of the space is changing, so that it is open whose signature counts; nothing was done.
+ABORTED: sign with the key that counts afterwards and send again.
+Example: a consent that comes between the decision to change a key and the change's effect.
+"""
+ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED: ErrorReason.ValueType  # 500
+"""500 to 599: constitutive protection and proposals.
+
+The write would create, change or hide a constitutive edge or memory, without a valid grant.
+FAILED_PRECONDITION. Metadata: "item_id" when the item exists.
+Example: DeleteEdge on a constitutive edge; a link "Supersedes: [[memory:who-i-am]]".
+"""
+ERROR_REASON_SAFEGUARD_VIOLATION: ErrorReason.ValueType  # 501
 """An attempt to get around a safeguard. FAILED_PRECONDITION; the message says which. Metadata:
-"item_id" when it is graph that refuses and the item exists.
-Example: an update of the edge that stands for a principal; the undoing of a key's change.
+"item_id" when graph refuses and the item exists.
+Example: an update of the edge that names a principal; an undo of a key's change.
 """
-ERROR_REASON_SLOT_NOT_REQUIRED: ErrorReason.ValueType  # 63
-"""The slot has no say in this proposal. FAILED_PRECONDITION."""
-ERROR_REASON_UNDO_IMPOSSIBLE: ErrorReason.ValueType  # 64
-"""There is nothing to undo. FAILED_PRECONDITION.
-Example: a proposal that was never executed, or whose words were erased.
-Of a change: it takes more along than an undo can bring back, and what was agreed to does not say
-that it is final. Metadata then: "items", "max_items". A new proposal says so.
+ERROR_REASON_PROPOSAL_STATE: ErrorReason.ValueType  # 502
+"""The proposal is not in a state for this. FAILED_PRECONDITION. Metadata: "status".
+Example: approving a withdrawn proposal, or an expired one.
 """
-ERROR_REASON_RETENTION_EXPIRED: ErrorReason.ValueType  # 65
-"""The time to undo it is over; nothing was changed. FAILED_PRECONDITION."""
-ERROR_REASON_BULK_FORBIDDEN: ErrorReason.ValueType  # 66
-"""What is constitutive is never approved in bulk. FAILED_PRECONDITION."""
-ERROR_REASON_PROOF_IMPOSSIBLE: ErrorReason.ValueType  # 67
-"""The log has no such entry, or is not of that size. FAILED_PRECONDITION."""
-ERROR_REASON_PROPOSAL_TOO_LARGE: ErrorReason.ValueType  # 69
-"""The papers of a change, or its entries in the audit log, would be larger than they may be: propose
+ERROR_REASON_REVISION_STALE: ErrorReason.ValueType  # 503
+"""Another revision of the proposal is the newest, or another call changed the proposal meanwhile.
+ABORTED: re-read. Example: ReviseProposal with `revision` 1 of a proposal at revision 2.
+"""
+ERROR_REASON_SLOT_NOT_REQUIRED: ErrorReason.ValueType  # 504
+"""The slot has no say in this proposal. FAILED_PRECONDITION.
+Example: the human's consent to a proposal of the level AGENT.
+"""
+ERROR_REASON_BULK_FORBIDDEN: ErrorReason.ValueType  # 505
+"""A proposal of the level BILATERAL is never approved in bulk. FAILED_PRECONDITION.
+Example: BulkApprove of the deletion of a constitutive edge.
+"""
+ERROR_REASON_PROPOSAL_TOO_LARGE: ErrorReason.ValueType  # 506
+"""The change's statements, or its entries in the audit log, would be larger than they may be: propose
 it in parts. FAILED_PRECONDITION. Metadata: "items" and "max_items", or "bytes" and "max_bytes".
 Example: AddMemory of a text that links a thousand others.
 """
-ERROR_REASON_TOO_MANY_PENDING: ErrorReason.ValueType  # 98
-"""As many proposals of the caller's principal as may wait for an answer in the space do so already:
-more would bury them. RESOURCE_EXHAUSTED with RetryInfo. Metadata: "max".
-Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
+ERROR_REASON_UNDO_IMPOSSIBLE: ErrorReason.ValueType  # 507
+"""There is nothing to undo. FAILED_PRECONDITION.
+Example: a proposal that was never executed, or whose words were erased.
+Of a change: it cascades to more items than an undo can bring back, and the signed revision does not
+say that it is irreversible. Metadata then: "items", "max_items". A new proposal says so.
 """
-ERROR_REASON_TOO_MANY_REFUSALS: ErrorReason.ValueType  # 105
-"""1,000 refused attempts of the caller's principal at what is constitutive, or refused steps of
-governance, are on record for this hour: its writes there are refused until the hour is over.
-RESOURCE_EXHAUSTED with RetryInfo. Reads go on.
-Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
+ERROR_REASON_UNDO_CONFLICT: ErrorReason.ValueType  # 508
+"""Items that an undo would bring back were changed since, or something stands in their way; nothing
+was changed now. FAILED_PRECONDITION. Metadata: "item_ids", by comma, at most 20.
+Example: undoing a change of a memory that was changed again.
 """
-ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 70
-"""A dependency does not answer, or this server is draining. UNAVAILABLE: same request_id."""
-ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 71
-"""The deadline passed, or the call came without time left. DEADLINE_EXCEEDED."""
-ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 72
-"""Too much at once. RESOURCE_EXHAUSTED with RetryInfo. Metadata, where it is a number of calls under
-way: "limit", one of "calls", "streams", "exports" of the caller's key, "calls_of_all" of all keys
-together; and "max".
+ERROR_REASON_RETENTION_EXPIRED: ErrorReason.ValueType  # 509
+"""The time to undo it is over; nothing was changed. FAILED_PRECONDITION.
+Example: UndoModification after `undo_until`.
+"""
+ERROR_REASON_PROOF_IMPOSSIBLE: ErrorReason.ValueType  # 510
+"""The log has no such entry, or is not of that size. FAILED_PRECONDITION.
+Example: GetInclusionProof(index=7, tree_size=5).
+"""
+ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 600
+"""600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
+
+Too much at once. Metadata, where it is a number of calls under way: "limit", one of "calls",
+"streams", "exports" of the caller's key, "calls_of_all" of all keys together; and "max".
 Example: a key's third ExportSpace while two of its exports are under way.
 """
-ERROR_REASON_DISK_FULL: ErrorReason.ValueType  # 99
-"""The disk of a store has no room for what was to be written; what is there can be read.
-RESOURCE_EXHAUSTED with RetryInfo: the same request goes through once somebody has made room.
+ERROR_REASON_TOO_MANY_PENDING: ErrorReason.ValueType  # 601
+"""As many proposals of the caller's principal as may wait for an answer in the space do so already:
+more would bury them. Metadata: "max".
+Example: CreateProposal of an agent 100 of whose proposals nobody has answered yet.
+"""
+ERROR_REASON_TOO_MANY_REFUSALS: ErrorReason.ValueType  # 602
+"""1,000 refused writes of the caller's principal on constitutive items, or refused steps of
+governance, are on record for this hour: its writes there are refused until the hour is over.
+Reads go on.
+Example: the next AddMemory of an agent that tried to delete its creed a thousand times.
+"""
+ERROR_REASON_DISK_FULL: ErrorReason.ValueType  # 603
+"""The disk of a store has no room for the write; reads go on. The same request goes through once
+somebody has made room.
 Example: AddMemory while the disk of graph's SQLite file is full.
 """
-ERROR_REASON_INDEX_STALE: ErrorReason.ValueType  # 73
-"""The index did not become as fresh as demanded in time. UNAVAILABLE: same request again.
-Metadata: "applied_seq", "demanded_seq".
+ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 700
+"""700 to 799: Concord itself cannot.
+
+A dependency does not answer, or this server is draining. UNAVAILABLE: send again with the same
+request_id. Example: AddMemory while graph restarts.
 """
-ERROR_REASON_STORE_CORRUPT: ErrorReason.ValueType  # 74
-"""The store holds what it cannot: it was damaged. DATA_LOSS: the service stops serving."""
-ERROR_REASON_GRAPH_ROLLED_BACK: ErrorReason.ValueType  # 95
-"""Graph is older than what the audit log tells of this space: it was restored from an older copy than
-the ledger. DATA_LOSS: no proposal and no decision is taken in the space until graph is the one that
-the log knows: restore the newer copy of it. Other spaces go on.
+ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 701
+"""The deadline passed, or the call came without time left. DEADLINE_EXCEEDED.
+Example: a search with a deadline of 1 ms.
 """
-ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 75
-"""A bug of ours; the log knows more. INTERNAL."""
-ERROR_REASON_METHOD_UNKNOWN: ErrorReason.ValueType  # 76
-"""The method does not exist, or not over this protocol. UNIMPLEMENTED."""
+ERROR_REASON_INDEX_STALE: ErrorReason.ValueType  # 702
+"""The index did not become as fresh as demanded in time. UNAVAILABLE: send again.
+Metadata: "applied_seq", "demanded_seq". Example: Search with the token of a write of a moment ago.
+"""
+ERROR_REASON_STORE_CORRUPT: ErrorReason.ValueType  # 703
+"""The store is damaged. DATA_LOSS: the service stops serving.
+Example: a SQLite file with an overwritten page.
+"""
+ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 704
+"""A bug in Concord; the server's own log says more. INTERNAL.
+Example: an exception that no table of failures names.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
