@@ -10,8 +10,8 @@ from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import system_clock
 from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
-from concord_graph.usecases.edges import upsert_edge
-from concord_graph.usecases.writer import Rules, Writer
+from concord_graph.usecases.items.edges import upsert_edge
+from concord_graph.usecases.write.writer import Rules, Writer
 
 from tests.bench import empty_rpc
 from tests.bench.run import Run

@@ -14,8 +14,8 @@ from concord_graph.bootstrap import GraphApp, build_on, system_clock
 from concord_graph.config import SqliteConfig
 from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
-from concord_graph.usecases.edges import upsert_edge
-from concord_graph.usecases.writer import Rules, Writer
+from concord_graph.usecases.items.edges import upsert_edge
+from concord_graph.usecases.write.writer import Rules, Writer
 from concord_neo4j.testing import running
 from neo4j import GraphDatabase
 from pydantic import SecretStr

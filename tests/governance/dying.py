@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from concord_governance.domain.exceptions import LedgerUnavailable
 from concord_graph.adapters.sqlite.store import SqliteStore
-from concord_graph.domain.exceptions import StoreUnavailable
+from concord_graph.domain.errors import StoreUnavailable
 from governed_world import World
 
 

@@ -15,7 +15,7 @@ from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.exceptions import GraphFaulty, GraphUnavailable, LedgerBusy
 from concord_governance.ports import Done
 from concord_governance.usecases import executing
-from concord_graph.usecases.governed import GovernedChanges
+from concord_graph.usecases.governed.apply import GovernedChanges
 from governed_world import (
     AGENT,
     CONSTITUTIVE,

@@ -34,9 +34,10 @@ from concord_governance.ports import Preview
 from concord_governance.usecases import deciding, desk, following, proposing
 from concord_governance.usecases.deciding import Checks
 from concord_graph.servicer import governed
-from concord_graph.usecases import governed as governed_changes
-from concord_graph.usecases import taking_along, undo_conflicts
-from concord_graph.usecases.writer import Writer
+from concord_graph.usecases.governed.apply import apply as governed_changes
+from concord_graph.usecases.governed.apply import undo_conflicts
+from concord_graph.usecases.write import cascade
+from concord_graph.usecases.write.writer import Writer
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
@@ -478,7 +479,7 @@ async def attempts_without_end(scene: Scene) -> str:
 async def a_deletion_that_became_final(scene: Scene) -> str:
     """Hang more on a node than an undo brings back, when its deletion was proposed."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(taking_along, "MOST_TOLD", 2)
+        patched.setattr(cascade, "MOST_TOLD", 2)
         async with scene.world() as live:
             party = live.party()
             await party.enrol()
@@ -737,7 +738,7 @@ GUARDS = {
     "finality that is told": Guard(
         a_deletion_that_became_final,
         "what was to be undone for thirty days cannot be",
-        off=_without(taking_along.Scope, "is_beyond_undo", lambda *_: False),
+        off=_without(cascade.Scope, "is_beyond_undo", lambda *_: False),
     ),
     "graph as old as the ledger": Guard(
         _of_copies(older_graph.a_proposal_over_an_older_graph),

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from concord.graph.v1 import governed_pb2
 from concord_chassis.opaque import seal, unseal
-from concord_graph.domain.exceptions import StoreCorrupt, StoreUnavailable
+from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
 from contract_homes import Home, Template, paged

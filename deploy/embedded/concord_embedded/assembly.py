@@ -23,7 +23,7 @@ from concord_governance import config as governance_config
 from concord_governance.bootstrap import GovernanceApp
 from concord_graph import bootstrap as graph_parts
 from concord_graph.config import Limits, SqliteConfig, read_enrolment, read_store
-from concord_graph.domain.exceptions import StoreUnusable
+from concord_graph.domain.errors import StoreUnusable
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.bootstrap import SearchApp

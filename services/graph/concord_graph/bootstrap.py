@@ -33,7 +33,7 @@ from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig
-from concord_graph.domain.exceptions import Overloaded, StoreCorrupt, StoreUnavailable
+from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import EXPORTERS, Clock, GrantVerifier, GraphStore, RestoreVerifier
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
@@ -42,17 +42,17 @@ from concord_graph.servicer.graph import GraphServicer
 from concord_graph.servicer.memory import MemoryServicer
 from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.translate import reason_of, translate
-from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.erasing import Erasing
-from concord_graph.usecases.governed import GovernedChanges
-from concord_graph.usecases.memories import Memories
+from concord_graph.usecases.governed.apply import GovernedChanges
+from concord_graph.usecases.governed.preview import Rehearsing
+from concord_graph.usecases.governed.space_erasure import ErasingSpaces
+from concord_graph.usecases.memory.erase import Erasing
+from concord_graph.usecases.memory.memories import Memories
+from concord_graph.usecases.memory.scrub import Scrubbing
+from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.rehearsing import Rehearsing
-from concord_graph.usecases.scrubbing import Scrubbing
-from concord_graph.usecases.space_erasure import ErasingSpaces
-from concord_graph.usecases.touches import Touches
-from concord_graph.usecases.working_memory import DEFAULT_CAPACITY, WorkingMemory
-from concord_graph.usecases.writer import Rules
+from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.write.commands import Commands
+from concord_graph.usecases.write.writer import Rules
 
 CONFIRMERS = ("search",)
 """The services that keep something derived from memories, as they are configured by default."""

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from concord_graph.domain.items import digest
-from concord_graph.usecases.full_lines import FORMAT, decode
+from concord_graph.usecases.transfer.full_lines import FORMAT, decode
 from transfers import file_of
 
 Record = dict[str, Any]

@@ -36,8 +36,8 @@ from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build, build_on
 from concord_graph.ports import GraphStore
-from concord_graph.usecases.working_memory import DEFAULT_CAPACITY
-from concord_graph.usecases.writer import Rules
+from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY
+from concord_graph.usecases.write.writer import Rules
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.struct_pb2 import Struct

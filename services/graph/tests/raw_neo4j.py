@@ -9,7 +9,7 @@ from typing import cast
 
 import neo4j_at_hand
 import pytest
-from concord_graph.adapters.neo4j import flushing
+from concord_graph.adapters.neo4j import flush
 from concord_graph.adapters.neo4j.sketches import BANDS
 
 _AS_EDGE = "CREATE (x:Item:EdgeVersion:Edge)"
@@ -88,9 +88,9 @@ def blocked(path: Path) -> Iterator[None]:  # noqa: ARG001
 def unprotected(path: Path) -> Iterator[None]:  # noqa: ARG001
     """Take the store's own protection away: the tests of the statement that writes."""
     with pytest.MonkeyPatch.context() as patched:
-        unguarded = flushing.FLUSH
+        unguarded = flush.FLUSH
         for test in ("NOT $granted AND (", "$granted AND NOT $principals AND ("):
             assert test in unguarded
             unguarded = unguarded.replace(test, "false AND (")
-        patched.setattr(flushing, "FLUSH", unguarded)
+        patched.setattr(flush, "FLUSH", unguarded)
         yield

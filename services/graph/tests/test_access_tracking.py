@@ -9,11 +9,11 @@ import pytest
 import raw_store
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.domain.exceptions import StoreUnavailable
+from concord_graph.domain.errors import StoreUnavailable
 from concord_graph.domain.items import Instant, ItemKind, Memory
 from concord_graph.ports import Author, ReadCounts, Reads, Writes
-from concord_graph.usecases.touches import Touches
-from concord_graph.usecases.writer import Rules, Writer
+from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.write.writer import Rules, Writer
 from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, opened_store, world
 
 

@@ -6,7 +6,7 @@ from asyncio.subprocess import PIPE
 
 from concord.graph.v1 import graph_pb2, transfer_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.usecases.drawing import quoted_label
+from concord_graph.usecases.transfer.drawing import quoted_label
 from dot_language import Graph, parse
 from graph_world import AMENDS, CONTRADICTS, DEPRECATES, SUPERSEDES, Calls, World, stamp
 from hypothesis import given

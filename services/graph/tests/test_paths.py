@@ -15,7 +15,7 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain.items import Instant
 from concord_graph.ports import Hop, Reads, Walk
-from concord_graph.usecases.paths import FoundPaths, find_paths
+from concord_graph.usecases.read.paths import FoundPaths, find_paths
 from graph_world import DAY, NOT_FOUND, Calls, World, edge_of
 from hypothesis import given, settings
 from hypothesis import strategies as st

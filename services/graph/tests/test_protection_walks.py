@@ -16,7 +16,7 @@ from concord_chassis.failure import from_rpc_error
 from concord_graph.domain import protection
 from concord_graph.domain.items import Item
 from concord_graph.domain.protection import Surroundings
-from concord_graph.usecases.writer import Rules
+from concord_graph.usecases.write.writer import Rules
 from graph_world import (
     AMENDS,
     CONSTITUTIVE,

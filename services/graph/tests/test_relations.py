@@ -7,11 +7,11 @@ from contextlib import contextmanager
 import pytest
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.neo4j.writing import Neo4jWrites
-from concord_graph.adapters.sqlite.writing import SqliteWrites
+from concord_graph.adapters.neo4j.writes import Neo4jWrites
+from concord_graph.adapters.sqlite.writes import SqliteWrites
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Writes
-from concord_graph.usecases import affected
+from concord_graph.usecases.write import affected
 from graph_world import (
     CONSTITUTIVE,
     DAY,

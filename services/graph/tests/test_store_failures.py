@@ -12,12 +12,12 @@ from concord.type.v1 import type_pb2
 from concord_chassis import deadline
 from concord_chassis.failure import Failure
 from concord_graph.adapters.sqlite.migrations import SCHEMA
-from concord_graph.adapters.sqlite.reading import SqliteReads
+from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
-from concord_graph.domain.exceptions import StoreUnusable
+from concord_graph.domain.errors import StoreUnusable
 from concord_graph.ports import Reads
-from concord_graph.usecases import touches
+from concord_graph.usecases.read import touches
 from graph_world import Calls, Clock, World, refused, world
 
 

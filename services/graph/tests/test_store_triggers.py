@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.usecases.writer import Rules
+from concord_graph.usecases.write.writer import Rules
 from graph_world import (
     CONSTITUTIVE,
     PROTECTED,

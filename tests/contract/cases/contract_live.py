@@ -18,7 +18,7 @@ from concord_chassis.testing import Serving, new_issuer, serving
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
 from concord_graph.ports import GrantVerifier, RestoreVerifier
-from concord_graph.usecases.writer import Rules
+from concord_graph.usecases.write.writer import Rules
 from contract_descriptors import METHODS, scopes
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message

@@ -34,7 +34,7 @@ from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
 from concord_graph.ports import Author, GrantVerifier, Reads, RestoreVerifier, Writes
-from concord_graph.usecases.writer import Rules
+from concord_graph.usecases.write.writer import Rules
 from contract_homes import Template
 from contract_live import Live, Verifying, frozen_clock, graph_app, graph_live, verifying
 from google.protobuf.descriptor import Descriptor

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from concord_client import signing
-from concord_graph.usecases import taking_along
+from concord_graph.usecases.write import cascade
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from forger import told_by
 from governed_world import HUMAN, Keys, Party, World, edge_action, eventually, world
@@ -66,7 +66,7 @@ async def write(folder: Path) -> None:
             revisions.append(await guest.undo(gone))
             await decided(guest, revisions[1])
             await guest.reject(await guest.propose(edge_action(target="tea")), HUMAN)
-            taking_along.MOST_TOLD = 1
+            cascade.MOST_TOLD = 1
             revisions.append(await guest.propose(await hub_with(guest, 3)))
             await guest.verified()
             later = await guest.export_log()

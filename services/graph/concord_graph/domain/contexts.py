@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from concord_graph.domain.exceptions import FieldInvalid
+from concord_graph.domain.errors import FieldInvalid
 from concord_graph.domain.items import Properties
 
 MOST_PARTICIPANTS = 50

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import category, is_normalized, normalize
 
-from concord_graph.domain.exceptions import FieldInvalid, PrincipalsReserved, ReservedName
+from concord_graph.domain.errors import FieldInvalid, PrincipalsReserved, ReservedName
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     DEFAULT_LABEL,

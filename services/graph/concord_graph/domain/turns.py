@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concord_graph.domain.exceptions import TurnAppendOnly
+from concord_graph.domain.errors import TurnAppendOnly
 from concord_graph.domain.items import Memory, MemoryKind
 
 

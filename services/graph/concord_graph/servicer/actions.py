@@ -5,14 +5,14 @@ from __future__ import annotations
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2, relation_pb2
 
 from concord_graph.servicer import incoming
-from concord_graph.usecases import edges, lineage, nodes, relations
-from concord_graph.usecases.commands import Work
-from concord_graph.usecases.erasing import Erasing
-from concord_graph.usecases.governed import GovernedChanges
-from concord_graph.usecases.memories import Memories
-from concord_graph.usecases.reverting import Reversion, revert_items
-from concord_graph.usecases.taking_along import Scope
-from concord_graph.usecases.working_memory import WorkingMemory
+from concord_graph.usecases.governed.apply import GovernedChanges
+from concord_graph.usecases.governed.revert import Reversion, revert_items
+from concord_graph.usecases.items import edges, lineage, nodes, relations
+from concord_graph.usecases.memory.erase import Erasing
+from concord_graph.usecases.memory.memories import Memories
+from concord_graph.usecases.memory.working_memory import WorkingMemory
+from concord_graph.usecases.write.cascade import Scope
+from concord_graph.usecases.write.commands import Work
 
 
 class Actions:

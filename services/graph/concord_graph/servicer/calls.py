@@ -6,7 +6,7 @@ from concord_chassis.identity import caller
 from google.protobuf.message import Message
 
 from concord_graph.servicer import incoming
-from concord_graph.usecases.commands import Commands, Done, Work
+from concord_graph.usecases.write.commands import Commands, Done, Work
 
 
 async def execute(commands: Commands, request: Message, work: Work, *, shown: int = 1) -> Done:

@@ -13,12 +13,12 @@ from concord_chassis.identity import caller
 from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.usecases.digests import DIGEST_BYTES, digests
-from concord_graph.usecases.governed import register
-from concord_graph.usecases.marking import mark_at, mark_of
+from concord_graph.usecases.governed.apply import register
+from concord_graph.usecases.governed.change_digest import mark_at, mark_of
+from concord_graph.usecases.governed.space_erasure import ErasingSpaces
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.shown import Shown
-from concord_graph.usecases.space_erasure import ErasingSpaces
+from concord_graph.usecases.read.feed_digests import DIGEST_BYTES, digests
+from concord_graph.usecases.read.shown import Shown
 
 CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0

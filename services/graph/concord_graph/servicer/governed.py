@@ -14,19 +14,19 @@ from concord_chassis.identity import caller, demand_service
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
-from concord_graph.domain.exceptions import FieldInvalid, ItemErased
+from concord_graph.domain.errors import FieldInvalid, ItemErased
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, Ref
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
 from concord_graph.servicer.calls import execute, execute_as
-from concord_graph.usecases.commands import Commands, Done
-from concord_graph.usecases.governed import EFFECT, ORPHANED, GovernedChanges
-from concord_graph.usecases.marking import demand_known
+from concord_graph.usecases.governed.apply import EFFECT, ORPHANED, GovernedChanges
+from concord_graph.usecases.governed.change_digest import demand_known
+from concord_graph.usecases.governed.preview import Rehearsing
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.rehearsing import Rehearsing
-from concord_graph.usecases.taking_along import ALONG, COUNTED
-from concord_graph.usecases.writer import Writer
+from concord_graph.usecases.write.cascade import ALONG, COUNTED
+from concord_graph.usecases.write.commands import Commands, Done
+from concord_graph.usecases.write.writer import Writer
 
 DIGESTS_PAGE = 200
 GOVERNANCE = "governance"

@@ -17,11 +17,11 @@ from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
 from concord_graph.servicer.transfer import TransferServicer
-from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.governed import GovernedChanges
-from concord_graph.usecases.near_names import near_triple
+from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.queries import NeighborPage, Queries
-from concord_graph.usecases.shown import Shown
+from concord_graph.usecases.read.near_names import near_triple
+from concord_graph.usecases.read.shown import Shown
+from concord_graph.usecases.write.commands import Commands
 
 DEFAULT_LIST_PAGE = 50
 DEFAULT_NEIGHBOR_PAGE = 20

@@ -23,7 +23,7 @@ from concord_graph.domain.drafts import (
     NodeDraft,
     Patch,
 )
-from concord_graph.domain.exceptions import FieldInvalid, MaskInvalid
+from concord_graph.domain.errors import FieldInvalid, MaskInvalid
 from concord_graph.domain.facts import Fact, distinct
 from concord_graph.domain.items import (
     AsOf,

@@ -19,12 +19,12 @@ from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
-from concord_graph.usecases.commands import Commands
-from concord_graph.usecases.dialogue import list_turns
-from concord_graph.usecases.entries import EntryPage, list_entries
-from concord_graph.usecases.episodes import add_episode
+from concord_graph.usecases.memory.dialogue import list_turns
+from concord_graph.usecases.memory.entries import EntryPage, list_entries
+from concord_graph.usecases.memory.episodes import add_episode
+from concord_graph.usecases.memory.working_memory import MOST_AT_ONCE, STALE
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.working_memory import MOST_AT_ONCE, STALE
+from concord_graph.usecases.write.commands import Commands
 
 DEFAULT_PAGE = 50
 

@@ -14,16 +14,16 @@ from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.drafts import MemoryDraft
-from concord_graph.domain.exceptions import FieldInvalid
+from concord_graph.domain.errors import FieldInvalid
 from concord_graph.domain.items import is_erased
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute, execute_as
 from concord_graph.servicer.layers import LayersServicer
-from concord_graph.usecases.commands import Commands, Done
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.refusals import BatchRefused
+from concord_graph.usecases.write.commands import Commands, Done
+from concord_graph.usecases.write.refusals import BatchRefused
 
 DEFAULT_PAGE = 50
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND

@@ -26,9 +26,9 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.standing import Standing
 from concord_graph.ports import Change
-from concord_graph.usecases.chains import Link
-from concord_graph.usecases.commands import Done
-from concord_graph.usecases.shown import Shown, show, statement
+from concord_graph.usecases.read.chains import Link
+from concord_graph.usecases.read.shown import Shown, show, statement
+from concord_graph.usecases.write.commands import Done
 
 _ENTRENCHMENT = {
     EdgeType.CONSTITUTIVE: type_pb2.ENTRENCHMENT_MAXIMAL,

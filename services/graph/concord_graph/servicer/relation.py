@@ -12,8 +12,8 @@ from concord_chassis.opaque import page_cursor, page_token
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute
-from concord_graph.usecases.commands import Commands
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.write.commands import Commands
 
 DEFAULT_PAGE = 50
 

@@ -11,15 +11,15 @@ import grpc
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc, transfer_pb2
 from concord_chassis.identity import caller
 
-from concord_graph.domain.exceptions import ExportInvalid, FieldInvalid
+from concord_graph.domain.errors import ExportInvalid, FieldInvalid
 from concord_graph.domain.items import AsOf
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute_as
-from concord_graph.usecases.commands import IMPORT, Commands
-from concord_graph.usecases.full_import import FullImport, Upload
-from concord_graph.usecases.governed import GovernedChanges, Restore
+from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.transfer.full_import import FullImport, Upload
+from concord_graph.usecases.write.commands import IMPORT, Commands
 
 EXPORT_CHUNK_CHARACTERS = 500_000
 MOST_IMPORTED_BYTES = 8 << 30

@@ -8,7 +8,7 @@ import grpc
 from concord_attestation import consent
 from concord_chassis.failure import Failure, FieldViolation
 
-from concord_graph.domain import exceptions
+from concord_graph.domain import errors
 from concord_graph.domain.links import MalformedLink
 
 _Code = grpc.StatusCode
@@ -30,7 +30,7 @@ def reason_of(error: Exception) -> str:
     return failure.reason if failure else "ERROR_REASON_INTERNAL"
 
 
-def _invalid(reason: str) -> Callable[[exceptions.FieldInvalid], Failure]:
+def _invalid(reason: str) -> Callable[[errors.FieldInvalid], Failure]:
     return lambda error: Failure(
         _Code.INVALID_ARGUMENT,
         reason,
@@ -48,7 +48,7 @@ def _malformed_link(error: MalformedLink) -> Failure:
     )
 
 
-def _about_item(code: grpc.StatusCode, reason: str) -> Callable[[exceptions.GraphError], Failure]:
+def _about_item(code: grpc.StatusCode, reason: str) -> Callable[[errors.GraphError], Failure]:
     return lambda error: Failure(
         code,
         reason,
@@ -62,72 +62,70 @@ def _plain(code: grpc.StatusCode, reason: str) -> Callable[[Exception], Failure]
 
 
 _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
-    exceptions.FieldInvalid: _invalid("ERROR_REASON_FIELD_INVALID"),
-    exceptions.SpaceDeleted: lambda error: Failure(
+    errors.FieldInvalid: _invalid("ERROR_REASON_FIELD_INVALID"),
+    errors.SpaceDeleted: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_SPACE_DELETED",
         str(error),
         metadata={"space": error.space},
     ),
-    exceptions.ReservedName: _invalid("ERROR_REASON_RESERVED_NAME"),
-    exceptions.MaskInvalid: _invalid("ERROR_REASON_UPDATE_MASK_INVALID"),
+    errors.ReservedName: _invalid("ERROR_REASON_RESERVED_NAME"),
+    errors.MaskInvalid: _invalid("ERROR_REASON_UPDATE_MASK_INVALID"),
     MalformedLink: _malformed_link,
-    exceptions.ItemNotFound: _about_item(_Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND"),
-    exceptions.ItemExists: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
-    exceptions.ItemClash: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
-    exceptions.EtagMismatch: _about_item(_Code.ABORTED, "ERROR_REASON_ETAG_MISMATCH"),
-    exceptions.LineageCycle: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_LINEAGE_CYCLE"),
-    exceptions.TurnAppendOnly: _about_item(
-        _Code.FAILED_PRECONDITION, "ERROR_REASON_TURN_APPEND_ONLY"
-    ),
-    exceptions.WorkingMemoryFull: lambda error: Failure(
+    errors.ItemNotFound: _about_item(_Code.NOT_FOUND, "ERROR_REASON_ITEM_NOT_FOUND"),
+    errors.ItemExists: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
+    errors.ItemClash: _about_item(_Code.ALREADY_EXISTS, "ERROR_REASON_ITEM_EXISTS"),
+    errors.EtagMismatch: _about_item(_Code.ABORTED, "ERROR_REASON_ETAG_MISMATCH"),
+    errors.LineageCycle: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_LINEAGE_CYCLE"),
+    errors.TurnAppendOnly: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_TURN_APPEND_ONLY"),
+    errors.WorkingMemoryFull: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_WORKING_MEMORY_FULL",
         str(error),
         metadata={"capacity": str(error.capacity)},
     ),
-    exceptions.ConstitutiveProtected: _about_item(
+    errors.ConstitutiveProtected: _about_item(
         _Code.FAILED_PRECONDITION, "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     ),
-    exceptions.SafeguardViolation: _about_item(
+    errors.SafeguardViolation: _about_item(
         _Code.FAILED_PRECONDITION, "ERROR_REASON_SAFEGUARD_VIOLATION"
     ),
-    exceptions.RequestIdReused: lambda error: Failure(
+    errors.RequestIdReused: lambda error: Failure(
         _Code.ALREADY_EXISTS,
         "ERROR_REASON_REQUEST_ID_REUSED",
         str(error),
         metadata={"request_id": error.request_id},
     ),
-    exceptions.NodeHasEdges: lambda error: Failure(
+    errors.NodeHasEdges: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_NODE_HAS_EDGES",
         str(error),
         metadata={"edge_count": str(error.edge_count)},
     ),
-    exceptions.TooManyAffected: lambda error: Failure(
+    errors.TooManyAffected: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_TOO_MANY_AFFECTED",
         str(error),
         metadata={"limit": str(error.limit)},
     ),
-    exceptions.ItemState: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_STATE"),
-    exceptions.ItemErased: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_ERASED"),
-    exceptions.ConfirmerUnknown: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_CONFIRMER_UNKNOWN"),
-    exceptions.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
-    exceptions.GenesisDamaged: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_DAMAGED"),
-    exceptions.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),
-    exceptions.EnrolmentSecretInvalid: _plain(
+    errors.ItemState: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_STATE"),
+    errors.ItemErased: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_ERASED"),
+    errors.ConfirmerUnknown: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_CONFIRMER_UNKNOWN"),
+    errors.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
+    errors.GenesisDamaged: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_DAMAGED"),
+    errors.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),
+    errors.EnrolmentSecretInvalid: _plain(
         _Code.PERMISSION_DENIED, "ERROR_REASON_ENROLMENT_SECRET_INVALID"
     ),
-    exceptions.NotUndoable: lambda error: Failure(
+    errors.NotUndoable: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_UNDO_IMPOSSIBLE",
         f"{error}.",
         metadata={"items": str(error.found), "max_items": str(error.most)},
     ),
-    exceptions.RolledBack: _plain(_Code.DATA_LOSS, "ERROR_REASON_GRAPH_ROLLED_BACK"),
-    exceptions.SpaceNotEmpty: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_SPACE_NOT_EMPTY"),
-    exceptions.ExportInvalid: lambda error: Failure(
+    errors.RolledBack: _plain(_Code.DATA_LOSS, "ERROR_REASON_GRAPH_ROLLED_BACK"),
+    errors.SpaceNotEmpty: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_SPACE_NOT_EMPTY"),
+    errors.ExportInvalid: lambda error: Failure(
         _Code.INVALID_ARGUMENT,
         "ERROR_REASON_EXPORT_INVALID",
         str(error),
@@ -151,7 +149,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         str(error),
         metadata=error.metadata,
     ),
-    exceptions.UndoConflict: lambda error: Failure(
+    errors.UndoConflict: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_UNDO_CONFLICT",
         str(error),
@@ -175,33 +173,33 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         str(error),
         metadata=error.metadata,
     ),
-    exceptions.Overloaded: lambda _: Failure(
+    errors.Overloaded: lambda _: Failure(
         _Code.RESOURCE_EXHAUSTED,
         "ERROR_REASON_OVERLOADED",
         "The store is busy.",
         retry_after=_RETRY_SECONDS,
     ),
-    exceptions.StoreFull: lambda _: Failure(
+    errors.StoreFull: lambda _: Failure(
         _Code.RESOURCE_EXHAUSTED,
         "ERROR_REASON_DISK_FULL",
         "The store has no room for this; what is there can be read.",
         retry_after=_ROOM_SECONDS,
     ),
-    exceptions.TooManyRefusals: lambda error: Failure(
+    errors.TooManyRefusals: lambda error: Failure(
         _Code.RESOURCE_EXHAUSTED,
         "ERROR_REASON_TOO_MANY_REFUSALS",
         "Too many refused attempts in this hour.",
         retry_after=error.wait,
     ),
-    exceptions.StoreFileUnusable: lambda _: Failure(
+    errors.StoreFileUnusable: lambda _: Failure(
         _Code.UNAVAILABLE,
         "ERROR_REASON_UNAVAILABLE",
         "The store's file cannot be read or written: see whether there is room left for it.",
     ),
-    exceptions.StoreUnavailable: lambda _: Failure(
+    errors.StoreUnavailable: lambda _: Failure(
         _Code.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "The store does not answer."
     ),
-    exceptions.StoreCorrupt: lambda _: Failure(
+    errors.StoreCorrupt: lambda _: Failure(
         _Code.DATA_LOSS, "ERROR_REASON_STORE_CORRUPT", "The store is damaged."
     ),
 }

@@ -34,21 +34,18 @@ from concord_graph.ports import (
     View,
     Walk,
 )
-from concord_graph.usecases.attesting import Attested, attested_edges, attested_memories
-from concord_graph.usecases.chains import Chain, chain_of
-from concord_graph.usecases.drawing import draw_lineage
-from concord_graph.usecases.export import export_state
-from concord_graph.usecases.full_export import FullExport, put_down
-from concord_graph.usecases.governed import keys_now
-from concord_graph.usecases.near_names import near_names
-from concord_graph.usecases.neighbors import (
+from concord_graph.usecases.governed.apply import keys_now
+from concord_graph.usecases.read.attested import Attested, attested_edges, attested_memories
+from concord_graph.usecases.read.chains import Chain, chain_of
+from concord_graph.usecases.read.near_names import near_names
+from concord_graph.usecases.read.neighbors import (
     Neighborhood,
     Reached,
     neighbors_at_hand,
     walk_neighbors,
 )
-from concord_graph.usecases.paths import FoundPaths, find_paths
-from concord_graph.usecases.shown import (
+from concord_graph.usecases.read.paths import FoundPaths, find_paths
+from concord_graph.usecases.read.shown import (
     Shown,
     current_edges,
     fixed_edges,
@@ -58,7 +55,10 @@ from concord_graph.usecases.shown import (
     with_ends,
     with_heads,
 )
-from concord_graph.usecases.touches import Touches
+from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.transfer.drawing import draw_lineage
+from concord_graph.usecases.transfer.full_export import FullExport, put_down
+from concord_graph.usecases.transfer.state_export import export_state
 
 T = TypeVar("T")
 

@@ -7,18 +7,18 @@ from typing import Any
 import neo4j_at_hand
 import pytest
 from concord_graph.adapters.neo4j import (
-    erasing,
+    erased_items,
+    fact_edges,
     filters,
-    flushing,
+    flush,
     layers,
     patterns,
     sketches,
     statements,
-    stating,
     store,
     succession,
-    viewing,
-    writing,
+    views,
+    writes,
 )
 from concord_graph.adapters.neo4j.patterns import THEN, Known
 from concord_graph.domain.items import FOREVER, ItemKind
@@ -79,8 +79,8 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "row": succession.row,
         "declared": succession.declared,
         "relations": succession.listed_relations,
-        "standing by facts": stating.standing,
-        "followers of facts": stating.followers,
+        "standing by facts": fact_edges.standing,
+        "followers of facts": fact_edges.followers,
     }
     for kind in ITEMS:
         found[f"views of {kind.name}"] = lambda known, kind=kind: statements.views(
@@ -101,23 +101,23 @@ def _reads() -> dict[str, Callable[[Known], str]]:
 
 def _others() -> dict[str, str]:
     return {
-        "flush": flushing.FLUSH,
-        "mark": flushing.MARK,
-        "lock": writing._LOCK,
+        "flush": flush.FLUSH,
+        "mark": flush.MARK,
+        "lock": writes._LOCK,
         "learnt": statements.LEARNT,
-        "latest change": viewing._LATEST_CHANGE,
+        "latest change": views._LATEST_CHANGE,
         "rivals": succession.RIVALS,
         "beside": succession.beside(),
         "first change": layers._FIRST_SEQ,
-        "erase": erasing._ERASE,
+        "erase": erased_items._ERASE,
         "sketches": sketches._IN_STORE,
-        "facts": stating.FACTS,
-        "facts at an instant": stating.FACTS_THEN,
-        "ever facts": stating.EVER_FACTS,
-        "ever stating": stating.EVER_STATING,
-        "stating": stating.STATING,
-        "is named": stating.IS_NAMED,
-        "put facts": stating.PUT,
+        "facts": fact_edges.FACTS,
+        "facts at an instant": fact_edges.FACTS_THEN,
+        "ever facts": fact_edges.EVER_FACTS,
+        "ever stating": fact_edges.EVER_STATING,
+        "stating": fact_edges.STATING,
+        "is named": fact_edges.IS_NAMED,
+        "put facts": fact_edges.PUT,
         "feed": store._CHANGES,
         **{f"names of {kind.name}": layers._names_near(kind) for kind in NameKind},
     }

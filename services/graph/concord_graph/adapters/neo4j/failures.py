@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from concord_chassis.neo4j_server import ServerBusy, ServerUnavailable
 
-from concord_graph.domain.exceptions import Overloaded, StoreUnavailable
+from concord_graph.domain.errors import Overloaded, StoreUnavailable
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from concord_graph.adapters.neo4j import stating, succession
+from concord_graph.adapters.neo4j import fact_edges, succession
 from concord_graph.adapters.neo4j.patterns import (
     ALIAS,
     LIVE,
@@ -297,7 +297,7 @@ def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
     """Return the test that a successor of e or m has begun at $valid; `facts`: or m's ended."""
     test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
     if kind == ItemKind.MEMORY:
-        ended = f"coalesce({stating.ended_from(known)}, {FOREVER}) <= $valid"
+        ended = f"coalesce({fact_edges.ended_from(known)}, {FOREVER}) <= $valid"
         return f"({test} OR {ended})" if facts else test
     return f"({test} OR coalesce({succession.next_from(known)}, {FOREVER}) <= $valid)"
 
@@ -361,7 +361,7 @@ def _edge_columns(known: Known, *, facts: bool) -> str:
         " a.last_time AS last_time, a.count AS reads,"
         " coalesce(source:Defined OR target:Defined, false) AS near,"
         f" {_name('source', known)} AS source_name, {_name('target', known)} AS target_name,"
-        f" {stating.sources(known) if facts else '[]'} AS sources"
+        f" {fact_edges.sources(known) if facts else '[]'} AS sources"
     )
 
 

@@ -17,14 +17,14 @@ from concord_chassis.neo4j_server import (
 from concord_chassis.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction, AsyncSession
 
-from concord_graph.adapters.neo4j import erasing, layers, patterns, schema
+from concord_graph.adapters.neo4j import erased_items, layers, patterns, schema
 from concord_graph.adapters.neo4j.failures import told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
-from concord_graph.adapters.neo4j.reading import Neo4jReads
+from concord_graph.adapters.neo4j.reads import Neo4jReads
 from concord_graph.adapters.neo4j.tokens import Tokens
-from concord_graph.adapters.neo4j.writing import Neo4jWrites
+from concord_graph.adapters.neo4j.writes import Neo4jWrites
 from concord_graph.domain.erasure import STORE
-from concord_graph.domain.exceptions import StoreUnusable
+from concord_graph.domain.errors import StoreUnusable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
     EXPORTERS,
@@ -201,7 +201,7 @@ class Neo4jStore:
     async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
         """Confirm what was erased: no query shows it; its bytes go when the store is compacted."""
         await self._rows(
-            neo4j.WRITE_ACCESS, erasing.CONFIRM_ALL, confirmer=STORE, time=self._clock()
+            neo4j.WRITE_ACCESS, erased_items.CONFIRM_ALL, confirmer=STORE, time=self._clock()
         )
 
     async def ready(self) -> bool:

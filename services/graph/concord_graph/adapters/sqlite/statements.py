@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from functools import cache
 
-from concord_graph.adapters.sqlite import stating, succession
+from concord_graph.adapters.sqlite import fact_edges, succession
 from concord_graph.adapters.sqlite.revisions import (
     AT_END,
     CONSTITUTIVE_AT_END,
@@ -64,7 +64,7 @@ def edge_superseded_from(now: bool) -> str:
 
 def memory_superseded_from(now: bool) -> str:
     """Return when the earliest live successor of memory m takes over (µs), FOREVER without one."""
-    ended = stating.ended_from(edge_superseded_from(now), now)
+    ended = fact_edges.ended_from(edge_superseded_from(now), now)
     replaced = _replaced("m", "memory", now)
     return f"min(coalesce(({replaced}), {FOREVER}), coalesce({ended}, {FOREVER}))"
 
@@ -111,9 +111,9 @@ def successors(kind: ItemKind, now: bool) -> str:
     """Select (id, successor's id) of items among :ids for successors that have begun at :valid."""
     if kind == ItemKind.EDGE:
         return _edge_successors(now, IDS)
-    edges = stating.edges_of(IDS, now)
-    ended = stating.ended_from(edge_superseded_from(now), now)
-    following = stating.followers(
+    edges = fact_edges.edges_of(IDS, now)
+    ended = fact_edges.ended_from(edge_superseded_from(now), now)
+    following = fact_edges.followers(
         _edge_successors(now, edges), succession.next_ones(now, edges), ended, now
     )
     return f"{_resolved(kind, now, IDS)} UNION {following}"
@@ -179,7 +179,7 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
         f" AND k.id < l.id AND {live('k', now)} AND {_counts('k', 'n', table, now)})"
     )
     if table != "edge":
-        return f"SELECT ({resolved}) + {stating.former_count(succession.former_count(now), now)}"
+        return f"SELECT ({resolved}) + {fact_edges.former_count(succession.former_count(now), now)}"
     resolved += f" AND NOT {succession.is_former('n', now)}"
     return f"SELECT ({resolved}) + {succession.former_count(now)}"
 
@@ -234,7 +234,7 @@ def _edge_view_columns(now: bool, source: str = "e.source_id", target: str = "e.
         f"{qualified(COLUMNS[ItemKind.EDGE], 'e')}, {edge_superseded_from(now)},"
         f" ({_predecessors('e', 'edge', now)}), a.last_time, a.count,"
         f" {_near_constitutive_edge(source, target)},"
-        f" {name.format(end=source)}, {name.format(end=target)}, {stating.sources(now)}"
+        f" {name.format(end=source)}, {name.format(end=target)}, {fact_edges.sources(now)}"
     )
 
 

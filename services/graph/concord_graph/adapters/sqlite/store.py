@@ -26,13 +26,13 @@ from concord_chassis.sqlite_file import (
 )
 from concord_chassis.workers import Workers
 
-from concord_graph.adapters.sqlite import erasing, record
+from concord_graph.adapters.sqlite import erased_items, record
 from concord_graph.adapters.sqlite.migrations import SCHEMA
-from concord_graph.adapters.sqlite.reading import SqliteReads
+from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.traces import are_left
-from concord_graph.adapters.sqlite.writing import SqliteWrites
+from concord_graph.adapters.sqlite.writes import SqliteWrites
 from concord_graph.domain.erasure import STORE
-from concord_graph.domain.exceptions import (
+from concord_graph.domain.errors import (
     Overloaded,
     StoreCorrupt,
     StoreFileUnusable,
@@ -157,7 +157,7 @@ class SqliteStore:
     def _erased_lately(self) -> tuple[list[tuple[int, str]], tuple[bytes, ...]]:
         """Return the erasures to confirm and what they said, which has left the log."""
         with self._transaction("BEGIN") as db:
-            open_ = erasing.unconfirmed(db, STORE)
+            open_ = erased_items.unconfirmed(db, STORE)
         if open_:
             self._empty_log()
         return open_, self._erased
@@ -176,7 +176,7 @@ class SqliteStore:
     def _confirm(self, open_: Sequence[tuple[int, str]], said: int) -> None:
         with self._transaction("BEGIN IMMEDIATE") as db:
             for space, erase_id in open_:
-                erasing.confirm(db, space, erase_id, STORE, self._clock())
+                erased_items.confirm(db, space, erase_id, STORE, self._clock())
         self._erased = self._erased[said:]
 
     @property

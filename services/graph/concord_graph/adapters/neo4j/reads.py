@@ -1,0 +1,406 @@
+"""Graph's reads over one Neo4j transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from concord_attestation.consent import GenesisRecord
+from concord_attestation.parties import verify_genesis
+
+from concord_graph.adapters.neo4j import (
+    erased_items,
+    fact_edges,
+    filters,
+    layers,
+    records,
+    statements,
+    succession,
+    transfer,
+)
+from concord_graph.adapters.neo4j.patterns import known_at
+from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.adapters.neo4j.views import Neo4jViews
+from concord_graph.adapters.supports import supports_of
+from concord_graph.adapters.unstored import page_of_accesses
+from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    FOREVER,
+    Access,
+    DeclaredRelation,
+    Edge,
+    Entry,
+    Instant,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+)
+from concord_graph.domain.spelling import NameKind
+from concord_graph.ports import (
+    Author,
+    Change,
+    Counts,
+    EdgeFilter,
+    EntryFilter,
+    Imported,
+    MemoryFilter,
+    OperationFilter,
+    Receipt,
+    Ref,
+)
+
+
+class Neo4jReads(Neo4jViews):
+    """A view of one space."""
+
+    async def node(self, node_id: str) -> Node | None:
+        """Return a node by id."""
+        found = await self._item(node_id)
+        return found if isinstance(found, Node) else None
+
+    async def live_node_named(self, name: str) -> Node | None:
+        """Return the live node of a name."""
+        found = await self._items("MATCH (x:Entity {name: $name}) RETURN properties(x)", name=name)
+        return records.node(found[0]) if found else None
+
+    async def edge(self, edge_id: str) -> Edge | None:
+        """Return an edge by id."""
+        found = await self._item(edge_id)
+        return found if isinstance(found, Edge) else None
+
+    async def live_edges_of_triple(
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
+    ) -> Sequence[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        text = statements.of_triple(known_at(record))
+        ends = {"source": source_id, "relation": relation, "target": target_id}
+        found = await self._items(text, **ends, asked=[{"record": record}])
+        return [records.edge(edge) for edge in found]
+
+    async def memory(self, memory_id: str) -> Memory | None:
+        """Return a memory by id."""
+        found = await self._item(memory_id)
+        return found if isinstance(found, Memory) else None
+
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
+        """Return the memory of an importer's key."""
+        text = statements.of_external_id(known_at(record))
+        found = await self._items(text, key=external_id, asked=[{"record": record}])
+        return records.memory(found[0]) if found else None
+
+    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+        """Return the live memories with equal content, kind and sources, oldest first."""
+        text = (
+            "MATCH (m:Memory {content_digest: $digest}) RETURN properties(m) ORDER BY m.create_time"
+        )
+        found = await self._items(text, digest=content_digest)
+        return [records.memory(memory) for memory in found]
+
+    async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
+        """Return what is declared about a relation."""
+        text = succession.declared(known_at(record))
+        found = await self._items(text, name=name, asked=[{"record": record}])
+        return records.relation(found[0]) if found else None
+
+    async def list_relations(
+        self, at: Instant, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return the declared relations by name."""
+        text = succession.listed_relations(known_at(at.record))
+        found = await self._items(text, **_at(at), after=after, limit=limit)
+        return [records.relation(relation) for relation in found]
+
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one."""
+        if not await self._is_functional(edge.relation, record):
+            return []
+        asked = {"asked": [{"record": record}], "limit": limit}
+        found = await self._items(succession.row(known_at(record)), **_row_of(edge), **asked)
+        return [records.edge(one) for one in found]
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return its neighbours in time."""
+        if not await self._is_functional(edge.relation):
+            return []
+        bound = {**_row_of(edge), "id": edge.id, "from": edge.effective_from}
+        found = await self._items(succession.beside(), **bound)
+        return [records.edge(one) for one in found]
+
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        """Return ids of live edges whose standing hangs on whether the relation is functional."""
+        found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
+        return [row[0] for row in found]
+
+    async def _is_functional(self, relation: str, record: int = FOREVER) -> bool:
+        if record == FOREVER:
+            return relation in self._functional
+        declared = await self.relation(relation, record)
+        return declared is not None and declared.functional
+
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        text = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
+        return [row[0] for row in await self.ask(text, id=memory_id, record=record)]
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges."""
+        bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
+        return [(row[0], row[1]) for row in await self.ask(fact_edges.STATING, **bound)]
+
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were."""
+        return [row[0] for row in await self.ask(fact_edges.EVER_FACTS, id=memory_id)]
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        """Return the ids of the memories that ever stated an edge."""
+        return [row[0] for row in await self.ask(fact_edges.EVER_STATING, id=edge_id)]
+
+    async def is_named(self, item_id: str) -> bool:
+        """Return whether an edge that is not erased starts or ends there."""
+        return bool(await self.ask(fact_edges.IS_NAMED, id=item_id))
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        """Return what was kept of a stretch of record time."""
+        return supports_of(await self.ask(fact_edges.SUPPORTS, since=since, until=until))
+
+    async def revision(self, ref: Ref) -> Record | None:
+        """Return an item exactly as that revision had it."""
+        text = (
+            f"MATCH (x:{records.version(ref.kind)} {{id: $id, revision: $revision}})"
+            " WHERE x.kind = $kind RETURN properties(x)"
+        )
+        found = await self._items(text, id=ref.id, revision=ref.revision, kind=int(ref.kind))
+        return records.revision(found[0]) if found else None
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked."""
+        return await transfer.revisions(self, refs)
+
+    async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
+        """Return what was ever read, by id."""
+        stored, pending = await self._pending.beside(lambda: transfer.accesses(self, after, limit))
+        return page_of_accesses(stored, pending, self._space_name, after, limit)
+
+    async def nonces(self, after: str, limit: int) -> Sequence[str]:
+        """Return burnt nonces, ascending."""
+        return await transfer.nonces(self, after, limit)
+
+    async def enrolment(self) -> str:
+        """Return the digest of the secret that the genesis takes, as it was registered."""
+        return await transfer.enrolment(self)
+
+    async def genesis_envelope(self) -> bytes:
+        """Return the genesis record as it was accepted."""
+        return await transfer.genesis_envelope(self)
+
+    async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
+        """Return when, whom and why imports were refused while the space was unused."""
+        return await transfer.early_refusals(self)
+
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
+        """Return what each id names."""
+        if not ids:
+            return {}
+        asked = [{"id": item_id, "record": record} for item_id in ids]
+        found = await self.ask(statements.kinds(known_at(record)), asked=asked)
+        return {item_id: ItemKind(kind) for item_id, kind in found}
+
+    async def find(self, end: EndRef, at: Instant) -> str | None:
+        """Return the id of the live item that an end names."""
+        text = statements.found(known_at(at.record), by_name=bool(end.name))
+        found = await self.ask(text, asked=[{"name": end.name, "id": end.id, "record": at.record}])
+        if not found or (end.id and end.id != found[0][0]):
+            return None
+        return str(found[0][0])
+
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
+        """Return the live lineage edges that start or end at the ids."""
+        text = statements.lineage(known_at(record))
+        found = await self._items(text, ids=list(ids), asked=[{"record": record}])
+        return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
+
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+        """Return whether what both parties agreed to rests on the item."""
+        text = statements.is_held(known_at(record))
+        return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
+
+    async def taken_over(self) -> frozenset[str]:
+        """Return the ids of what lineage that was made with consent ends at, and their ends."""
+        found = await self.ask(statements.taken_over())
+        return frozenset(item_id for row in found for item_id in row if item_id is not None)
+
+    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
+        """Return the live edges that start or end at the item."""
+        found = await self.ask(
+            "MATCH (e:Edge {source_id: $id}) RETURN e.id AS id"
+            " UNION MATCH (e:Edge {target_id: $id}) RETURN e.id AS id",
+            id=item_id,
+        )
+        return sorted(row[0] for row in found)
+
+    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
+        """Return the live edges that the memory's own content made."""
+        text = "MATCH (e:FromContent {source_id: $id}) RETURN properties(e)"
+        return [records.edge(edge) for edge in await self._items(text, id=memory_id)]
+
+    async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
+        """Return live nodes by name."""
+        text = statements.listed_nodes(known_at(at.record))
+        found = await self._items(text, **_at(at), label=label, after=after, limit=limit)
+        return [records.node(node) for node in found]
+
+    async def list_edges(
+        self, filter_: EdgeFilter, at: Instant, after: str, limit: int
+    ) -> Sequence[str]:
+        """Return ids of live edges by id."""
+        tests, bound = filters.edge_tests(filter_, include_resolutions=True)
+        text = statements.listed_edges(
+            known_at(at.record), tests, stated=at.stated, by_participant=bool(filter_.participants)
+        )
+        found = await self.ask(text, **bound, **_at(at), after=after, limit=limit)
+        return [row[0] for row in found]
+
+    async def list_memories(
+        self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return (create_time, id) of live memories, newest first."""
+        known = known_at(at.record)
+        tests, bound = filters.memory_tests(filter_, known, facts=self._stated)
+        before_time, before_id = before or (FOREVER, "")
+        bound |= {"before_time": before_time, "before_id": before_id, "limit": limit}
+        found = await self.ask(statements.listed_memories(known, tests), **bound, **_at(at))
+        return [(row[0], row[1]) for row in found]
+
+    async def turns(
+        self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
+    ) -> Sequence[tuple[int, int, str]]:
+        """Return (turn_order, create_time, id) of a session's live turns, ascending."""
+        return await layers.turns(self, session_id, at, after, limit)
+
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns; 0 for none."""
+        return await layers.last_turn_order(self, session_id)
+
+    async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
+        """Return live names next to the one asked for, `most` each way, from either end."""
+        return await layers.names_near(self, kind, asked, most)
+
+    async def entries(
+        self,
+        filter_: EntryFilter,
+        at: Instant,
+        *,
+        before: tuple[int, int] | None = None,
+        skip: int = 0,
+        limit: int,
+    ) -> tuple[Sequence[Entry], int]:
+        """Return live entries by (rank, record_from) descending, and how many match in all."""
+        return await layers.entries(self, filter_, at, before=before, skip=skip, limit=limit)
+
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
+    ) -> Sequence[Memory]:
+        """Return the revisions of a memory below a number, newest first."""
+        found = await self._items(
+            "MATCH (x:MemoryVersion {id: $id}) WHERE x.revision < $before"
+            " AND x.record_from <= $record"
+            " RETURN properties(x) ORDER BY x.revision DESC LIMIT $limit",
+            id=memory_id,
+            before=before_revision,
+            record=record,
+            limit=limit,
+        )
+        return [records.memory(memory) for memory in found]
+
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return operations in the order that the filter asks for."""
+        return await layers.operations(self, filter_, beyond, limit)
+
+    async def counts(self, at: Instant) -> Counts:
+        """Count the items of the space."""
+        text = statements.counted(known_at(at.record), stated=at.stated, facts=self._stated)
+        nodes, edges, memories, turns, deleted = (await self.ask(text, **_at(at)))[0]
+        episodes, held, stale = await layers.entry_counts(self, at)
+        return Counts(nodes, edges, memories, turns, deleted, episodes, held, stale)
+
+    async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
+        """Return every live item of a kind."""
+        text = statements.live_items(
+            kind, known_at(at.record), stated=at.stated, facts=self._stated
+        )
+        return [records.item(item) for item in await self._items(text, **_at(at))]
+
+    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of an earlier request."""
+        found = await self._items(
+            "MATCH (r:Request {principal: $principal, method: $method, request_id: $request_id})"
+            " RETURN properties(r)",
+            principal=author.principal,
+            method=author.method,
+            request_id=author.request_id,
+        )
+        return receipt_of(found[0]) if found else None
+
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        found = await self._items(
+            "MATCH (e:EdgeVersion {source_id: $id}) WHERE e:Item RETURN properties(e) AS edge"
+            " UNION MATCH (e:EdgeVersion {target_id: $id}) WHERE e:Item"
+            " RETURN properties(e) AS edge",
+            id=item_id,
+        )
+        return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return await erased_items.erasure(self, erase_id=erase_id, memory_id=memory_id)
+
+    async def genesis(self) -> GenesisRecord | None:
+        """Return the space's genesis."""
+        found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
+        return verify_genesis(bytes(found[0][0]), self.space) if found else None
+
+    async def imported(self) -> Imported | None:
+        """Return under which restore grant the space came here."""
+        found = await self.ask("MATCH (i:Imported) RETURN i.seq, i.restore")
+        return Imported(found[0][0], bytes(found[0][1])) if found else None
+
+    async def _item(self, item_id: str) -> Item | None:
+        found = await self._items("MATCH (x:Item {id: $id}) RETURN properties(x)", id=item_id)
+        return known_item(found[0]) if found else None
+
+    async def _items(self, text: str, **bound: Any) -> list[Fields]:
+        return [row[0] for row in await self.ask(text, **bound)]
+
+
+def known_item(record: Fields | None) -> Item | None:
+    """Return the item of a current node's properties; a ghost is none, and no entry is one."""
+    if record is None or record["kind"] > ItemKind.MEMORY:
+        return None
+    return records.item(record)
+
+
+def receipt_of(record: Fields) -> tuple[bytes, str, Receipt]:
+    """Return salt, digest and receipt of a request's properties."""
+    refs = tuple(
+        Ref(ItemKind(kind), item_id, revision, outcome)
+        for kind, item_id, revision, outcome in json.loads(record["refs"])
+    )
+    return bytes(record["salt"]), record["digest"], Receipt(refs, record["seq"])
+
+
+def _row_of(edge: Edge) -> dict[str, Any]:
+    return {"source": edge.source.id, "relation": edge.relation, "target": edge.target.id}
+
+
+def _at(at: Instant) -> dict[str, Any]:
+    return {"asked": [{"record": at.record}], "valid": at.valid}

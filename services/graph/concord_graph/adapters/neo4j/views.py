@@ -1,0 +1,344 @@
+"""Views of items, walks and states: what follows from an item's surroundings, over Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from neo4j import AsyncManagedTransaction, AsyncResult
+
+from concord_graph.adapters.neo4j import fact_edges, filters, records, statements
+from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, known_at, scoped
+from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
+from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.domain.items import (
+    FOREVER,
+    Access,
+    Edge,
+    EdgeType,
+    Importance,
+    Instant,
+    Item,
+    ItemKind,
+    Node,
+)
+from concord_graph.domain.standing import Standing
+from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
+
+Row = list[Any]
+_HOPS_AT_ONCE = 500
+_LEAVE_THE_STATE = [6, 7, 9]  # TOUCHED, REFUSED, ERASE_CONFIRMED
+_LATEST_CHANGE = (
+    "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id})"
+    " USING INDEX SEEK c:Change(space, item_id, seq) WHERE c.seq <= ask.seq"
+    " AND c.record_time <= ask.record"
+    f" AND NOT c.type IN {_LEAVE_THE_STATE}"
+    " RETURN c ORDER BY c.space DESC, c.item_id DESC, c.seq DESC LIMIT 1 }"
+    " RETURN ask.place, c.seq, c.record_time"
+)
+
+
+_HEAD = (
+    "MATCH (s:Space) RETURN s.seq, s.last_time,"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}"
+)
+
+
+class Neo4jViews:
+    """The part of a view of one space that shows items with what follows from others.
+
+    Neo4j shows what is committed at each statement. That several statements saw one state is
+    checked by `is_unchanged`; the store runs the work again when they did not.
+    """
+
+    def __init__(
+        self, tx: AsyncManagedTransaction, space: str, *, epoch: str, pending: PendingReads
+    ) -> None:
+        self._tx = tx
+        self._space_name = space
+        self._epoch = epoch
+        self._pending = pending
+        self._seq = 0
+        self._last_time = 0
+        self._stated = False
+        self._amended = False
+        self._asked = 0
+        self._functional: set[str] = set()
+
+    async def begin(self) -> None:
+        """Read how far the space is; the first statement of the transaction."""
+        head = await self._head()
+        self._seq, self._last_time, functional, self._stated, self._amended = head
+        self._functional = set(functional)
+
+    async def is_unchanged(self) -> bool:
+        """Return whether all that was read is of one state."""
+        return self._asked <= 1 or (await self._head())[0] == self._seq
+
+    @property
+    def space(self) -> str:
+        """The space."""
+        return self._space_name
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch."""
+        return self._epoch
+
+    @property
+    def last_time(self) -> int:
+        """The newest record time."""
+        return self._last_time
+
+    async def head_seq(self) -> int:
+        """Return the newest sequence number."""
+        return self._seq
+
+    async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
+        """Return items with their standing."""
+        asked = [{"id": item_id, "record": at.record} for item_id in ids]
+        found = await self._views(kind, asked, at.record, at.valid)
+        return {view.item.id: view for _, view in found}
+
+    async def view_of(self, item: Item, at: Instant) -> View:
+        """Return this very revision with the standing its item has."""
+        found = (await self.views(item.kind, [item.id], at)).get(item.id)
+        if found is None:
+            return View(item, Standing(item.create_time), Access(item.create_time, 0))
+        return replace(found, item=item)
+
+    async def successors(
+        self, kind: ItemKind, ids: Collection[str], at: Instant
+    ) -> Mapping[str, Collection[str]]:
+        """Return the live items that have taken over from each."""
+        asked = [{"id": item_id, "record": at.record} for item_id in ids]
+        text = statements.successors(kind, known_at(at.record))
+        found: dict[str, set[str]] = {}
+        for item_id, successor in await self.ask(text, asked=asked, valid=at.valid):
+            found.setdefault(item_id, set()).add(successor)
+        if kind == ItemKind.MEMORY and self._stated:
+            for item_id, successor in await self._following_facts(asked, at):
+                found.setdefault(item_id, set()).add(successor)
+        return found
+
+    async def amending(
+        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Collection[str]]:
+        """Return the ids of what amends each; asks nothing where nothing amends anything now."""
+        if record == FOREVER and not self._amended:
+            return {}
+        asked = [{"id": item_id, "record": record} for item_id in ids]
+        found: dict[str, set[str]] = {}
+        for item_id, amendment in await self.ask(
+            statements.amending(kind, known_at(record)), asked=asked
+        ):
+            found.setdefault(item_id, set()).add(amendment)
+        return found
+
+    async def _following_facts(self, asked: Sequence[Fields], at: Instant) -> list[Row]:
+        """Return (id, follower's id) of the memories whose facts have all ended."""
+        known = known_at(at.record)
+        ends = await self.ask(fact_edges.standing(known), asked=list(asked))
+        ended = {row[0] for row in ends if row[2] is not None and row[2] <= at.valid}
+        over = [one for one in asked if one["id"] in ended]
+        if not over:
+            return []
+        return await self.ask(fact_edges.followers(known), asked=over, valid=at.valid)
+
+    async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
+        """Return up to `limit` live edges at the ids."""
+        rows, pending = await self._walked(ids, walk, limit, whole=False)
+        return [self._step(row, pending) for row in rows]
+
+    async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
+        """Return the edges of a hop as views, None when more than `most` are there to look at."""
+        rows, pending = await self._walked([item_id], walk, most + 1, whole=True)
+        if len(rows) > most:
+            return None
+        valid = walk.at.valid
+        views = [self._view(row, valid, pending) for row in rows]
+        if walk.include_superseded:
+            return views
+        return [view for view in views if not view.standing.is_superseded(valid)]
+
+    async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
+        """Yield the edges at the ids."""
+        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
+        text = statements.hops(
+            known_at(walk.at.record),
+            _ends(walk),
+            tests,
+            hide_superseded=not walk.include_superseded,
+            constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
+        )
+        bound |= {
+            "ids": list(ids),
+            "valid": walk.at.valid,
+            "asked": [{"record": walk.at.record}],
+        }
+        result = await self._run(text, bound)
+        while some := await result.fetch(_HOPS_AT_ONCE):
+            try:
+                yield [Hop(*row.values()) for row in some]
+            except GeneratorExit:
+                await result.consume()  # the server drops what nobody asked for
+                raise
+
+    async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
+        """Return how many edges there are at each of the ids, at most `cap`."""
+        text = statements.degrees(known_at(walk.at.record), _ends(walk))
+        found = await self.ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
+        return {row[0]: row[1] for row in found}
+
+    async def states(
+        self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
+    ) -> Sequence[State | None]:
+        """Return memories as they were after a change."""
+        asked = [
+            {
+                **{"id": memory_id, "place": place, "seq": seq or FOREVER},
+                "record": FOREVER if seq else record,
+            }
+            for place, (memory_id, seq) in enumerate(refs)
+        ]
+        states: list[State | None] = [None] * len(refs)
+        now: list[tuple[Fields, Instant]] = []
+        then: list[tuple[Fields, Instant]] = []
+        changes: dict[int, tuple[int, int]] = {}
+        for place, seq, time in await self.ask(_LATEST_CHANGE, asked=asked):
+            changes[place] = (seq, time)
+            memory_id, wanted = refs[place]
+            known = time if wanted else record
+            one = {"id": memory_id, "place": place, "record": known}
+            (now if known == FOREVER else then).append((one, Instant(valid, known)))
+        for some, at in ((now, FOREVER), (then, 0)):
+            instants = {one["place"]: instant for one, instant in some}
+            views = await self._views(ItemKind.MEMORY, [one for one, _ in some], at, valid)
+            for place, view in views:
+                states[place] = State(view, *changes[place], instants[place])
+        return states
+
+    async def _views(
+        self, kind: ItemKind, asked: Sequence[Fields], record: int, valid: int
+    ) -> list[tuple[int, View]]:
+        """Return (place, view) of what is asked; `record` FOREVER asks about now, else each."""
+        if not asked:
+            return []
+        rows, pending = await self._view_rows(kind, asked, record)
+        if kind == ItemKind.MEMORY and self._stated:
+            rows = await self._with_facts(rows, asked, record)
+        return [(row[-1], self._view(row, valid, pending)) for row in rows]
+
+    async def _with_facts(self, rows: list[Row], asked: Sequence[Fields], record: int) -> list[Row]:
+        """Return views of memories with what follows from the facts that they state."""
+        stating_ones = {row[0]["id"] for row in rows if row[0].get("facts", "[]") != "[]"}
+        wanted = [one for one in asked if one["id"] in stating_ones]
+        if not wanted:
+            return rows
+        found = await self.ask(fact_edges.standing(known_at(record)), asked=wanted)
+        added = {(item_id, place): (ended, former) for item_id, place, ended, former in found}
+        shown = []
+        for row in rows:
+            ended, former = added.get((row[0]["id"], row[-1]), (None, 0))
+            shown.append([row[0], ended, row[2], row[3] + former, *row[4:]])
+        return shown
+
+    async def _view_rows(
+        self, kind: ItemKind, asked: Sequence[Fields], record: int
+    ) -> tuple[list[Row], Sequence[ReadCounts]]:
+        text = statements.views(kind, known_at(record), facts=self._stated)
+        return await self._pending.beside(lambda: self.ask(text, asked=list(asked)))
+
+    async def _walked(
+        self, ids: Collection[str], walk: Walk, limit: int, *, whole: bool
+    ) -> tuple[list[Row], Sequence[ReadCounts]]:
+        tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
+        text = statements.walked(
+            known_at(walk.at.record),
+            _ends(walk),
+            tests,
+            # what is whole tells when it is superseded: its reader tests that
+            hide_superseded=not (walk.include_superseded or whole),
+            whole=whole,
+            standing_only=not walk.include_superseded,
+            constitutive=walk.filter.edge_types == (EdgeType.CONSTITUTIVE,),
+            facts=self._stated,
+        )
+        bound |= {
+            "ids": list(ids),
+            "valid": walk.at.valid,
+            "asked": [{"record": walk.at.record}],
+            "limit": limit,
+        }
+        return await self._pending.beside(lambda: self.ask(text, **bound))
+
+    def _view(self, row: Row, valid: int, pending: Sequence[ReadCounts]) -> View:
+        record, follows, replaced, predecessors, last_time, reads, near = row[:7]
+        source, target, sources = row[7:10]
+        item = records.item(record)
+        superseded = min(_or_forever(follows), _or_forever(replaced))
+        names: dict[str, str] = {}
+        if isinstance(item, Edge):
+            ends = ((item.source, source), (item.target, target))
+            names = {end.id: name for end, name in ends if name is not None}
+        effective = item.create_time if isinstance(item, Node) else item.effective_from
+        until = None if isinstance(item, Node) else item.valid_until
+        access = Access(last_time or item.create_time, reads or 0)
+        return View(
+            item=item,
+            standing=Standing(
+                effective_from=effective,
+                stated_until=_or_forever(until),
+                superseded_from=superseded,
+                head_ids=() if item.deleted or superseded <= valid else (item.id,),
+                predecessor_count=predecessors,
+            ),
+            access=with_pending(access, pending, self._space_name, item.id),
+            near_constitutive=near,
+            names=names,
+            sources=tuple(sources),
+        )
+
+    def _step(self, row: Row, pending: Sequence[ReadCounts]) -> Step:
+        return Step(
+            id=row[0],
+            source_id=row[1],
+            target_id=row[2],
+            weight=row[3],
+            edge_type=EdgeType(row[4]),
+            importance=Importance(row[5]),
+            near_constitutive=row[6],
+            access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
+        )
+
+    async def _head(self) -> tuple[int, int, list[str], bool, bool]:
+        """Return how far the space is, what is functional, and whether any memory states facts, and
+        anything amends another."""
+        found = await self.ask(_HEAD)
+        self._asked -= 1
+        if not found:
+            return 0, 0, [], False, False
+        seq, last_time, functional, stated, amended = found[0]
+        return seq, last_time, functional, stated, amended
+
+    async def ask(self, text: str, **bound: Any) -> list[Row]:
+        """Run a statement of this space, and return its rows."""
+        result = await self._run(text, bound)
+        return await result.values()
+
+    async def _run(self, text: str, bound: Fields) -> AsyncResult:
+        """Run a statement: the only door to the database for what is a space's."""
+        self._asked += 1
+        given = {**bound, "space": self._space_name, "functional": list(self._functional)}
+        return await self._tx.run(scoped(text), given=given)
+
+
+def _or_forever(instant: int | None) -> int:
+    return FOREVER if instant is None else instant
+
+
+def _ends(walk: Walk) -> tuple[str, ...]:
+    ends = (("source_id", walk.outgoing), ("target_id", walk.incoming))
+    return tuple(end for end, wanted in ends if wanted)

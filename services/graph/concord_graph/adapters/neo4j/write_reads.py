@@ -1,0 +1,236 @@
+"""Graph's reads within a transaction that writes: what it has learnt, under what it has put.
+
+What a use case asks of an id, a name or a key is fetched once, with everything else that it will
+ask of it; the transaction holds the space's lock, so an answer stays true but for its own puts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from neo4j import AsyncManagedTransaction
+
+from concord_graph.adapters.neo4j import records, statements
+from concord_graph.adapters.neo4j.pending import PendingReads
+from concord_graph.adapters.neo4j.reads import Neo4jReads, known_item
+from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.adapters.neo4j.views import Row
+from concord_graph.adapters.neo4j.working_set import Around, WorkingSet
+from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.items import FOREVER, Edge, Item, ItemKind, Memory, Node, Record
+from concord_graph.ports import Expected, ReadCounts, Ref
+
+_RINGS_AHEAD = 2
+"""How far the lineage around what is asked is fetched ahead: its ends, and theirs. Who follows a
+chain further asks as it goes, from the side where it ends sooner."""
+
+
+class LearntReads(Neo4jReads):
+    """Reads of one transaction that writes. `ask` is the writes': it sees what was put."""
+
+    def __init__(
+        self, tx: AsyncManagedTransaction, space: str, *, epoch: str, pending: PendingReads
+    ) -> None:
+        super().__init__(tx, space, epoch=epoch, pending=pending)
+        self._known = WorkingSet()
+        self._viewed: tuple[dict[str, Row], Sequence[ReadCounts]] = ({}, ())
+        self._last_turns: dict[str, int] = {}
+        self._granted = False
+
+    async def expect(self, expected: Callable[[], Expected]) -> None:
+        """Fetch what will be asked, and the lineage next to it, in a few statements."""
+        will = expected()
+        await self._learn(
+            will.ids, will.node_names, will.external_ids, will.content_digests, will.triples
+        )
+        known = self._known
+        said = [m.id for digest in will.content_digests for m in known.saying[digest]]
+        keyed = [m.id for key in will.external_ids if (m := known.external[key])]
+        unknown = known.unknown([*said, *keyed, *self._lineage_ends(will.ids)])
+        for _ in range(_RINGS_AHEAD):
+            await self._learn(unknown)
+            unknown = known.unknown(self._lineage_ends(unknown))
+        if said:
+            await self._view_ahead(said)
+
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        return await super().facts_of(memory_id, record) if self._stated else ()
+
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were."""
+        return await super().ever_facts_of(memory_id) if self._stated else ()
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges; asks nothing where nobody does."""
+        return await super().stating(edge_ids, after, limit) if self._stated else ()
+
+    async def node(self, node_id: str) -> Node | None:
+        """Return a node by id."""
+        found = await self._newest(node_id)
+        return found if isinstance(found, Node) else None
+
+    async def edge(self, edge_id: str) -> Edge | None:
+        """Return an edge by id."""
+        found = await self._newest(edge_id)
+        return found if isinstance(found, Edge) else None
+
+    async def memory(self, memory_id: str) -> Memory | None:
+        """Return a memory by id."""
+        found = await self._newest(memory_id)
+        return found if isinstance(found, Memory) else None
+
+    async def live_node_named(self, name: str) -> Node | None:
+        """Return the live node of a name."""
+        await self._learn(names=[name])
+        return self._known.node_named(name)
+
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
+        """Return the memory of an importer's key."""
+        if record != FOREVER:
+            return await super().memory_by_external_id(external_id, record)
+        await self._learn(external_ids=[external_id])
+        return self._known.memory_by_external_id(external_id)
+
+    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+        """Return the live memories with equal content, kind and sources, oldest first."""
+        await self._learn(digests=[content_digest])
+        return self._known.memories_saying(content_digest)
+
+    async def live_edges_of_triple(
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
+    ) -> Sequence[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        if record != FOREVER:
+            return await super().live_edges_of_triple(source_id, relation, target_id, record)
+        triple = (source_id, relation, target_id)
+        if triple not in self._known.triples and not self._known.has_all_of(triple):
+            self._known.triples[triple] = tuple(await super().live_edges_of_triple(*triple))
+        return self._known.edges_of(triple)
+
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
+        """Return what each id names."""
+        if record != FOREVER:
+            return await super().kinds(ids, record)
+        await self._learn(ids)
+        found = {item_id: self._known.item(item_id) for item_id in ids}
+        return {item_id: item.kind for item_id, item in found.items() if item is not None}
+
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
+        """Return the live lineage edges that start or end at the ids."""
+        if record != FOREVER:
+            return await super().lineage_edges(ids, record)
+        await self._learn(ids)
+        return self._known.lineage_at(ids)
+
+    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
+        """Return the live edges that the memory's own content made."""
+        await self._learn([memory_id])
+        return self._known.content_edges_from(memory_id)
+
+    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
+        """Return the live edges that start or end at the item."""
+        return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
+
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+        """Return whether what both parties agreed to rests on the item."""
+        if self._granted or record != FOREVER:  # only a grant lets the transaction change it
+            return await super().is_held(item_id, record)
+        await self._learn([item_id])
+        return self._known.of(item_id).held
+
+    async def last_turn_order(self, session_id: str) -> int:
+        """Return the greatest order of a session's turns; 0 for none."""
+        if session_id not in self._last_turns:
+            self._last_turns[session_id] = await super().last_turn_order(session_id)
+        return self._last_turns[session_id]
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked."""
+        return [await self.revision(ref) for ref in refs]
+
+    async def revision(self, ref: Ref) -> Record | None:
+        """Return an item exactly as that revision had it."""
+        newest = self._known.item(ref.id)
+        if newest is not None and ref == Ref(
+            newest.kind, newest.id, newest.revision.number, ref.outcome
+        ):
+            return newest
+        return await super().revision(ref)
+
+    async def _view_rows(
+        self, kind: ItemKind, asked: Sequence[Fields], record: int
+    ) -> tuple[list[Row], Sequence[ReadCounts]]:
+        rows, pending = self._viewed
+        about_now = kind == ItemKind.MEMORY and record == FOREVER
+        if about_now and all(one["id"] in rows and "place" not in one for one in asked):
+            return [rows[one["id"]] for one in asked], pending
+        return await super()._view_rows(kind, asked, record)
+
+    async def _newest(self, item_id: str) -> Item | None:
+        if not self._known.was_put(item_id):
+            await self._learn([item_id])
+        return self._known.item(item_id)
+
+    async def _learn(
+        self,
+        ids: Collection[str] = (),
+        names: Collection[str] = (),
+        external_ids: Collection[str] = (),
+        digests: Collection[str] = (),
+        triples: Collection[tuple[EndRef, str, EndRef]] = (),
+    ) -> None:
+        """Fetch what is not known yet, all of it in one statement."""
+        known = self._known
+        wanted: dict[str, list[Any]] = {
+            "ids": known.unknown(ids),
+            "names": [name for name in dict.fromkeys(names) if name not in known.named],
+            "external_ids": [i for i in dict.fromkeys(external_ids) if i not in known.external],
+            "digests": [digest for digest in dict.fromkeys(digests) if digest not in known.saying],
+            "triples": [_triple(*triple) for triple in triples],
+        }
+        if not any(wanted.values()):
+            return
+        ((around, nodes, keyed, saying, stored),) = await super().ask(statements.LEARNT, **wanted)
+        known.around |= {row[0]: _around(row) for row in around}
+        known.named |= dict.fromkeys(wanted["names"])
+        known.named |= {record["name"]: records.node(record) for record in nodes}
+        known.external |= dict.fromkeys(wanted["external_ids"])
+        known.external |= {record["external_id"]: records.memory(record) for record in keyed}
+        known.saying |= dict.fromkeys(wanted["digests"], ())
+        for record in saying:
+            known.saying[record["content_digest"]] += (records.memory(record),)
+        for source, relation, target, edges in stored:
+            known.triples[source, relation, target] = tuple(map(records.edge, edges))
+
+    async def _view_ahead(self, ids: Collection[str]) -> None:
+        """Fetch what the views of memories are made of: to say again what is said is to ask."""
+        asked = [{"id": memory_id} for memory_id in ids]
+        rows, pending = await super()._view_rows(ItemKind.MEMORY, asked, FOREVER)
+        self._viewed = {row[0]["id"]: row for row in rows}, pending
+
+    def _lineage_ends(self, ids: Iterable[str]) -> set[str]:
+        """Return the other ends of the lineage at the ids."""
+        edges = (edge for item_id in ids for edge in self._known.of(item_id).lineage)
+        return {end.id for edge in edges for end in (edge.source, edge.target)}
+
+
+def _triple(source: EndRef, relation: str, target: EndRef) -> Fields:
+    """Return what the statement that learns is given of a triple."""
+    ends = {"source": source, "target": target}
+    ids = {f"{end}_id": one.id or None for end, one in ends.items()}
+    names = {f"{end}_name": None if one.id else one.name for end, one in ends.items()}
+    return {"relation": relation, **ids, **names}
+
+
+def _around(row: Row) -> Around:
+    _, record, held, lineage, from_content = row
+    return Around(
+        item=known_item(record),
+        held=held,
+        lineage=tuple(records.edge(edge) for edge in lineage),
+        from_content=tuple(records.edge(edge) for edge in from_content),
+    )

@@ -1,0 +1,431 @@
+"""Graph's writes over one Neo4j transaction: kept together, written at once.
+
+Puts are laid over what was learnt (`learning`), and go to the store when something is asked that
+only the store can answer, and at the end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from concord_attestation.consent import GenesisRecord
+from neo4j import AsyncManagedTransaction
+from neo4j.exceptions import ConstraintError
+
+from concord_graph.adapters import receipts
+from concord_graph.adapters.neo4j import (
+    erased_items,
+    fact_edges,
+    flush,
+    records,
+    sketches,
+    space_erasure,
+    transfer,
+)
+from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT
+from concord_graph.adapters.neo4j.pending import PendingReads
+from concord_graph.adapters.neo4j.reads import receipt_of
+from concord_graph.adapters.neo4j.records import Fields
+from concord_graph.adapters.neo4j.tokens import Tokens
+from concord_graph.adapters.neo4j.views import Row
+from concord_graph.adapters.neo4j.write_reads import LearntReads
+from concord_graph.domain import sketch as sketching
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    FOREVER,
+    HIDING,
+    Access,
+    DeclaredRelation,
+    Edge,
+    EdgeType,
+    Entry,
+    Item,
+    ItemKind,
+    Memory,
+    Record,
+    Relation,
+    digest,
+)
+from concord_graph.domain.protection import is_constitutive
+from concord_graph.ports import Author, Change, ChangeType, Clock, Imported, Receipt
+
+_ROWS_A_STATEMENT = 2_000
+_LOCK = (
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
+    " s.sketch_key = coalesce(s.sketch_key, $sketch_key)"
+    " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
+    " request_id: $request_id}) RETURN s.seq, s.last_time, s.sketch_key,"
+    " properties(r),"
+    " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}, coalesce(s.deleted, false)"
+)
+_NOBODY = Author("", "", "")
+_BURN = (
+    "OPTIONAL MATCH (b:Nonce) WHERE b.nonce IN $nonces WITH count(b) AS burnt"
+    " CALL (burnt) { WITH * WHERE burnt = 0 UNWIND $nonces AS one CREATE (n:Nonce {nonce: one}) }"
+    " RETURN burnt"
+)
+
+
+class Neo4jWrites(LearntReads):
+    """One transaction on one space. It holds the space's counter, so no other writes there."""
+
+    def __init__(
+        self,
+        tx: AsyncManagedTransaction,
+        space: str,
+        *,
+        epoch: str,
+        pending: PendingReads,
+        clock: Clock,
+        tokens: Tokens,
+        author: Author | None = None,
+    ) -> None:
+        super().__init__(tx, space, epoch=epoch, pending=pending)
+        self._author = author or _NOBODY
+        self._request: Fields | None = None
+        self._clock = clock
+        self._begun = False
+        self._tokens = tokens
+        self._sketch_key = b""
+        self._principals = False
+        self._deleted = False
+        self._counted = 0
+        self._rows: list[Fields] = []
+        self._marked: set[str] = set()
+        self._erased: list[Item] = []
+        self._accesses: list[Fields] = []
+        self._changes: list[Fields] = []
+        self._requests: list[Fields] = []
+
+    async def begin(self) -> None:
+        """Lock the space, then read how far it is, and what the author's request did before."""
+        found = await super().ask(
+            _LOCK,
+            sketch_key=sketching.new_key(),
+            principal=self._author.principal,
+            method=self._author.method,
+            request_id=self._author.request_id,
+        )
+        (
+            *(self._seq, self._last_time, key, self._request, functional, stated, amended),
+            self._deleted,
+        ) = found[0]
+        self._counted = self._seq
+        self._sketch_key = bytes(key)
+        self._functional = set(functional)
+        self._stated = stated
+        self._amended = amended
+
+    def step(self) -> None:
+        """Let the next tick be later."""
+        self._begun = False
+
+    def tick(self) -> tuple[int, int]:
+        """Return the next sequence number and the step's record time."""
+        self._seq += 1
+        if not self._begun:
+            self._begun = True
+            self._last_time = max(self._clock(), self._last_time + 1)
+        return self._seq, self._last_time
+
+    def fresh(self, item_id: str) -> None:
+        """Ask the store nothing about an id that was made up just now."""
+        self._known.fresh.add(item_id)
+
+    def wind(self, seq: int, time: int) -> None:
+        """Set the counters to those of an imported change."""
+        self._seq, self._last_time, self._begun = seq, time, False
+
+    async def put(self, item: Record) -> None:
+        """Write a revision and close the one before."""
+        self._rows.append(self._row(item))
+        if self._granted:
+            self._marked |= {
+                item.id,
+                *self._resting_on(item),
+                *self._resting_on(self._known.item(item.id)),
+            }
+        if isinstance(item, DeclaredRelation):
+            self._declare(item)
+            return
+        if isinstance(item, Entry):
+            return
+        self._amended |= isinstance(item, Edge) and item.relation == Relation.AMENDS
+        self._known.note(item)
+        if isinstance(item, Memory) and item.session_id in self._last_turns:
+            last = self._last_turns[item.session_id]
+            self._last_turns[item.session_id] = max(last, item.turn_order)
+        if isinstance(item, Edge) or item.id not in self._known.fresh:
+            self._viewed = ({}, ())  # what nothing knew before changes nobody's standing
+
+    async def put_facts(self, support: Support) -> None:
+        """Keep which edges a memory's facts are from a record time on."""
+        edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(support.edges)]
+        time = support.record_from
+        await self.ask(fact_edges.PUT, id=support.memory_id, time=time, edges=edges)
+        self._stated = True
+        self._viewed = ({}, ())
+
+    async def append(self, change: Change) -> None:
+        """Write an outbox row."""
+        author = change.author
+        self._changes.append(
+            {
+                "space": self._space_name,
+                "seq": change.seq,
+                "record_time": change.record_time,
+                "item_id": change.item_id,
+                "item_kind": int(change.item_kind),
+                "type": int(change.type),
+                "revision": change.revision,
+                "digest": change.digest,
+                "before_digest": change.before_digest,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "reason": change.reason,
+                "needs_consent": change.needs_consent,
+                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
+                "actor": author.kind,
+                "paper": change.paper,
+            }
+        )
+
+    async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
+        """Write an outbox row for each edge and memory that is there: its standing changed."""
+        ids = list(changed)
+        for start in range(0, len(ids), _ROWS_A_STATEMENT):
+            await self._learn(ids[start : start + _ROWS_A_STATEMENT])
+        for item_id, kind in changed.items():
+            item = await (self.edge(item_id) if kind == ItemKind.EDGE else self.memory(item_id))
+            if item is None:
+                continue
+            seq, time = self.tick()
+            await self.append(
+                Change(
+                    seq=seq,
+                    record_time=time,
+                    item_id=item_id,
+                    item_kind=kind,
+                    type=ChangeType.STANDING_CHANGED,
+                    revision=item.revision.number,
+                    digest=digest(item),
+                    author=author,
+                )
+            )
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read."""
+        values = {"id": item_id, "last_time": access.last_time, "count": access.count}
+        self._accesses.append(values)
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused."""
+        await transfer.keep_early_refusal(self, time, author, why)
+
+    async def keep_receipt(
+        self, author: Author, salt: bytes, digest: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did, and forget those of over seven days ago."""
+        refs = [[int(ref.kind), ref.id, ref.revision, ref.outcome] for ref in receipt.refs]
+        self._requests.append(
+            {
+                "space": self._space_name,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "salt": salt,
+                "digest": digest,
+                "refs": json.dumps(refs),
+                "seq": receipt.seq,
+                "create_time": receipts.counted_from(author, self._clock()),
+            }
+        )
+
+    async def erase(self, item: Item) -> None:
+        """Take out of every version what the item says no more."""
+        self._erased.append(item)
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        """Keep a receipt."""
+        await erased_items.put(self, erasure)
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        """Note when a confirmer confirmed."""
+        await erased_items.confirm(self, erase_id, confirmer, time)
+
+    async def burn(self, nonces: Collection[str]) -> bool:
+        """Burn nonces for ever; False when one was burnt before."""
+        if len(set(nonces)) < len(nonces):
+            return False
+        ((burnt,),) = await self.ask(_BURN, nonces=list(nonces))
+        return bool(burnt == 0)
+
+    async def open_grant(self, digest: str) -> None:  # noqa: ARG002 - kept nowhere
+        """Let what this transaction writes from here on through the store's own protection."""
+        await self.flush()
+        self._granted = True
+
+    async def open_principals(self) -> None:
+        """Let what this transaction writes from here on be the principals', too."""
+        await self.flush()
+        self._principals = True
+
+    async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
+        """Keep the space's genesis."""
+        await self.ask(
+            "CREATE (g:Genesis) SET g.envelope = $envelope, g.digest = $digest",
+            envelope=envelope,
+            digest=record.digest,
+        )
+
+    async def keep_enrolment(self, digest: str) -> None:
+        """Keep the digest of the secret that the genesis takes."""
+        await transfer.keep_enrolment(self, digest)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the space was deleted."""
+        return self._deleted
+
+    async def mark_deleted(self) -> None:
+        """Delete the space for good."""
+        await self.ask(space_erasure.MARK_DELETED)
+        self._deleted = True
+
+    async def memories_to_erase(self, limit: int) -> Sequence[str]:
+        """Return memories, forgotten ones too, that are not erased."""
+        return await space_erasure.memories(self, limit)
+
+    async def drop_memories(self, ids: Sequence[str]) -> None:
+        """Remove every version of memories of a deleted space."""
+        await space_erasure.drop_memories(self, ids)
+
+    async def drop_rows(self, limit: int) -> bool:
+        """Remove some of what is left of a deleted space; return whether nothing is."""
+        return await space_erasure.drop_rows(self, limit)
+
+    async def put_imported(self, imported: Imported) -> None:
+        """Keep under which restore grant the space came here."""
+        await self.ask(
+            "CREATE (i:Imported) SET i.seq = $seq, i.restore = $restore",
+            seq=imported.seq,
+            restore=imported.restore,
+        )
+
+    async def finish(self) -> None:
+        """Write what is left; the last step before the commit."""
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Write what was put, its records and the counters."""
+        if self._accesses:
+            accesses, self._accesses = self._accesses, []
+            await super().ask(transfer.PUT_ACCESSES, accesses=accesses)
+        if not (self._rows or self._changes or self._requests or self._seq != self._counted):
+            return
+        rows, self._rows = self._rows, []
+        changes, self._changes = self._changes, []
+        requests, self._requests = self._requests, []
+        for start in range(0, max(len(rows), 1), _ROWS_A_STATEMENT):
+            last = start + _ROWS_A_STATEMENT >= len(rows)
+            ((refused, sealed),) = await self._write(
+                rows=rows[start : start + _ROWS_A_STATEMENT],
+                changes=changes if last else [],
+                requests=requests if last else [],
+            )
+            if refused and self._granted:
+                raise SafeguardViolation(refused[0], "the store keeps the principals")
+            if refused:
+                raise ConstitutiveProtected(refused[0], "the store keeps what defines the agent")
+            if sealed:
+                raise RuntimeError(f"a revision after an erased one: {sealed[0]}")
+        self._counted = self._seq
+        await self._keep_marks()
+        if self._erased:
+            erased, self._erased = self._erased, []
+            await erased_items.erase(self, erased)
+
+    async def _write(self, **what: list[Fields]) -> list[Row]:
+        try:
+            return await super().ask(
+                flush.FLUSH,
+                **what,
+                granted=self._granted,
+                principals=self._principals,
+                seq=self._seq,
+                last_time=self._last_time,
+                forget_before=receipts.forgotten_before(self._clock()),
+            )
+        except ConstraintError as error:
+            raise ItemClash("") from error
+
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of up to `most` memories that share most of a memory's sketch."""
+        return await sketches.like(super().ask, self._sketch_key, memory, most)
+
+    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of an earlier request."""
+        if author != self._author:
+            return await super().receipt(author)
+        return receipt_of(self._request) if self._request else None
+
+    def _declare(self, relation: DeclaredRelation) -> None:
+        if relation.functional:
+            self._functional.add(relation.name)
+        else:
+            self._functional.discard(relation.name)
+
+    async def ask(self, text: str, **bound: Any) -> list[Row]:
+        """Run a statement on what this transaction has written so far."""
+        await self.flush()
+        return await super().ask(text, **bound)
+
+    def _row(self, item: Record) -> Fields:
+        typed = item if isinstance(item, (Edge, Memory)) else None
+        row: Fields = {
+            "id": item.id,
+            "fields": records.fields(self._space_name, item, self._tokens),
+            "labels": records.labels(item, self._tokens),
+            "version": records.version(item.kind),
+            "defines": is_constitutive(typed) or _erases_what_defines(typed),
+            "hides": isinstance(item, Edge) and item.relation in HIDING,
+            "lineage": isinstance(item, Edge) and item.is_lineage,
+            "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
+            "participants": [],
+        } | sketches.row(self._sketch_key, item)
+        if isinstance(item, Edge):
+            row["participants"] = row["fields"]["participants"]
+            row["type"] = self._tokens.type(item.relation)
+            row["link"] = records.link(self._space_name, item, self._tokens)
+        return row
+
+    def _resting_on(self, item: Record | None) -> set[str]:
+        """Return the ids that may be held while an edge is there (G4)."""
+        if not isinstance(item, Edge):
+            return set()
+        ends = {item.source.id, item.target.id}
+        newer = self._known.item(item.source.id)
+        return ends | {newer.source.id, newer.target.id} if isinstance(newer, Edge) else ends
+
+    async def _keep_marks(self) -> None:
+        """Mark what is held; only a grant changes what is."""
+        if self._marked:
+            ids, self._marked = list(self._marked), set()
+            await super().ask(flush.MARK, ids=ids)
+
+
+def _is_over(item: Record) -> bool:
+    """Return whether a revision is put as one that has ended, before the one that ends it."""
+    return item.revision.record_until != FOREVER
+
+
+def _erases_what_defines(item: Edge | Memory | None) -> bool:
+    """Return whether the history of something constitutive would go, also when it is forgotten."""
+    erased = item is not None and item.erase_time != 0
+    return erased and item is not None and item.edge_type == EdgeType.CONSTITUTIVE

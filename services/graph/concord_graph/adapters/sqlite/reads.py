@@ -1,0 +1,445 @@
+"""Graph's reads over one SQLite transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from concord_attestation.consent import GenesisRecord
+from concord_attestation.parties import verify_genesis
+
+from concord_graph.adapters.sqlite import (
+    erased_items,
+    fact_edges,
+    filters,
+    record,
+    rows,
+    statements,
+    succession,
+)
+from concord_graph.adapters.sqlite.layers import LayerReads
+from concord_graph.adapters.sqlite.transfer import TransferReads
+from concord_graph.adapters.sqlite.views import Pending, ViewReads, ids_of
+from concord_graph.adapters.supports import supports_of
+from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    FOREVER,
+    DeclaredRelation,
+    Edge,
+    Instant,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+)
+from concord_graph.ports import (
+    Author,
+    Change,
+    Counts,
+    EdgeFilter,
+    Imported,
+    MemoryFilter,
+    OperationFilter,
+    Receipt,
+    Ref,
+)
+
+
+class SqliteReads(ViewReads, LayerReads, TransferReads):
+    """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, space: str, *, epoch: str, pending: Pending
+    ) -> None:
+        self._db = connection
+        self._space_name = space
+        self._epoch = epoch
+        self._pending = pending
+        sql = "SELECT id, seq, last_time, deleted FROM space WHERE name = ?"
+        found: tuple[int, int, int, int] = self._one(sql, (space,)) or (0, 0, 0, 0)
+        self._space, self._seq, self._last_time = found[:3]
+        self._deleted = bool(found[3])
+
+    @property
+    def space(self) -> str:
+        """The space."""
+        return self._space_name
+
+    @property
+    def epoch(self) -> str:
+        """The store's epoch."""
+        return self._epoch
+
+    @property
+    def last_time(self) -> int:
+        """The newest record time."""
+        return self._last_time
+
+    async def head_seq(self) -> int:
+        """Return the newest sequence number."""
+        return self._seq
+
+    async def node(self, node_id: str) -> Node | None:
+        """Return a node by id."""
+        row = self._current(ItemKind.NODE, "id = ?", node_id)
+        return rows.node(row) if row else None
+
+    async def live_node_named(self, name: str) -> Node | None:
+        """Return the live node of a name."""
+        row = self._current(ItemKind.NODE, "name = ? AND deleted = 0", name)
+        return rows.node(row) if row else None
+
+    async def edge(self, edge_id: str) -> Edge | None:
+        """Return an edge by id."""
+        row = self._current(ItemKind.EDGE, "id = ?", edge_id)
+        return rows.edge(row) if row else None
+
+    async def live_edges_of_triple(
+        self, source_id: str, relation: str, target_id: str, record: int = FOREVER
+    ) -> Sequence[Edge]:
+        """Return the live edges of a triple by effective valid_from."""
+        bound = {
+            "space": self._space,
+            "source": source_id,
+            "relation": relation,
+            "target": target_id,
+            "record": record,
+        }
+        return [rows.edge(row) for row in self._all(statements.of_triple(record == FOREVER), bound)]
+
+    async def memory(self, memory_id: str) -> Memory | None:
+        """Return a memory by id."""
+        row = self._current(ItemKind.MEMORY, "id = ?", memory_id)
+        return rows.memory(row) if row else None
+
+    async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
+        """Return the memory of an importer's key."""
+        bound = {"space": self._space, "key": external_id, "record": record}
+        row = self._one(statements.of_external_id(record == FOREVER), bound)
+        return rows.memory(row) if row else None
+
+    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+        """Return the live memories with equal content, kind and sources, oldest first."""
+        # named, or SQLite walks the whole space by create_time so as not to sort one row
+        sql = (
+            f"SELECT {rows.MEMORY} FROM memory INDEXED BY memory_says WHERE space = ?"
+            f" AND record_until = {FOREVER} AND deleted = 0 AND content_digest = ?"
+            " ORDER BY create_time"
+        )
+        return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
+
+    async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
+        """Return what is declared about a relation."""
+        bound = {"space": self._space, "name": name, "record": record}
+        row = self._one(succession.declared(record == FOREVER), bound)
+        return rows.relation(row) if row else None
+
+    async def list_relations(
+        self, at: Instant, after: str, limit: int
+    ) -> Sequence[DeclaredRelation]:
+        """Return the declared relations by name."""
+        sql = succession.listed_relations(at.record == FOREVER)
+        found = self._all(sql, {**self._at(at), "after": after, "limit": limit})
+        return [rows.relation(row) for row in found]
+
+    async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
+        """Return up to `limit` live edges that follow one another in time with this one."""
+        if not await self._is_functional(edge, record):
+            return []
+        bound = self._row_of(edge) | {"record": record, "limit": limit}
+        return [rows.edge(row) for row in self._all(succession.row(record == FOREVER), bound)]
+
+    async def beside(self, edge: Edge) -> Sequence[Edge]:
+        """Return its neighbours in time."""
+        if not await self._is_functional(edge):
+            return []
+        bound = self._row_of(edge) | {"id": edge.id, "from": edge.effective_from}
+        return [rows.edge(row) for row in self._all(succession.beside(), bound)]
+
+    async def rivals(self, relation: str, limit: int) -> Sequence[str]:
+        """Return ids of live edges whose standing hangs on whether the relation is functional."""
+        bound = {"space": self._space, "relation": relation, "limit": limit}
+        return [row[0] for row in self._all(succession.RIVALS, bound)]
+
+    async def _is_functional(self, edge: Edge, record: int = FOREVER) -> bool:
+        declared = await self.relation(edge.relation, record)
+        return declared is not None and declared.functional
+
+    def _row_of(self, edge: Edge) -> dict[str, Any]:
+        return {
+            "space": self._space,
+            "source": edge.source.id,
+            "relation": edge.relation,
+            "target": edge.target.id,
+        }
+
+    async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
+        """Return the ids of the edges that a memory's facts are."""
+        bound = {"space": self._space, "id": memory_id, "record": record}
+        sql = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
+        found = self._all(sql, bound)
+        return [row[0] for row in found]
+
+    async def stating(
+        self, edge_ids: Collection[str], after: str = "", limit: int | None = None
+    ) -> Sequence[tuple[str, int]]:
+        """Return live memories that state any of the edges."""
+        bound = {
+            "space": self._space,
+            "ids": ids_of(edge_ids),
+            "after": after,
+            "limit": limit or -1,
+        }
+        return [(row[0], row[1]) for row in self._all(fact_edges.STATING, bound)]
+
+    async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
+        """Return the ids of the edges that the facts of a memory ever were."""
+        return [
+            row[0]
+            for row in self._all(fact_edges.EVER_FACTS, {"space": self._space, "id": memory_id})
+        ]
+
+    async def ever_stating(self, edge_id: str) -> Sequence[str]:
+        """Return the ids of the memories that ever stated an edge."""
+        return [
+            row[0]
+            for row in self._all(fact_edges.EVER_STATING, {"space": self._space, "id": edge_id})
+        ]
+
+    async def is_named(self, item_id: str) -> bool:
+        """Return whether an edge that is not erased starts or ends there."""
+        return bool(self._all(fact_edges.IS_NAMED, {"space": self._space, "id": item_id}))
+
+    async def supports(self, since: int, until: int) -> Sequence[Support]:
+        """Return what was kept of a stretch of record time."""
+        bound = {"space": self._space, "since": since, "until": until}
+        return supports_of(self._all(fact_edges.SUPPORTS, bound))
+
+    async def revision(self, ref: Ref) -> Record | None:
+        """Return what is kept exactly as that revision had it."""
+        if ref.kind == ItemKind.RELATION:
+            sql = (
+                f"SELECT {rows.RELATION} FROM relation WHERE space = ? AND id = ? AND revision = ?"
+            )
+            declared = self._one(sql, (self._space, ref.id, ref.revision))
+            return rows.relation(declared) if declared else None
+        if ref.kind in rows.ENTRIES:
+            return self._entry(ref)
+        sql = (
+            f"SELECT {rows.COLUMNS[ref.kind]} FROM {rows.TABLE[ref.kind]}"
+            " WHERE space = ? AND id = ? AND revision = ?"
+        )
+        row = self._one(sql, (self._space, ref.id, ref.revision))
+        return rows.item(ref.kind, row) if row else None
+
+    async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
+        """Return these very revisions, in the order asked."""
+        return [await self.revision(ref) for ref in refs]
+
+    async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
+        """Return what each id names."""
+        if not ids:
+            return {}
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
+        named = self._all(statements.kinds(record == FOREVER), bound)
+        return {item_id: ItemKind(kind) for item_id, kind in named}
+
+    async def successors(
+        self, kind: ItemKind, ids: Collection[str], at: Instant
+    ) -> Mapping[str, Collection[str]]:
+        """Return the live items that have taken over from each."""
+        sql = statements.successors(kind, at.record == FOREVER)
+        bound = {
+            "space": self._space,
+            "ids": ids_of(ids),
+            "valid": at.valid,
+            "record": at.record,
+        }
+        found: dict[str, set[str]] = {}
+        for item_id, successor in self._all(sql, bound):
+            found.setdefault(item_id, set()).add(successor)
+        return found
+
+    async def amending(
+        self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Collection[str]]:
+        """Return the ids of what amends each."""
+        sql = statements.amending(kind, record == FOREVER)
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
+        found: dict[str, set[str]] = {}
+        for item_id, amendment in self._all(sql, bound):
+            found.setdefault(item_id, set()).add(amendment)
+        return found
+
+    async def find(self, end: EndRef, at: Instant) -> str | None:
+        """Return the id of the live item that an end names."""
+        sql = statements.found(at.record == FOREVER, by_name=bool(end.name))
+        bound = {"space": self._space, "name": end.name, "id": end.id, "record": at.record}
+        row = self._one(sql, bound)
+        if row is None or (end.id and end.id != row[0]):
+            return None
+        return str(row[0])
+
+    async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
+        """Return the live lineage edges that start or end at the ids."""
+        bound = {"space": self._space, "ids": ids_of(ids), "record": record}
+        found = {row[0]: row for row in self._all(statements.lineage(record == FOREVER), bound)}
+        return [rows.edge(row) for _, row in sorted(found.items())]
+
+    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+        """Return whether what both parties agreed to rests on the item."""
+        sql = statements.is_held(record == FOREVER)
+        row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
+        return bool(row and row[0])
+
+    async def taken_over(self) -> frozenset[str]:
+        """Return the ids of what lineage that was made with consent ends at, and their ends."""
+        found = self._all(statements.taken_over(), {"space": self._space})
+        return frozenset(item_id for row in found for item_id in row if item_id is not None)
+
+    async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
+        """Return the live edges that start or end at the item."""
+        sql = (
+            f"SELECT id FROM edge WHERE space = :space AND record_until = {FOREVER}"
+            " AND deleted = 0 AND {end} = :id"
+        )
+        bound = {"space": self._space, "id": item_id}
+        return sorted(
+            {
+                row[0]
+                for end in ("source_id", "target_id")
+                for row in self._all(sql.replace("{end}", end), bound)
+            }
+        )
+
+    async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
+        """Return the live edges that the memory's own content made."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = ? AND source_id = ? AND origin = 2"
+            f" AND record_until = {FOREVER} AND deleted = 0"
+        )
+        return [rows.edge(row) for row in self._all(sql, (self._space, memory_id))]
+
+    async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
+        """Return live nodes by name."""
+        sql = statements.listed_nodes(at.record == FOREVER)
+        bound = {**self._at(at), "label": label, "after": after, "limit": limit}
+        return [rows.node(row) for row in self._all(sql, bound)]
+
+    async def list_edges(
+        self, filter_: EdgeFilter, at: Instant, after: str, limit: int
+    ) -> Sequence[str]:
+        """Return ids of live edges by id."""
+        tests, bound = filters.edge_tests(filter_, include_resolutions=True)
+        sql = statements.listed_edges(
+            at.record == FOREVER, at.stated, tests, by_participant=bool(filter_.participants)
+        )
+        bound |= {**self._at(at), "after": after, "limit": limit}
+        return [row[0] for row in self._all(sql, bound)]
+
+    async def list_memories(
+        self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return (create_time, id) of live memories, newest first."""
+        now = at.record == FOREVER
+        tests, bound = filters.memory_tests(filter_, now)
+        before_time, before_id = before or (FOREVER, "")
+        bound |= {**self._at(at), "before_time": before_time, "before_id": before_id}
+        found = self._all(statements.listed_memories(now, tests), bound | {"limit": limit})
+        return [(row[0], row[1]) for row in found]
+
+    async def history(
+        self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
+    ) -> Sequence[Memory]:
+        """Return the revisions of a memory below a number, newest first."""
+        sql = (
+            f"SELECT {rows.MEMORY} FROM memory WHERE space = ? AND id = ? AND revision < ?"
+            " AND record_from <= ? ORDER BY revision DESC LIMIT ?"
+        )
+        found = self._all(sql, (self._space, memory_id, before_revision, record, limit))
+        return [rows.memory(row) for row in found]
+
+    async def operations(
+        self, filter_: OperationFilter, beyond: int | None, limit: int
+    ) -> Sequence[Change]:
+        """Return operations in the order that the filter asks for."""
+        return record.operations(self._db, self._space, filter_, beyond, limit)
+
+    async def counts(self, at: Instant) -> Counts:
+        """Count the items of the space."""
+        nodes, edges, memories = (self._count(kind, at) for kind in statements.ALIAS)
+        episodes, held, stale, removed = self._entry_counts(at)
+        return Counts(
+            nodes=nodes[0],
+            edges=edges[0],
+            memories=memories[0] - memories[1],
+            raw_dialogues=memories[1],
+            deleted=nodes[2] + edges[2] + memories[2] + removed,
+            episodes=episodes,
+            working_memory=held,
+            working_memory_stale=stale,
+        )
+
+    def _count(self, kind: ItemKind, at: Instant) -> tuple[int, int, int]:
+        """Return how many items of a kind there are, turns among them, and deleted ones."""
+        sql = statements.counted(kind, at.record == FOREVER, at.stated)
+        row = self._one(sql, self._at(at))
+        return (row[0], row[1], row[2]) if row else (0, 0, 0)
+
+    async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
+        """Return every live item of a kind."""
+        sql = statements.live_items(kind, at.record == FOREVER, at.stated)
+        return [rows.item(kind, row) for row in self._all(sql, self._at(at))]
+
+    def _at(self, at: Instant) -> dict[str, Any]:
+        return {"space": self._space, "valid": at.valid, "record": at.record}
+
+    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of an earlier request."""
+        sql = (
+            "SELECT salt, digest, refs, seq FROM request"
+            " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
+        )
+        key = (self._space, author.principal, author.method, author.request_id)
+        row = self._one(sql, key)
+        if row is None:
+            return None
+        refs = tuple(
+            Ref(ItemKind(kind), item_id, revision, outcome)
+            for kind, item_id, revision, outcome in json.loads(row[2])
+        )
+        return row[0], row[1], Receipt(refs, row[3])
+
+    async def edges_at(self, item_id: str) -> Sequence[Edge]:
+        """Return the edges, deleted ones too, that start or end at the item."""
+        sql = (
+            f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
+            " AND (source_id = :id OR target_id = :id) ORDER BY id"
+        )
+        return [rows.edge(row) for row in self._all(sql, {"space": self._space, "id": item_id})]
+
+    async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
+        """Return a receipt by its id or by the memory's."""
+        return erased_items.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
+
+    async def genesis(self) -> GenesisRecord | None:
+        """Return the space's genesis."""
+        row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
+        return verify_genesis(row[0], self._space_name) if row else None
+
+    async def imported(self) -> Imported | None:
+        """Return under which restore grant the space came here."""
+        row = self._one("SELECT seq, restore FROM imported WHERE space = ?", (self._space,))
+        return Imported(row[0], bytes(row[1])) if row else None
+
+    def _current(self, kind: ItemKind, test: str, value: str) -> rows.Row | None:
+        sql = (
+            f"SELECT {rows.COLUMNS[kind]} FROM {rows.TABLE[kind]}"
+            f" WHERE space = ? AND record_until = {FOREVER} AND {test}"
+        )
+        return self._one(sql, (self._space, value))

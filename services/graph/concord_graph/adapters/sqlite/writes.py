@@ -1,0 +1,351 @@
+"""Graph's writes over one SQLite transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from concord_attestation.consent import GenesisRecord
+
+from concord_graph.adapters import receipts
+from concord_graph.adapters.sqlite import erased_items, rows, sketches, space_erasure
+from concord_graph.adapters.sqlite.reads import SqliteReads
+from concord_graph.adapters.sqlite.revisions import current
+from concord_graph.adapters.sqlite.views import Pending
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    FOREVER,
+    Access,
+    DeclaredRelation,
+    Edge,
+    Entry,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+)
+from concord_graph.domain.spelling import NameKind, backwards, folded
+from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt
+
+# the change that wrote a revision has its digest
+_ANNOUNCED = (
+    "INSERT INTO change (space, seq, record_time, item_id, item_kind, type, revision, digest,"
+    " before_digest, principal, method, request_id, reason, actor)"
+    " SELECT :space, :before + row_number() OVER (ORDER BY i.key), :time, i.value ->> 0,"
+    f" i.value ->> 1, {ChangeType.STANDING_CHANGED:d}, coalesce(e.revision, m.revision), c.digest,"
+    " '', :principal, :method, :request_id, '', :actor FROM json_each(:changed) i"
+    f" LEFT JOIN edge e ON i.value ->> 1 = {ItemKind.EDGE:d} AND e.space = :space"
+    f" AND e.id = i.value ->> 0 AND {current('e', now=True)}"
+    f" LEFT JOIN memory m ON i.value ->> 1 = {ItemKind.MEMORY:d} AND m.space = :space"
+    f" AND m.id = i.value ->> 0 AND {current('m', now=True)}"
+    " JOIN change c ON c.space = :space AND c.seq = coalesce(e.seq, m.seq)"
+)
+
+
+class SqliteWrites(SqliteReads):
+    """One transaction on one space."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        space: str,
+        *,
+        epoch: str,
+        pending: Pending,
+        clock: Clock,
+    ) -> None:
+        super().__init__(connection, space, epoch=epoch, pending=pending)
+        self._clock = clock
+        self._begun = False
+        self.erased: list[bytes] = []
+        if not self._space:
+            sql = "INSERT INTO space (name, seq, last_time) VALUES (?, 0, 0) RETURNING id"
+            self._space = self._db.execute(sql, (space,)).fetchone()[0]
+
+    def step(self) -> None:
+        """Let the next tick be later."""
+        self._begun = False
+
+    def tick(self) -> tuple[int, int]:
+        """Return the next sequence number and the step's record time."""
+        self._seq += 1
+        if not self._begun:
+            self._begun = True
+            self._last_time = max(self._clock(), self._last_time + 1)
+        return self._seq, self._last_time
+
+    def fresh(self, item_id: str) -> None:
+        """Nothing to do: asking the file costs little."""
+
+    async def expect(self, expected: Callable[[], Expected]) -> None:
+        """Nothing to do: asking the file costs little."""
+
+    def wind(self, seq: int, time: int) -> None:
+        """Set the counters to those of an imported change."""
+        self._seq, self._last_time, self._begun = seq, time, False
+
+    async def put(self, item: Record) -> None:
+        """Write a revision and close the one before."""
+        table = rows.table(item.kind)
+        values = rows.values(self._space, item)
+        try:
+            if item.revision.number > 1:
+                self._db.execute(
+                    f"UPDATE {table} SET record_until = ?"
+                    f" WHERE space = ? AND id = ? AND record_until = {FOREVER}",
+                    (item.revision.record_from, self._space, item.id),
+                )
+            self._insert(table, values)
+        except sqlite3.IntegrityError as error:
+            if str(error) == "reserved":
+                raise SafeguardViolation(item.id, "the store keeps the principals") from error
+            if str(error) == "constitutive":
+                self._reopen(table, item)
+                raise ConstitutiveProtected(
+                    item.id, "the store keeps what defines the agent"
+                ) from error
+            if error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise ItemClash(item.id) from error
+            raise
+        if isinstance(item, Edge):
+            self._join(item)
+        elif not isinstance(item, DeclaredRelation):
+            self._spell(item)
+        if isinstance(item, Memory):
+            sketches.keep(self._db, self._space, item)
+
+    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
+        """Return (id, content) of up to `most` memories that share most of a memory's sketch."""
+        return sketches.like(self._db, self._space, memory.id, most)
+
+    def _join(self, edge: Edge) -> None:
+        """Keep an edge where it is looked for by participant; what it says then is for readers."""
+        names = edge.properties.get("participants")
+        for name in names if isinstance(names, list) else ():  # older edges may say anything there
+            self._db.execute(
+                "INSERT OR IGNORE INTO participant VALUES (?, ?, ?)",
+                (self._space, str(name), edge.id),
+            )
+
+    def _spell(self, item: Node | Memory | Entry) -> None:
+        """Keep the item's names where names spelt alike are looked for, while it is live."""
+        for kind, key, name in _names(item):
+            where = (self._space, kind, key)
+            sql = "SELECT name FROM spelling WHERE space = ? AND kind = ? AND item = ?"
+            kept = self._one(sql, where) if item.revision.number > 1 else None
+            if kept and (item.deleted or kept[0] != name):
+                self._db.execute(sql.replace("SELECT name", "DELETE"), where)
+                kept = None
+            if name and not item.deleted and not kept:
+                self._db.execute(
+                    "INSERT OR IGNORE INTO spelling VALUES (?, ?, ?, ?, ?, ?)",
+                    (*where, name, folded(name), backwards(name)),
+                )
+
+    async def put_facts(self, support: Support) -> None:
+        """Keep which edges a memory's facts are from a record time on."""
+        time = support.record_from
+        self._db.execute(
+            f"UPDATE support SET record_until = ?"
+            f" WHERE space = ? AND memory_id = ? AND record_until = {FOREVER}",
+            (time, self._space, support.memory_id),
+        )
+        self._db.executemany(
+            "INSERT INTO support VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (self._space, support.memory_id, place, edge_id, time, FOREVER)
+                for place, edge_id in enumerate(support.edges)
+            ],
+        )
+
+    async def append(self, change: Change) -> None:
+        """Write an outbox row."""
+        author = change.author
+        self._insert(
+            "change",
+            {
+                "space": self._space,
+                "seq": change.seq,
+                "record_time": change.record_time,
+                "item_id": change.item_id,
+                "item_kind": change.item_kind,
+                "type": change.type,
+                "revision": change.revision,
+                "digest": change.digest,
+                "before_digest": change.before_digest,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "reason": change.reason,
+                "needs_consent": int(change.needs_consent),
+                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
+                "actor": author.kind,
+                "paper": change.paper,
+            },
+        )
+
+    async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
+        """Write an outbox row for each edge and memory that is there: its standing changed."""
+        if not changed:
+            return
+        before = self._seq
+        _, time = self.tick()
+        written = self._db.execute(
+            _ANNOUNCED,
+            {
+                "space": self._space,
+                "changed": json.dumps(list(changed.items())),
+                "before": before,
+                "time": time,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "actor": author.kind,
+            },
+        )
+        self._seq = before + written.rowcount
+
+    async def put_access(self, item_id: str, access: Access) -> None:
+        """Write how often and when an item was read."""
+        values = {"id": item_id, "last_time": access.last_time, "count": access.count}
+        self._insert("access", {"space": self._space, **values, "unannounced": 0})
+
+    async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
+        """Remember that an import was refused."""
+        self._insert(
+            "early_refusal",
+            {
+                "space": self._space,
+                "time": time,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "reason": why,
+            },
+        )
+
+    async def keep_receipt(
+        self, author: Author, salt: bytes, digest: str, receipt: Receipt
+    ) -> None:
+        """Remember what a request did, and forget those of over seven days ago."""
+        now = self._clock()
+        self._db.execute(
+            "DELETE FROM request WHERE create_time < ?", (receipts.forgotten_before(now),)
+        )
+        refs = [[ref.kind, ref.id, ref.revision, ref.outcome] for ref in receipt.refs]
+        self._insert(
+            "request",
+            {
+                "space": self._space,
+                "principal": author.principal,
+                "method": author.method,
+                "request_id": author.request_id,
+                "salt": salt,
+                "digest": digest,
+                "refs": json.dumps(refs, separators=(",", ":")),
+                "seq": receipt.seq,
+                "create_time": receipts.counted_from(author, now),
+            },
+        )
+
+    async def erase(self, item: Item) -> None:
+        """Take out of every revision what the item says no more."""
+        self.erased += erased_items.erase(self._db, self._space, item)
+
+    async def put_erasure(self, erasure: Erasure) -> None:
+        """Keep a receipt."""
+        erased_items.put_erasure(self._db, self._space, erasure)
+
+    async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
+        """Note when a confirmer confirmed."""
+        erased_items.confirm(self._db, self._space, erase_id, confirmer, time)
+
+    async def burn(self, nonces: Collection[str]) -> bool:
+        """Burn nonces for ever; False when one was burnt before."""
+        sql = "INSERT OR IGNORE INTO nonce (space, nonce) VALUES (?, ?)"
+        fresh = 0
+        for nonce in nonces:
+            fresh += self._db.execute(sql, (self._space, nonce)).rowcount
+        return fresh == len(nonces)
+
+    async def open_grant(self, digest: str) -> None:
+        """Let this transaction through the store's own protection."""
+        self._insert("open_grant", {"space": self._space, "digest": digest})
+
+    async def open_principals(self) -> None:
+        """Let this transaction write what stands for the principals, too."""
+        self._db.execute("UPDATE open_grant SET principals = 1 WHERE space = ?", (self._space,))
+
+    async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
+        """Keep the space's genesis."""
+        self._insert(
+            "genesis", {"space": self._space, "envelope": envelope, "digest": record.digest}
+        )
+
+    async def keep_enrolment(self, digest: str) -> None:
+        """Keep the digest of the secret that the genesis takes."""
+        self._db.execute("UPDATE space SET enrolment = ? WHERE id = ?", (digest, self._space))
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the space was deleted."""
+        return self._deleted
+
+    async def mark_deleted(self) -> None:
+        """Delete the space for good."""
+        self._db.execute("UPDATE space SET deleted = 1 WHERE id = ?", (self._space,))
+        self._deleted = True
+
+    async def memories_to_erase(self, limit: int) -> Sequence[str]:
+        """Return memories, forgotten ones too, that are not erased."""
+        return space_erasure.memories(self._db, self._space, limit)
+
+    async def drop_memories(self, ids: Sequence[str]) -> None:
+        """Remove every version of memories of a deleted space."""
+        self.erased += space_erasure.drop_memories(self._db, self._space, ids)
+
+    async def drop_rows(self, limit: int) -> bool:
+        """Remove some of what is left of a deleted space; return whether nothing is."""
+        return space_erasure.drop_rows(self._db, self._space, limit)
+
+    async def put_imported(self, imported: Imported) -> None:
+        """Keep under which restore grant the space came here."""
+        values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}
+        self._insert("imported", values)
+
+    def finish(self) -> None:
+        """Write the space's counters and close the grant; the last step before the commit."""
+        self._db.execute("DELETE FROM open_grant")
+        self._db.execute(
+            "UPDATE space SET seq = ?, last_time = ? WHERE id = ?",
+            (self._seq, self._last_time, self._space),
+        )
+
+    def _reopen(self, table: str, item: Record) -> None:
+        """Undo the closing of what was not replaced after all: a batch goes on to its next item."""
+        self._db.execute(
+            f"UPDATE {table} SET record_until = {FOREVER}"
+            " WHERE space = ? AND id = ? AND record_until = ?",
+            (self._space, item.id, item.revision.record_from),
+        )
+
+    def _insert(self, table: str, values: dict[str, Any]) -> None:
+        names = ", ".join(values)
+        marks = ", ".join("?" * len(values))
+        self._db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+
+
+def _names(item: Node | Memory | Entry) -> list[tuple[NameKind, str, str]]:
+    """Return what an item is named by: the kind of name, whose it is, and the name or nothing."""
+    if isinstance(item, Node):
+        return [(NameKind.NODE, item.id, item.name)]
+    if isinstance(item, Entry):
+        episode = item.kind == ItemKind.EPISODE
+        return [(NameKind.SESSION, item.session_id, item.session_id)] if episode else []
+    own = item.id if item.id_stated else ""
+    return [(NameKind.MEMORY_ID, item.id, own), (NameKind.EXTERNAL_ID, item.id, item.external_id)]

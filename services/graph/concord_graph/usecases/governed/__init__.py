@@ -1,0 +1,1 @@
+"""Changes that need consent: applied, previewed, undone."""

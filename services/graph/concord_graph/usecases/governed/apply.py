@@ -1,0 +1,396 @@
+"""The one door through protection: a space's genesis, then granted changes (V5, V6)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from concord_attestation.agreed import Agreed, constitutive_digest
+from concord_attestation.consent import (
+    REQUIRED_SLOTS,
+    ConsentError,
+    ConsentInvalid,
+    GenesisRecord,
+    Grant,
+    GrantInvalid,
+    RestoreGrant,
+    RestoreInvalid,
+    of_slot,
+)
+from concord_attestation.restore import restored_governance_key
+
+from concord_graph.domain.errors import (
+    ConstitutiveProtected,
+    EnrolmentSecretInvalid,
+    GenesisDamaged,
+    GenesisExists,
+    GenesisMissing,
+    SpaceDeleted,
+)
+from concord_graph.domain.items import (
+    PRINCIPAL_RELATION,
+    Edge,
+    EdgeType,
+    End,
+    Item,
+    ItemKind,
+    Node,
+    digest,
+    etag,
+)
+from concord_graph.ports import (
+    GenesisVerifier,
+    GrantVerifier,
+    KeyVerifier,
+    Reads,
+    Ref,
+    RestoreVerifier,
+    RevocationVerifier,
+    Writes,
+)
+from concord_graph.usecases.governed.change_digest import demand_known
+from concord_graph.usecases.read.attested import digests_of_ends
+from concord_graph.usecases.read.by_id import item_by_id, record_by_id
+from concord_graph.usecases.write.cascade import Scope, references
+from concord_graph.usecases.write.commands import Work
+from concord_graph.usecases.write.writer import Effect, Writer, ref
+
+SPACE_NODE = "concord:space"
+GOVERNANCE_NODE = "concord:governance"
+GOVERNANCE_RELATION = "concord:governance_key"
+EFFECT = "from "
+"""Begins the outcome of a reference to an effect: the revision before and the governed follow."""
+ORPHANED = "orphaned"
+"""The outcome of a reference to lineage that lost an end (V8)."""
+MOST_ORPHANS = 1_000
+_NOT_GOVERNANCES = frozenset({"envelope", "governance_signature"})
+"""The checks of a grant that one fails which governance has not signed."""
+_KEY_BYTES = 32
+RESTORED = "restore:"
+"""Begins a burnt nonce that let an import in; a consent's begins with its slot, a grant's has no
+colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """What an importer shows for an export with a genesis: the grant, and the space's secret."""
+
+    grant: bytes = b""
+    secret: str = ""
+
+
+class GovernedChanges:
+    """Applies what both parties consented to, and nothing else.
+
+    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret, for spaces that
+    nobody registered.
+    """
+
+    def __init__(
+        self,
+        verify_genesis: GenesisVerifier,
+        verify_grant: GrantVerifier,
+        enrolment: Mapping[str, str],
+        *,
+        verify_restore: RestoreVerifier,
+        verify_revocation: RevocationVerifier,
+        verify_key: KeyVerifier,
+    ) -> None:
+        self._verify_genesis = verify_genesis
+        self._verify_grant = verify_grant
+        self._enrolment = enrolment
+        self._verify_revocation = verify_revocation
+        self._verify_key = verify_key
+        self._verify_restore = verify_restore
+
+    async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> tuple[Ref, ...]:
+        """Write the genesis of a space that has none: principals and keys as constitutive edges."""
+        if await writer.tx.genesis() is not None:
+            raise GenesisExists
+        await self._demand_secret(writer.tx, secret)
+        record = self._verify_genesis(envelope, writer.tx.space)
+        await writer.tx.open_grant(record.digest)
+        await writer.tx.open_principals()
+        await writer.tx.put_genesis(record, envelope)
+        return await _write_principals(writer.with_grant(record), record)
+
+    async def apply(
+        self,
+        writer: Writer,
+        action_digest: str,
+        envelope: bytes,
+        work: Work,
+        scope: Scope = Scope(),  # noqa: B008 - a frozen value
+        *,
+        newest: tuple[int, str] = (0, ""),
+    ) -> tuple[Ref, ...]:
+        """Do one change under a grant: verified, its nonces burnt, in this very transaction.
+
+        `newest`: number and mark of the newest change that the caller has from the feed.
+        """
+        tx = writer.tx
+        grant = await self._verified(writer, action_digest, envelope, newest)
+        await demand_etags(tx, grant.etags)
+        if not await tx.burn(grant.nonces):
+            raise GrantInvalid("nonce")
+        await tx.open_grant(grant.action_digest)
+        granted = writer.with_grant(grant)
+        refs = await _with_effects(granted, work, grant.etags, scope)
+        if not any(effect.governed for effect in granted.effects):
+            raise GrantInvalid("etags")  # what was consented to is there already
+        return refs
+
+    async def _verified(
+        self, writer: Writer, action_digest: str, envelope: bytes, newest: tuple[int, str]
+    ) -> Grant:
+        """Return the grant. A store that was put back may hold other keys than the consents are
+        signed with, so that is told first; but not to what governance has not signed."""
+        try:
+            grant = self._verify_grant(
+                envelope,
+                genesis=await keys_now(writer.tx),
+                space=writer.tx.space,
+                action_digest=action_digest,
+                now_us=writer.now,
+            )
+        except (ConsentError, GenesisMissing, GenesisDamaged) as error:
+            if not (isinstance(error, GrantInvalid) and error.check in _NOT_GOVERNANCES):
+                await demand_known(writer.tx, *newest)
+            raise
+        await demand_known(writer.tx, *newest)
+        return grant
+
+    async def apply_ungranted(
+        self,
+        writer: Writer,
+        etags: Mapping[str, str],
+        work: Work,
+        scope: Scope = Scope(),  # noqa: B008 - a frozen value
+    ) -> tuple[Ref, ...]:
+        """Do one change that needs no consent, on items that are as they were when proposed."""
+        await demand_etags(writer.tx, etags)
+        return await _with_effects(writer, work, etags, scope)
+
+    async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
+        """Burn a consent's nonce, on its principal's signature alone, and tell of it."""
+        answer = self._verify_revocation(envelope, await keys_now(writer.tx))
+        if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
+            raise ConsentInvalid(answer.slot, "nonce")
+        await writer.tell_revocation(envelope.decode())
+        return ()
+
+    async def change_key(self, writer: Writer, proof: bytes) -> tuple[Ref, ...]:
+        """Give a principal another key: a change of what stands for it, so never ungranted."""
+        tx = writer.tx
+        slot, holder = self._verify_key(proof, await keys_now(tx))
+        for edge in await _principal_edges(tx):
+            if edge.properties.get("slot") == slot:
+                properties = {**edge.properties, "key": _text(holder.public_key)}
+                await tx.open_principals()
+                return (ref(await writer.put_key(edge, replace(edge, properties=properties))),)
+        raise GenesisDamaged
+
+    async def restore(
+        self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
+    ) -> tuple[Writer, RestoreGrant]:
+        """Return a writer that may bring in what the parties of an imported genesis agreed to.
+
+        Both of them have signed for this very export and space; the nonce is burnt. The enrolment
+        secret is demanded as of any genesis: whoever makes up parties can sign for them as well.
+        What they say is in the export is held against it when all of it has been read.
+        """
+        tx = writer.tx
+        if not restore.grant:
+            raise ConstitutiveProtected("", "this would bring in what both parties agreed to")
+        genesis = self._verify_genesis(envelope, tx.space)
+        grant = self._verify_restore(
+            restore.grant,
+            genesis=genesis,
+            space=tx.space,
+            export_digest=export_digest,
+            now_us=writer.now,
+        )
+        await self._demand_secret(tx, restore.secret)
+        if not await tx.burn([RESTORED + grant.nonce]):
+            raise RestoreInvalid("nonce")
+        await tx.open_grant(export_digest)
+        await tx.open_principals()
+        await tx.put_genesis(genesis, envelope)
+        return writer.with_grant(grant), grant
+
+    async def _demand_secret(self, tx: Reads, secret: str) -> None:
+        given = hashlib.sha256(secret.encode()).hexdigest()
+        known = await tx.enrolment() or self._enrolment.get(tx.space, "")
+        if not hmac.compare_digest(given, known):
+            raise EnrolmentSecretInvalid
+
+
+async def register(tx: Writes, enrolment_digest: str) -> bool:
+    """Keep which secret a space's genesis takes; return whether it has one: then nothing changes.
+
+    Of a space without, the newest digest counts.
+
+    Raises:
+        SpaceDeleted: its name is not used again.
+    """
+    if tx.is_deleted:
+        raise SpaceDeleted(tx.space)
+    if await tx.genesis() is not None:
+        return True
+    if await tx.enrolment() != enrolment_digest:
+        await tx.keep_enrolment(enrolment_digest)
+    return False
+
+
+async def keys_now(tx: Reads) -> GenesisRecord:
+    """Return the genesis with the keys as they stand now, governance's of this place among them.
+
+    Raises:
+        GenesisMissing: the space has none.
+        GenesisDamaged: not both slots have a key.
+    """
+    genesis = await tx.genesis()
+    if genesis is None:
+        raise GenesisMissing
+    keys = {}
+    for edge in await _principal_edges(tx):
+        said = edge.properties
+        keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
+    if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
+        raise GenesisDamaged
+    imported = await tx.imported()
+    governance_key = restored_governance_key(imported.restore) if imported else b""
+    return replace(
+        genesis,
+        governance_key=governance_key or genesis.governance_key,
+        agent=replace(genesis.agent, public_key=keys["AGENT"]),
+        human=replace(genesis.human, public_key=keys["HUMAN"]),
+    )
+
+
+async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> None:
+    """Demand that an import, read whole, brought what both parties signed for.
+
+    `agreed` is what its changes tell; the digests that they carry were checked with their
+    revisions, and which of them are constitutive, and on what, is checked here.
+
+    Raises:
+        RestoreInvalid: other keys stand, or other things are agreed to.
+        GenesisDamaged: not both slots have a key.
+    """
+    standing = await keys_now(tx)
+    said = grant.genesis
+    if (standing.agent, standing.human) != (said.agent, said.human):
+        raise RestoreInvalid("keys")
+    items = agreed.items()
+    if constitutive_digest(items) != grant.constitutive_digest:
+        raise RestoreInvalid("constitutive_digest")
+    for told in items:
+        item = await tx.edge(told["id"]) or await tx.memory(told["id"])
+        ends = await digests_of_ends(tx, item) if item is not None else None
+        if item is None or ends != told["ends"] or digest(item) != told["digest"]:
+            raise RestoreInvalid("constitutive_digest")
+
+
+async def _principal_edges(tx: Reads) -> Sequence[Edge]:
+    space = await tx.live_node_named(SPACE_NODE)
+    found = [await tx.edge(each) for each in await tx.live_edge_ids_at(space.id)] if space else []
+    return [edge for edge in found if edge is not None and edge.relation == PRINCIPAL_RELATION]
+
+
+async def _with_effects(
+    writer: Writer, work: Work, etags: Mapping[str, str], scope: Scope
+) -> tuple[Ref, ...]:
+    """Do the work; the references of its reply, then one for each effect, and what went along."""
+    refs = await work(writer)
+    scope = scope.of(refs)
+    named = [effect for effect in writer.effects if not scope.takes_along(effect)]
+    _demand_consented(etags, named)
+    effects = [
+        Ref(effect.kind, effect.id, effect.after, EFFECT + " ".join(map(str, numbers)))
+        for effect in named
+        for numbers in [(effect.before, *effect.governed)]
+    ]
+    along = references(writer.effects, scope)
+    return (*refs[:1], *effects, *along, *await _orphans(writer))
+
+
+async def _orphans(writer: Writer) -> list[Ref]:
+    """Return the live lineage at what the change took away."""
+    tx, gone = writer.tx, set()
+    for effect in writer.effects:
+        item: Item | None = await tx.memory(effect.id) or await tx.edge(effect.id)
+        if item is not None and item.deleted:
+            gone.add(effect.id)
+    left = await tx.lineage_edges(gone) if gone else ()
+    return [ref(edge, ORPHANED) for edge in left[:MOST_ORPHANS]]
+
+
+async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
+    """Demand that every item is as it was when both parties consented; "" = there is none."""
+    for item_id, consented in etags.items():
+        item = await record_by_id(tx, item_id) if consented else await item_by_id(tx, item_id)
+        if (etag(item) if item else "") != consented:
+            raise GrantInvalid("etags")
+
+
+def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> None:
+    """Demand that a change touched and made no more than what was seen when it was proposed, but
+    for what it takes along.
+
+    What is made has another id each time it is tried, so it is only counted.
+    """
+    made = sum(not effect.before for effect in effects)
+    if made > sum(not consented for consented in etags.values()):
+        raise GrantInvalid("etags")
+    if any(effect.before and effect.id not in etags for effect in effects):
+        raise GrantInvalid("etags")
+
+
+async def _write_principals(writer: Writer, record: GenesisRecord) -> tuple[Ref, ...]:
+    space = await _reserved_node(writer, SPACE_NODE)
+    governance = await _reserved_node(writer, GOVERNANCE_NODE)
+    edges = [
+        await _reserved_edge(
+            writer, space, GOVERNANCE_RELATION, governance, {"key": _text(record.governance_key)}
+        )
+    ]
+    for slot in REQUIRED_SLOTS:
+        holder = record.slot(slot)
+        node = await _reserved_node(writer, f"{PRINCIPAL_RELATION}:{holder.principal}")
+        properties = {"slot": slot, "key": _text(holder.public_key)}
+        edges.append(await _reserved_edge(writer, space, PRINCIPAL_RELATION, node, properties))
+    return tuple(ref(edge) for edge in edges)
+
+
+async def _reserved_node(writer: Writer, name: str) -> Node:
+    return await writer.put(None, replace(Node(id=writer.new_id(), name=name), label="Concord"))
+
+
+async def _reserved_edge(
+    writer: Writer, source: Node, relation: str, target: Node, properties: dict[str, str]
+) -> Edge:
+    edge = Edge(
+        id=writer.new_id(),
+        source=End(source.id, ItemKind.NODE),
+        relation=relation,
+        target=End(target.id, ItemKind.NODE),
+        properties=properties,
+        edge_type=EdgeType.CONSTITUTIVE,
+    )
+    return await writer.put(None, edge)
+
+
+def _key(text: str) -> bytes:
+    """Return the key that a principal's edge names; empty for what is none."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+
+
+def _text(key: bytes) -> str:
+    return urlsafe_b64encode(key).rstrip(b"=").decode()

@@ -1,0 +1,90 @@
+"""Erasing what a deleted space holds, step by step (W7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from concord_attestation.deletion import verify_deletion
+from concord_attestation.identifiers import new_id
+
+from concord_graph.domain.erasure import Erasure
+from concord_graph.domain.items import ItemKind, digest
+from concord_graph.ports import Author, Change, ChangeType, GraphStore, Writes
+from concord_graph.usecases.governed.apply import keys_now
+from concord_graph.usecases.memory.erase import Erasing
+
+MEMORIES_A_STEP = 500
+ROWS_A_STEP = 5_000
+METHOD = "EraseSpace"
+_REASON = "the space was deleted"
+
+
+class ErasingSpaces:
+    """Erases memories with receipts, then removes all else but the genesis and the record."""
+
+    def __init__(
+        self, store: GraphStore, confirmers: Sequence[str], erased: Callable[[], None]
+    ) -> None:
+        """`erased` runs when nothing is left."""
+        self._store = store
+        self._erasing = Erasing(confirmers)
+        self._erased = erased
+
+    async def step(self, space: str, principal: str, statement: bytes) -> bool:
+        """Erase some of what a space holds; return whether nothing is left.
+
+        The first step deletes the space, in the transaction that checks what both slots signed for
+        it. The expiry of that was judged by whoever decided the deletion, before this was told.
+
+        Raises:
+            DeletionInvalid: the space has a genesis, and they did not sign.
+        """
+        author = Author(principal, METHOD, "", "SYSTEM")
+        complete = await self._store.write(space, lambda tx: self._step(tx, author, statement))
+        if complete:
+            self._erased()
+        return complete
+
+    async def _step(self, tx: Writes, author: Author, statement: bytes) -> bool:
+        if not tx.is_deleted:
+            await _delete(tx, statement)
+        ids = await tx.memories_to_erase(MEMORIES_A_STEP)
+        for memory_id in ids:
+            await self._erase(tx, author, memory_id)
+        if ids:
+            await tx.drop_memories(ids)
+            return False
+        return await tx.drop_rows(ROWS_A_STEP)
+
+    async def _erase(self, tx: Writes, author: Author, memory_id: str) -> None:
+        """Open a memory's receipt, and tell everybody who keeps something of it."""
+        memory = await tx.memory(memory_id)
+        seq, time = tx.tick()
+        change = Change(
+            seq=seq,
+            record_time=time,
+            item_id=memory_id,
+            item_kind=ItemKind.MEMORY,
+            type=ChangeType.ERASED,
+            revision=memory.revision.number + 1 if memory else 0,
+            before_digest=digest(memory) if memory else "",
+            author=author,
+        )
+        await tx.append(change)
+        receipt = Erasure(
+            id=new_id(time),
+            memory_id=memory_id,
+            time=time,
+            principal=author.principal,
+            reason=_REASON,
+            digest=change.before_digest,
+            edge_count=0,
+        )
+        await self._erasing.open(tx, receipt)
+
+
+async def _delete(tx: Writes, statement: bytes) -> None:
+    if await tx.genesis() is not None:
+        verify_deletion(statement, await keys_now(tx), None)
+        await tx.open_grant(METHOD)
+    await tx.mark_deleted()

@@ -1,0 +1,256 @@
+"""Writing edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from concord_graph.domain.contexts import context_of
+from concord_graph.domain.drafts import (
+    EdgeDraft,
+    EndRef,
+    NodeDraft,
+    Patch,
+    check_interval,
+    check_name,
+    check_relation,
+    merged_properties,
+)
+from concord_graph.domain.errors import (
+    ConstitutiveProtected,
+    EtagMismatch,
+    FieldInvalid,
+    ItemExists,
+    ItemNotFound,
+    MaskInvalid,
+    ReservedName,
+)
+from concord_graph.domain.items import (
+    Edge,
+    EdgeType,
+    End,
+    Importance,
+    Instant,
+    ItemKind,
+    Origin,
+)
+from concord_graph.ports import Expected, LinkParser, Ref
+from concord_graph.usecases.items.lineage import refuse_descent, refuse_said, refuse_stated
+from concord_graph.usecases.items.nodes import create_node
+from concord_graph.usecases.read.shown import current_edges, fixed_edges
+from concord_graph.usecases.write.writer import Writer, ref
+
+_CHANGEABLE = frozenset(
+    {
+        *("weight", "properties", "edge_type", "importance"),
+        *("valid_from", "valid_until", "source", "target"),
+    }
+)
+_ANNOTATIONS = frozenset({"weight", "properties", "importance"})
+
+
+async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple[Ref, ...]:
+    """Create an edge or merge into the one that its triple and stated time address (G2)."""
+    check_relation(draft.relation, "edge.relation")
+    draft = replace(draft, properties=context_of(draft.properties, "edge.properties"))
+    await writer.tx.expect(lambda: _asked_about(draft))
+    source = await end_of(writer, draft.source, "edge.source")
+    target = await end_of(writer, draft.target, "edge.target")
+    edges = await writer.tx.live_edges_of_triple(source.id, draft.relation, target.id)
+    stored = await addressed(writer, edges, draft.valid_from)
+    if stored is None:
+        _check_type(draft.edge_type)
+        if etag:
+            raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
+        return (ref(await _create(writer, draft, source, target), "created"),)
+    edge = replace(stored, **_merged(stored, draft))
+    await _demand_type(writer, stored, edge)
+    if etag:
+        await writer.demand_etag(stored, etag, edge)
+    check_interval(edge, "edge.valid_until")
+    if not await writer.is_rested_on(stored.id):
+        edge = _the_callers(edge)
+    return (ref(await _put(writer, stored, edge)),)
+
+
+async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[Ref, ...]:
+    """Change the named fields of an edge; one that a content makes keeps its ends."""
+    stored = await _live(writer, patch.item_id)
+    unknown = set(patch.values) - (_ANNOTATIONS if stored.is_lineage else _CHANGEABLE)
+    if unknown:
+        raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
+    edge = replace(stored, **await _patched(writer, stored, patch))
+    await writer.demand_etag(stored, patch.etag, edge)
+    if edge != stored:
+        edge = _the_callers(edge)
+    await _demand_type(writer, stored, edge)
+    check_interval(edge, "edge.valid_until")
+    written = await _put(writer, stored, edge)
+    if (edge.source, edge.target) != (stored.source, stored.target):
+        await refuse_said(writer, stored, links)
+    if edge.place != stored.place:
+        await refuse_stated(writer, stored)
+    return (ref(written),)
+
+
+async def delete_edge(
+    writer: Writer, edge_id: str, etag: str, links: LinkParser
+) -> tuple[Ref, ...]:
+    """Delete an edge, a lineage edge or a resolution record, but none that a content makes."""
+    stored = await _live(writer, edge_id)
+    await writer.demand_etag(stored, etag, replace(stored, deleted=True))
+    # written before it is judged: an attempt on what defines the agent is refused, and recorded, so
+    gone = await writer.put(stored, replace(stored, deleted=True))
+    await refuse_said(writer, stored, links)
+    await refuse_stated(writer, stored)
+    return (ref(gone),)
+
+
+def _the_callers(edge: Edge) -> Edge:
+    """Return an edge that a caller wrote: it no longer comes and goes with facts alone."""
+    if edge.origin != Origin.FACT or edge.edge_type == EdgeType.CONSTITUTIVE:
+        return edge
+    return replace(edge, origin=Origin.EXPLICIT)
+
+
+async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) -> Edge:
+    edge = Edge(
+        id=writer.new_id(),
+        create_time=writer.now,
+        source=source,
+        relation=draft.relation,
+        target=target,
+        weight=1.0 if draft.weight is None else draft.weight,
+        properties=merged_properties({}, draft.properties),
+        edge_type=draft.edge_type or EdgeType.DESCRIPTIVE,
+        importance=draft.importance,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+    )
+    check_interval(edge, "edge.valid_until")
+    return await writer.put(None, edge)
+
+
+def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
+    """Return a stored edge's fields after an upsert; what the draft leaves out stays."""
+    return {
+        "weight": stored.weight if draft.weight is None else draft.weight,
+        "properties": merged_properties(stored.properties, draft.properties),
+        "edge_type": draft.edge_type or stored.edge_type,
+        "importance": draft.importance or stored.importance,
+        "valid_from": (
+            stored.valid_from
+            if draft.valid_from in {None, stored.effective_from}
+            else draft.valid_from
+        ),
+        "valid_until": stored.valid_until if draft.valid_until is None else draft.valid_until,
+    }
+
+
+async def addressed(writer: Writer, edges: Sequence[Edge], valid_from: int | None) -> Edge | None:
+    """Return which of a triple's edges an upsert means; one that was replaced is not current."""
+    current = await current_edges(writer.tx, edges, Instant(writer.now))
+    if fixed := await fixed_edges(writer.tx, current):
+        return fixed[-1]
+    if valid_from is None:
+        return current[-1] if current else None
+    return next((edge for edge in edges if edge.effective_from == valid_from), None)
+
+
+async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]:
+    values = dict(patch.values)
+    for end in ("source", "target"):
+        if end in values:
+            values[end] = await end_of(writer, values[end], f"edge.{end}")
+    if "properties" in values:
+        values["properties"] = context_of(values["properties"], "edge.properties")
+    values.setdefault("weight", stored.weight)
+    if values["weight"] is None:
+        values["weight"] = 1.0
+    if "edge_type" in values and values["edge_type"] is None:
+        values["edge_type"] = stored.edge_type
+    values.setdefault("importance", stored.importance)
+    values["importance"] = Importance(values["importance"])
+    return values
+
+
+async def _put(writer: Writer, stored: Edge, edge: Edge) -> Edge:
+    if edge == stored:
+        return stored
+    if edge.place == stored.place:
+        return await writer.put(stored, edge)
+    await _check_place(writer, edge)
+    moved = await writer.put(stored, edge)
+    await refuse_descent(writer, edge.id, edge.id)  # as it succeeds others from where it now is
+    return moved
+
+
+async def _check_place(writer: Writer, edge: Edge) -> None:
+    """Refuse to move an edge onto another of its triple and valid_from, or a constitutive one's."""
+    others = await writer.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
+    for other in others:
+        if other.id == edge.id:
+            continue
+        if other.edge_type == EdgeType.CONSTITUTIVE and not writer.is_granted:
+            raise ConstitutiveProtected(other.id, "a constitutive edge says this already")
+        if other.effective_from == edge.effective_from:
+            raise ItemExists(other.id, "triple and valid_from")
+
+
+def _asked_about(draft: EdgeDraft) -> Expected:
+    ends = (draft.source, draft.target)
+    return Expected(
+        ids=tuple(end.id for end in ends if end.id),
+        node_names=tuple(end.name for end in ends if end.name and not end.id),
+        triples=((draft.source, draft.relation, draft.target),),
+    )
+
+
+async def end_of(writer: Writer, end: EndRef, field: str, *, of_facts: bool = False) -> End:
+    """Return the item that an end names; a node that is only named is created."""
+    if end.id:
+        return await _end_by_id(writer, end, field)
+    check_name(end.name, field)
+    node = await writer.tx.live_node_named(end.name)
+    if node is None:
+        node = await create_node(writer, NodeDraft(end.name), of_facts=of_facts)
+    writer.named(node)
+    return End(node.id, ItemKind.NODE)
+
+
+async def _end_by_id(writer: Writer, end: EndRef, field: str) -> End:
+    node = await writer.tx.node(end.id)
+    if node is not None and not node.deleted:
+        if end.name and end.name != node.name:
+            raise FieldInvalid(field, "id and name are of different nodes")
+        if not writer.is_granted:  # what is reserved is refused by itself, whoever agreed
+            check_name(node.name, field)
+        return End(node.id, ItemKind.NODE)
+    memory = await writer.tx.memory(end.id)
+    if memory is None or memory.deleted:
+        raise ItemNotFound(end.id)
+    if end.name:
+        raise FieldInvalid(field, "a memory has an id and no name")
+    return End(memory.id, ItemKind.MEMORY)
+
+
+async def _live(writer: Writer, edge_id: str) -> Edge:
+    edge = await writer.tx.edge(edge_id)
+    if edge is None or edge.deleted:
+        raise ItemNotFound(edge_id)
+    return edge
+
+
+async def _demand_type(writer: Writer, stored: Edge, edge: Edge) -> None:
+    """Refuse to make a resolution of an edge: of a constitutive one, on record, as protected."""
+    if edge.edge_type == stored.edge_type:
+        return
+    if edge.edge_type == EdgeType.RESOLUTION:
+        await writer.demand_allowed(stored, edge)
+    _check_type(edge.edge_type)
+
+
+def _check_type(edge_type: EdgeType | None) -> None:
+    if edge_type == EdgeType.RESOLUTION:
+        raise ReservedName("edge.edge_type", "resolutions are made with AddLineage between edges")

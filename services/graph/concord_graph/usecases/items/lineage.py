@@ -1,0 +1,244 @@
+"""Writing lineage: stated between two items, or found as links in a memory's content (M3, T1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from concord_graph.domain.drafts import LineageDraft
+from concord_graph.domain.errors import FieldInvalid, ItemNotFound, ItemState, LineageCycle
+from concord_graph.domain.items import (
+    HIDING,
+    LINEAGE_WORDS,
+    Edge,
+    EdgeType,
+    End,
+    ItemKind,
+    Memory,
+    Origin,
+    Relation,
+)
+from concord_graph.domain.links import Link, is_memory_id
+from concord_graph.domain.protection import is_constitutive
+from concord_graph.ports import LinkParser, Reads, Ref
+from concord_graph.usecases.write.writer import Writer, ref
+
+MOST_FORMER = 100_000
+
+
+async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
+    """State how a newer item stands to an older one; between edges this is a resolution record."""
+    kind = await _common_kind(writer, draft)
+    newer, older = End(draft.newer_id, kind), End(draft.older_id, kind)
+    if draft.relation == Relation.CONTRADICTS and newer.id > older.id:
+        newer, older = older, newer  # undirected: one edge however it is said
+    stored = await _stored(writer, newer, draft.relation, older)
+    if stored is not None and not await _is_void(writer, stored):
+        if stored.origin == Origin.EXPLICIT or stored.erase_time:
+            return (ref(stored),)
+        return (ref(await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))),)
+    await _refuse_cycle(writer, newer.id, draft.relation, older.id)
+    if (
+        stored is not None
+    ):  # void since its end became constitutive or held: made anew, with consent
+        await writer.put(stored, replace(stored, deleted=True))
+    edge = Edge(
+        id=writer.new_id(),
+        source=newer,
+        relation=draft.relation,
+        target=older,
+        properties={"context": draft.context} if draft.context else {},
+        edge_type=EdgeType.RESOLUTION if kind == ItemKind.EDGE else EdgeType.DESCRIPTIVE,
+    )
+    return (ref(await writer.put(None, edge), "created"),)
+
+
+async def _stored(writer: Writer, newer: End, relation: Relation, older: End) -> Edge | None:
+    edges = list(await writer.tx.live_edges_of_triple(newer.id, relation, older.id))
+    if relation == Relation.CONTRADICTS:  # a content may have said it the other way round
+        edges += await writer.tx.live_edges_of_triple(older.id, relation, newer.id)
+    return edges[-1] if edges else None
+
+
+async def _is_void(writer: Writer, edge: Edge) -> bool:
+    """Return whether protection keeps this lineage from counting (G4)."""
+    if edge.governed or edge.relation not in HIDING:
+        return False
+    older = await writer.tx.memory(edge.target.id) or await writer.tx.edge(edge.target.id)
+    return is_constitutive(older) or await writer.tx.is_held(edge.target.id)
+
+
+async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> None:
+    """Make the edges that a memory's content asks for, and end those it no longer does.
+
+    A link without a relation word to what is no memory is text; lineage at it is refused.
+    """
+    if not links and memory.revision.number == 1:
+        return
+    kinds = await writer.tx.kinds([link.target_id for link in links])
+    others = {target_id for target_id, kind in kinds.items() if kind != ItemKind.MEMORY}
+    wanted = {
+        (link.relation, link.target_id)
+        for link in links
+        if _is_edge(memory.id, link)
+        and (link.target_id not in others or link.relation in LINEAGE_WORDS)
+    }
+    for edge in await writer.tx.content_edges_from(memory.id):
+        # What was erased with its other end stays as it is (M4).
+        if (edge.relation, edge.target.id) not in wanted and not edge.erase_time:
+            await writer.put(edge, replace(edge, deleted=True))
+    for relation, target_id in sorted(wanted):
+        if await writer.tx.live_edges_of_triple(memory.id, relation, target_id):
+            continue
+        await _refuse_cycle(writer, memory.id, relation, target_id)
+        # written before it is judged: an attempt to hide what defines the agent goes on record
+        await writer.put(
+            None,
+            Edge(
+                id=writer.new_id(),
+                source=End(memory.id, ItemKind.MEMORY),
+                relation=relation,
+                target=End(target_id, ItemKind.MEMORY),
+                origin=Origin.CONTENT,
+            ),
+        )
+        if target_id in others:
+            raise FieldInvalid("memory.content", f"{target_id} is not the id of a memory")
+
+
+async def refuse_said(writer: Writer, edge: Edge, parse: LinkParser) -> None:
+    """Refuse to take an edge away that a link in its memory's content still makes (M3).
+
+    The content is what counts: a text must not say what the graph does not. What both parties said
+    beside the text they may take back: lineage of the text's own counts for nothing there (G4).
+    """
+    beside = edge.governed and edge.origin == Origin.EXPLICIT
+    if beside or edge.target.kind != ItemKind.MEMORY:
+        return
+    memory = await writer.tx.memory(edge.source.id)
+    for link in parse(memory.content) if memory else ():
+        if (link.relation, link.target_id) == (edge.relation, edge.target.id):
+            raise ItemState("a link in a memory's content makes this edge: change the content")
+
+
+async def refuse_stated(writer: Writer, edge: Edge) -> None:
+    """Refuse to take an edge away that a memory states as a fact (M1).
+
+    A memory must not say what the graph does not. Both parties may take back what they agreed to,
+    whoever states it, too.
+    """
+    if not writer.is_granted and await writer.tx.stating([edge.id], limit=1):
+        raise ItemState("a memory states this edge as a fact: change the memory")
+
+
+def _is_edge(memory_id: str, link: Link) -> bool:
+    if link.target_id != memory_id:
+        return True
+    if link.relation in LINEAGE_WORDS:
+        raise LineageCycle(memory_id)
+    return False
+
+
+async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
+    if draft.newer_id == draft.older_id:
+        raise LineageCycle(draft.newer_id)
+    tx = writer.tx
+    newer = await tx.memory(draft.newer_id) or await tx.edge(draft.newer_id)
+    if newer is None or newer.deleted:
+        raise ItemNotFound(draft.newer_id)
+    older = await tx.memory(draft.older_id) or await tx.edge(draft.older_id)
+    if newer.kind == ItemKind.MEMORY and older is None:
+        if await tx.node(draft.older_id) is not None or not is_memory_id(draft.older_id):
+            raise FieldInvalid("older_id", "is not the id of a memory")
+        return ItemKind.MEMORY  # a ghost, until the memory arrives
+    if older is None or (older.deleted and older.kind == ItemKind.EDGE):
+        raise ItemNotFound(draft.older_id)
+    if older.kind != newer.kind:
+        ends = End(newer.id, newer.kind), End(older.id, older.kind)
+        tried = Edge(id=writer.new_id(), source=ends[0], relation=draft.relation, target=ends[1])
+        await writer.demand_allowed(None, tried)  # of something constitutive: on record, as such
+        raise FieldInvalid("older_id", "must name an item of the same kind as newer_id")
+    if isinstance(newer, Edge) and (
+        newer.is_lineage or (isinstance(older, Edge) and older.is_lineage)
+    ):
+        raise FieldInvalid("newer_id", "lineage stands between facts, not between lineage")
+    return newer.kind
+
+
+async def _refuse_cycle(writer: Writer, newer_id: str, relation: str, older_id: str) -> None:
+    """Refuse directed lineage when the older item descends, over any steps, from the newer."""
+    if relation in HIDING:
+        await refuse_descent(writer, newer_id, older_id)
+
+
+async def refuse_descent(writer: Writer, newer_id: str, older_id: str) -> None:
+    """Refuse what leads, over any steps of lineage or succession, from the older to the newer.
+
+    With one id for both: what leads from an item back to itself. It is looked for from both ends,
+    so that the end of a chain, however long, costs no more than a step.
+    """
+    down, up = _Walk(writer.tx, older_id, down=True), _Walk(writer.tx, newer_id, down=False)
+    while down.frontier and up.frontier:
+        walk, other = (down, up) if down.size < up.size else (up, down)
+        if await walk.step() & other.seen:
+            raise LineageCycle(newer_id)
+
+
+class _Walk:
+    """Goes step by step to what items replace (down), or to what replaces them (up)."""
+
+    def __init__(self, tx: Reads, item_id: str, *, down: bool) -> None:
+        self._tx = tx
+        self._down = down
+        self.frontier = [item_id]
+        self.seen = {item_id}
+        self._in_row: set[str] = set()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How much a step costs, then how much was walked."""
+        return len(self.frontier), len(self.seen)
+
+    async def step(self) -> set[str]:
+        """Go one step; return what it reaches."""
+        reached = await self._by_succession()
+        for edge in await self._tx.lineage_edges(self.frontier):
+            ends = (edge.source.id, edge.target.id)
+            here, there = ends if self._down else reversed(ends)
+            if edge.relation in HIDING and here in self.seen:
+                reached.add(there)
+        self.frontier = sorted(reached - self.seen)
+        self.seen |= reached
+        return reached
+
+    async def _by_succession(self) -> set[str]:
+        """Return the edges that the frontier's follow, or are followed by; each row read once."""
+        found: set[str] = set()
+        for edge_id in self.frontier:
+            edge = None if edge_id in self._in_row else await self._tx.edge(edge_id)
+            if edge is None or edge.deleted or edge.is_lineage:
+                continue
+            beyond = _beyond(edge, await self._tx.succession(edge, MOST_FORMER), down=self._down)
+            self._in_row |= beyond
+            found |= beyond
+        return found
+
+
+def _beyond(edge: Edge, row: Sequence[Edge], *, down: bool) -> set[str]:
+    """Return what an edge's row leads to, over any steps: from the next other value on."""
+    others = [
+        each
+        for each in row
+        if each.effective_from != edge.effective_from
+        and (each.effective_from < edge.effective_from) == down
+    ]
+    instants = [each.effective_from for each in others if each.target != edge.target]
+    if not instants:
+        return set()
+    nearest = max(instants) if down else min(instants)
+    return {
+        each.id
+        for each in others
+        if each.target != edge.target
+        or (each.effective_from != nearest and (each.effective_from < nearest) == down)
+    }

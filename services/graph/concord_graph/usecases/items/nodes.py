@@ -1,0 +1,88 @@
+"""Writing nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from concord_graph.domain.drafts import NodeDraft, Patch, check_name, merged_node
+from concord_graph.domain.errors import (
+    EtagMismatch,
+    ItemExists,
+    ItemNotFound,
+    MaskInvalid,
+    NodeHasEdges,
+)
+from concord_graph.domain.items import DEFAULT_LABEL, Node
+from concord_graph.ports import Ref
+from concord_graph.usecases.items.lineage import refuse_stated
+from concord_graph.usecases.write.writer import Writer, ref
+
+_CHANGEABLE = frozenset({"label", "name", "properties", "vector_id"})
+
+
+async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> tuple[Ref, ...]:
+    """Create a node or merge into the one of that name (G1)."""
+    check_name(draft.name, "node.name")
+    stored = await writer.tx.live_node_named(draft.name)
+    if stored is None:
+        if etag:
+            raise EtagMismatch(draft.name)
+        return (ref(await create_node(writer, draft), "created"),)
+    node = replace(stored, **merged_node(stored, draft))
+    if etag:
+        await writer.demand_etag(stored, etag, node)
+    if not await writer.is_rested_on(stored.id):
+        node = replace(node, of_facts=False)
+    return (ref(stored if node == stored else await writer.put(stored, node)),)
+
+
+async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = False) -> Node:
+    """Create a node of a name that is free."""
+    node = Node(id=writer.new_id(), name=draft.name, of_facts=of_facts)
+    fields = merged_node(node, draft)
+    return await writer.put(None, replace(node, **fields))
+
+
+async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
+    """Change the named fields of a node."""
+    stored = await _live(writer, patch.item_id)
+    unknown = set(patch.values) - _CHANGEABLE
+    if unknown:
+        raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
+    values = dict(patch.values)
+    values["label"] = values.get("label", stored.label) or DEFAULT_LABEL
+    await writer.demand_etag(stored, patch.etag, replace(stored, **values))
+    if "name" in values and values["name"] != stored.name:
+        check_name(values["name"], "node.name")
+        if not writer.is_granted:  # what is reserved is refused by itself, whoever agreed
+            check_name(stored.name, "node.id")
+        if await writer.tx.live_node_named(values["name"]) is not None:
+            raise ItemExists(stored.id, "name")
+    node = replace(stored, **values)
+    if node != stored:
+        node = await writer.put(stored, replace(node, of_facts=False))
+    return (ref(node),)
+
+
+async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> tuple[Ref, ...]:
+    """Delete a node, with `cascade` its edges too. The first ref is the node's."""
+    stored = await _live(writer, node_id)
+    await writer.demand_etag(stored, etag, replace(stored, deleted=True))
+    # the node first: an attempt on what defines the agent is refused, and recorded, as such
+    gone = [ref(await writer.put(stored, replace(stored, deleted=True)))]
+    edge_ids = await writer.tx.live_edge_ids_at(node_id)
+    if edge_ids and not cascade:
+        raise NodeHasEdges(len(edge_ids))
+    for edge_id in edge_ids:
+        edge = await writer.tx.edge(edge_id)
+        if edge is not None:
+            await refuse_stated(writer, edge)
+            gone.append(ref(await writer.put(edge, replace(edge, deleted=True))))
+    return tuple(gone)
+
+
+async def _live(writer: Writer, node_id: str) -> Node:
+    node = await writer.tx.node(node_id)
+    if node is None or node.deleted:
+        raise ItemNotFound(node_id)
+    return node

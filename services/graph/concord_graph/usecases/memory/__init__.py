@@ -1,0 +1,1 @@
+"""Commands on memories, on the facts they state and on the layers around them."""

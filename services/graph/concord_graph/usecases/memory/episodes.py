@@ -1,0 +1,25 @@
+"""Keeping what was tried and how it went (M2)."""
+
+from __future__ import annotations
+
+from concord_graph.domain.drafts import EpisodeDraft
+from concord_graph.domain.errors import ItemNotFound
+from concord_graph.domain.items import Entry, ItemKind
+from concord_graph.ports import Ref
+from concord_graph.usecases.write.writer import Writer, ref
+
+
+async def add_episode(writer: Writer, draft: EpisodeDraft) -> tuple[Ref, ...]:
+    """Keep an episode. The memories that it is about must exist, forgotten or not."""
+    kinds = await writer.tx.kinds(draft.memory_ids)
+    for memory_id in draft.memory_ids:
+        if kinds.get(memory_id) != ItemKind.MEMORY:
+            raise ItemNotFound(memory_id)
+    body = {
+        "query": draft.query,
+        "reward": draft.reward,
+        "reflection": draft.reflection,
+        "memory_ids": list(draft.memory_ids),
+    }
+    entry = Entry(writer.new_id(), ItemKind.EPISODE, body, draft.session_id)
+    return (ref(await writer.keep(None, entry), "created"),)

@@ -1,0 +1,103 @@
+"""Erasing a memory, and waiting until no store holds anything of it (M4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from concord_graph.domain.erasure import (
+    STORE,
+    Confirmation,
+    Erasure,
+    erased_edge,
+    erased_memory,
+)
+from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
+from concord_graph.domain.items import Edge, ItemKind, Memory, digest
+from concord_graph.ports import Change, ChangeType, Reads, Ref, Writes
+from concord_graph.usecases.memory.retract_facts import Unsaying, words_of
+from concord_graph.usecases.write.writer import Writer, ref
+
+
+class Erasing:
+    """Erases memories; `confirmers` are the services that keep something derived from them."""
+
+    def __init__(self, confirmers: Sequence[str]) -> None:
+        self._confirmers = (STORE, *confirmers)
+
+    async def erase(
+        self, writer: Writer, memory_id: str, etag: str, reason: str
+    ) -> tuple[Ref, ...]:
+        """Take out of every version what a memory says, and what its edges say, and open a receipt.
+
+        The first reference's outcome is the receipt's id.
+        """
+        stored = await writer.tx.memory(memory_id)
+        if stored is None:
+            raise ItemNotFound(memory_id)
+        time = max(writer.now, 1)
+        await writer.demand_etag(stored, etag, erased_memory(stored, time))
+        if stored.erase_time:
+            raise ItemErased(memory_id)
+        words = await words_of(writer.tx, stored)
+        written = await writer.put(stored, erased_memory(stored, time))
+        edges, ghosts = await goes_with(writer.tx, stored)
+        for edge in edges:
+            await writer.put(edge, erased_edge(edge, time, ghosts))
+        unsaying = Unsaying(writer, written, words)
+        await unsaying.run()
+        erasure = Erasure(
+            id=writer.new_id(),
+            memory_id=memory_id,
+            time=written.erase_time,
+            principal=writer.author.principal,
+            reason=reason,
+            digest=digest(stored),
+            edge_count=len(edges) + unsaying.edge_count,
+        )
+        await self.open(writer.tx, erasure)
+        return (ref(written, erasure.id),)
+
+    async def open(self, tx: Writes, erasure: Erasure) -> None:
+        """Keep a receipt that waits for everybody who may hold something here."""
+        waiting = tuple(Confirmation(name) for name in self._confirmers)
+        await tx.put_erasure(replace(erasure, confirmations=waiting))
+
+    async def confirm(self, writer: Writer, memory_id: str) -> tuple[Ref, ...]:
+        """Note that the author's own store holds nothing more of an erased memory."""
+        erasure = await writer.tx.erasure(memory_id=memory_id)
+        if erasure is None:
+            raise ItemNotFound(memory_id)
+        confirmer = writer.author.principal
+        if confirmer == STORE or confirmer not in {e.confirmer for e in erasure.confirmations}:
+            raise ConfirmerUnknown
+        memory = await writer.tx.memory(memory_id)
+        seq, time = writer.tx.tick()
+        await writer.tx.confirm(erasure.id, confirmer, time)
+        change = Change(
+            seq=seq,
+            record_time=time,
+            item_id=memory_id,
+            item_kind=ItemKind.MEMORY,
+            type=ChangeType.ERASE_CONFIRMED,
+            revision=memory.revision.number if memory else 0,
+            author=writer.author,
+        )
+        await writer.tx.append(change)
+        return ()
+
+
+async def goes_with(tx: Reads, memory: Memory) -> tuple[Sequence[Edge], frozenset[str]]:
+    """Return what is erased with a memory: its edges, and the ghosts that only it names.
+
+    A ghost's id stands in the memory's content. Where no other item names it, nobody else needs it.
+    """
+    edges = await tx.edges_at(memory.id)
+    kept = [edge for edge in edges if not edge.erase_time]
+    named = {edge.target.id for edge in kept if edge.target.kind == ItemKind.MEMORY}
+    unknown = named - (await tx.kinds(sorted(named))).keys()
+    ghosts = set()
+    for ghost in sorted(unknown):
+        if all(edge.source.id == memory.id for edge in await tx.edges_at(ghost)):
+            ghosts.add(ghost)
+    return kept, frozenset(ghosts)

@@ -1,0 +1,220 @@
+"""What memories state as edges: made with the memory, gone with the last that states them (M1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from concord_graph.domain.drafts import EndRef, check_interval, check_relation
+from concord_graph.domain.facts import Fact, Saying, Support
+from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin, Record
+from concord_graph.ports import Reads
+from concord_graph.usecases.items.edges import addressed, end_of
+from concord_graph.usecases.read.shown import fixed_edges
+from concord_graph.usecases.write.writer import Writer
+
+_SOURCES_A_PAGE = 100
+
+
+async def make_edges(writer: Writer, before: Memory | None, after: Memory) -> list[str]:
+    """Return the ids of the edges that the memory's facts are, made or changed as they ask.
+
+    To be called before the memory is written, and only if it may be; `keep_facts` after it.
+    """
+    making = _Making(writer, before, after)
+    former = await _former(writer.tx, before)
+    return [
+        await making.edge_of(place, fact, former.get(fact.triple))
+        for place, fact in enumerate(after.facts)
+    ]
+
+
+async def keep_facts(
+    writer: Writer, before: Memory | None, after: Memory, edges: list[str]
+) -> None:
+    """Keep which edges the facts are of a memory that was just written; settle those it left."""
+    lost = list(await writer.tx.facts_of(after.id)) if before is not None else []
+    if edges != lost:
+        await _put_facts(writer, after.id, edges, after.revision.record_from)
+    for edge_id in lost:
+        if edge_id not in edges:
+            await settle(writer, edge_id)
+
+
+async def state_again(writer: Writer, written: Memory, then: int) -> Memory:
+    """Let a memory that was just written state what it did at a record time (µs)."""
+    edges = await writer.tx.facts_of(written.id, then)
+    if len(edges) == len(written.facts) and edges != await writer.tx.facts_of(written.id):
+        await _put_facts(writer, written.id, edges, written.revision.record_from)
+    return written
+
+
+async def restate(writer: Writer, reverted: Sequence[Record]) -> None:
+    """Make the edges again that live memories state and that went with what was reverted."""
+    ids = {each.id for each in reverted if isinstance(each, Memory)}
+    for edge in reverted:
+        if isinstance(edge, Edge) and edge.deleted:
+            ids |= {memory_id for memory_id, _ in await writer.tx.stating([edge.id])}
+    for memory_id in sorted(ids):
+        memory = await writer.tx.memory(memory_id)
+        former = list(await writer.tx.facts_of(memory_id))
+        if memory is None or memory.deleted or await _are_there(writer.tx, former):
+            continue
+        edges = await make_edges(writer, memory, memory)
+        if edges != former:
+            await _put_facts(writer, memory_id, edges, writer.tx.last_time)
+
+
+async def settle(writer: Writer, edge_id: str) -> None:
+    """Let an edge that a memory no longer states say what the others do, or go with the last."""
+    edge = await writer.tx.edge(edge_id)
+    if edge is None or edge.deleted or not await follows_facts(writer, edge):
+        return
+    said = await said_of(writer.tx, edge)
+    if said is None:
+        await writer.put(edge, replace(edge, deleted=True))
+    elif (changed := saying(edge, said)) != edge:
+        await writer.put(edge, changed)
+
+
+async def _put_facts(writer: Writer, memory_id: str, edges: Sequence[str], time: int) -> None:
+    await writer.tx.put_facts(Support(memory_id, tuple(edges), time))
+
+
+async def _are_there(tx: Reads, edge_ids: Sequence[str]) -> bool:
+    edges = [await tx.edge(edge_id) for edge_id in edge_ids]
+    return all(edge is not None and not edge.deleted for edge in edges)
+
+
+async def _former(tx: Reads, before: Memory | None) -> dict[tuple[str, str, str], Edge]:
+    """Return the edges that the facts were, by triple."""
+    if before is None:
+        return {}
+    ids = await tx.facts_of(before.id)
+    edges = [await tx.edge(edge_id) for edge_id in ids]
+    return {
+        fact.triple: edge
+        for fact, edge in zip(before.facts, edges, strict=True)
+        if edge is not None
+    }
+
+
+class _Making:
+    """Finds or makes the edges that a memory's facts are to be."""
+
+    def __init__(self, writer: Writer, before: Memory | None, after: Memory) -> None:
+        self._writer = writer
+        self._memory = after
+        self._keeps_time = before is not None and before.valid_from == after.valid_from
+        self._states = before is not None and not before.deleted
+
+    async def edge_of(self, place: int, fact: Fact, former: Edge | None) -> str:
+        """Return the edge that a fact is: the former one, the addressed one, or a new one."""
+        field = f"memory.facts[{place}]"
+        check_relation(fact.relation, f"{field}.relation")
+        if former is not None and not former.deleted and self._keeps_time:
+            return (await self._gained(former, fact, anew=not self._states)).id
+        source = await end_of(self._writer, EndRef(fact.subject), f"{field}.subject", of_facts=True)
+        target = await end_of(self._writer, EndRef(fact.object), f"{field}.object", of_facts=True)
+        edges = await self._writer.tx.live_edges_of_triple(source.id, fact.relation, target.id)
+        stored = await addressed(self._writer, edges, self._memory.valid_from)
+        if stored is None and not self._writer.is_granted:  # nothing plain comes beside these
+            stored = next(iter(await fixed_edges(self._writer.tx, edges)), None)
+        if stored is not None:
+            anew = not self._states or former is None or former.id != stored.id
+            return (await self._gained(stored, fact, anew=anew)).id
+        blank = self._blank(source, fact.relation, target)
+        if former is not None and _returns(former, blank, edges):
+            returned = saying(replace(former, deleted=False), self._says(fact))
+            return (await self._writer.put(former, returned)).id
+        edge = saying(blank, self._says(fact))
+        check_interval(edge, "memory.valid_until")
+        return (await self._writer.put(None, edge)).id
+
+    async def _gained(self, edge: Edge, fact: Fact, *, anew: bool) -> Edge:
+        """Return an edge that the memory states, `anew` or otherwise than before.
+
+        A constitutive edge gains a source, no more.
+        """
+        writer, said = self._writer, self._says(fact)
+        if edge.edge_type == EdgeType.CONSTITUTIVE:
+            return edge
+        if self._memory.edge_type == EdgeType.CONSTITUTIVE:
+            return await writer.put(edge, replace(edge, edge_type=EdgeType.CONSTITUTIVE))
+        if not await follows_facts(writer, edge):
+            return edge
+        others = _said_by(edge) if anew else await said_of(writer.tx, edge, but=self._memory.id)
+        changed = saying(edge, said.joined(others) if others else said)
+        return edge if changed == edge else await writer.put(edge, changed)
+
+    def _says(self, fact: Fact) -> Saying:
+        return _of(self._memory, fact)
+
+    def _blank(self, source: End, relation: str, target: End) -> Edge:
+        return Edge(
+            id=self._writer.new_id(),
+            create_time=self._writer.now,
+            source=source,
+            relation=relation,
+            target=target,
+            origin=Origin.FACT,
+            edge_type=self._memory.edge_type,
+            valid_from=self._memory.valid_from,
+        )
+
+
+def _returns(former: Edge, wanted: Edge, there: Sequence[Edge]) -> bool:
+    """Return whether an edge that went with its last memory is the one that is wanted again."""
+    return (
+        former.deleted
+        and former.origin == Origin.FACT
+        and former.edge_type == wanted.edge_type == EdgeType.DESCRIPTIVE
+        and (former.source, former.relation, former.target)
+        == (wanted.source, wanted.relation, wanted.target)
+        and former.valid_from == wanted.valid_from
+        and all(edge.effective_from != former.effective_from for edge in there)
+    )
+
+
+async def follows_facts(writer: Writer, edge: Edge) -> bool:
+    """Return whether an edge is what memories say it is, and nobody holds it otherwise."""
+    return (
+        edge.origin == Origin.FACT
+        and edge.edge_type == EdgeType.DESCRIPTIVE
+        and not await writer.is_rested_on(edge.id)
+    )
+
+
+async def said_of(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
+    """Return what the live memories say together of an edge; None when none states it.
+
+    It ends as soon as they say what the edge says: no memory that states it says more.
+    """
+    said: Saying | None = None
+    after = ""
+    while page := await tx.stating([edge.id], after, _SOURCES_A_PAGE):
+        for memory_id, place in page:
+            memory = await tx.memory(memory_id) if memory_id != but else None
+            if memory is None or place >= len(memory.facts):
+                continue
+            one = _of(memory, memory.facts[place])
+            said = said.joined(one) if said else one
+            if not but and saying(edge, said) == edge:
+                return said
+        after = page[-1][0]
+    return said
+
+
+def _said_by(edge: Edge) -> Saying:
+    return Saying(edge.weight, edge.properties, edge.valid_until)
+
+
+def _of(memory: Memory, fact: Fact) -> Saying:
+    return Saying(fact.weight, fact.properties, memory.valid_until)
+
+
+def saying(edge: Edge, said: Saying) -> Edge:
+    """Return an edge that says this."""
+    return replace(
+        edge, weight=said.weight, properties=dict(said.properties), valid_until=said.until
+    )

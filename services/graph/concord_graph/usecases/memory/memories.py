@@ -1,0 +1,360 @@
+"""Writing memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from concord_graph.domain.drafts import MemoryDraft, Patch, check_interval
+from concord_graph.domain.errors import (
+    FieldInvalid,
+    GraphError,
+    ItemErased,
+    ItemExists,
+    ItemNotFound,
+    ItemState,
+    MaskInvalid,
+    PrincipalsReserved,
+)
+from concord_graph.domain.items import (
+    REPLACING,
+    RESERVED_PREFIX,
+    EdgeType,
+    Importance,
+    Instant,
+    ItemKind,
+    Memory,
+    MemoryKind,
+)
+from concord_graph.domain.links import MalformedLink, without_links
+from concord_graph.domain.standing import Standing
+from concord_graph.domain.turns import check_still_said, said
+from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Reads, Ref
+from concord_graph.usecases.items.lineage import sync_links
+from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
+from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
+from concord_graph.usecases.write.suggesting import suggest
+from concord_graph.usecases.write.writer import Writer, ref
+
+_DRAFTED = tuple(f.name for f in fields(MemoryDraft) if f.name != "id")
+_CHANGEABLE = frozenset(
+    {
+        *("content", "memory_kind", "concepts", "domain", "importance", "surfaces_when"),
+        *("sources", "external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
+        *("facts", "properties"),
+    }
+)
+
+
+class Memories:
+    """Commands on memories; reads links and concepts out of their content."""
+
+    def __init__(self, links: LinkParser, concepts: ConceptExtractor) -> None:
+        self.links = links
+        self._concepts = concepts
+
+    async def add(self, writer: Writer, draft: MemoryDraft) -> tuple[Ref, ...]:
+        """Remember a text, once (M1, M5)."""
+        self._check(draft)
+        await writer.tx.expect(lambda: self._asked_about([draft]))
+        known = await self._known(writer, draft)
+        if known is None:
+            memory = await self._create(writer, draft)
+            now = max(writer.now, writer.tx.last_time)
+            return (ref(memory, "created"), *await suggest(writer.tx, memory, now))
+        if known.erase_time:
+            raise ItemErased(known.id)
+        if known.deleted:
+            raise ItemState("this memory is forgotten: restore it")
+        drafted = self._drafted(known, draft)
+        if _keyed(draft) and drafted != known:
+            await _refuse_other_words(writer, known, drafted)
+        return (ref(known, "unchanged"),)
+
+    async def add_many(
+        self, writer: Writer, drafts: Sequence[MemoryDraft], *, update_existing: bool
+    ) -> tuple[Ref, ...]:
+        """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
+        await writer.tx.expect(lambda: self._asked_about(drafts))
+        done: list[Ref] = []
+        refusals: list[ItemRefused] = []
+        async with writer.together():
+            for index, draft in enumerate(drafts):
+                writer.tx.step()
+                try:
+                    done.append(await self._add_one(writer, draft, update_existing=update_existing))
+                except (GraphError, MalformedLink) as error:
+                    refusals.append(ItemRefused(index, error))
+        if refusals:
+            raise BatchRefused(refusals)
+        return tuple(done)
+
+    async def update(self, writer: Writer, patch: Patch) -> tuple[Ref, ...]:
+        """Change the named fields of a live memory; the former version is kept (M4)."""
+        stored = await _existing(writer, patch.item_id)
+        unknown = set(patch.values) - _CHANGEABLE
+        if unknown:
+            raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
+        if patch.values.get("edge_type") == EdgeType.RESOLUTION:
+            await writer.demand_allowed(stored, replace(stored, edge_type=EdgeType.RESOLUTION))
+        memory = self._patched(stored, patch.values)
+        await writer.demand_etag(stored, patch.etag, memory)
+        _demand_unerased(stored)
+        if stored.deleted:
+            raise ItemState("this memory is forgotten: restore it first")
+        if memory.external_id and memory.external_id != stored.external_id:
+            other = await writer.tx.memory_by_external_id(memory.external_id)
+            if other is not None:
+                raise ItemExists(other.id, "external id")
+        return (ref(await self._replace(writer, stored, memory)),)
+
+    async def forget(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
+        """Forget a memory softly."""
+        stored = await _existing(writer, memory_id)
+        await writer.demand_etag(stored, etag, replace(stored, deleted=True))
+        _demand_unerased(stored)
+        if stored.deleted:
+            raise ItemState("this memory is forgotten already")
+        async with writer.together():
+            gone = await writer.put(stored, replace(stored, deleted=True))
+            for edge_id in await writer.tx.facts_of(memory_id):
+                await settle(writer, edge_id)
+        return (ref(gone),)
+
+    async def restore(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
+        """Bring a forgotten memory back."""
+        stored = await _existing(writer, memory_id)
+        await writer.demand_etag(stored, etag, replace(stored, deleted=False))
+        _demand_unerased(stored)
+        if not stored.deleted:
+            raise ItemState("this memory is not forgotten", memory_id)
+        return (ref(await self._put(writer, stored, replace(stored, deleted=False))),)
+
+    async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> tuple[Ref, ...]:
+        """Keep turns at the end of their session's dialogue: the same words again are another turn.
+
+        A turn whose external id is known is not kept twice.
+        """
+        await writer.tx.expect(lambda: self._asked_about(drafts))
+        refs: list[Ref] = []
+        for index, draft in enumerate(drafts):
+            writer.tx.step()
+            try:
+                refs.append(await self._append_one(writer, draft))
+            except MalformedLink as error:
+                error.field = f"turns[{index}].content"
+                raise
+        return tuple(refs)
+
+    async def _append_one(self, writer: Writer, draft: MemoryDraft) -> Ref:
+        tx = writer.tx
+        known = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
+        if known is None:
+            return ref(await self._create(writer, draft), "created")
+        if said(known) != said(self._drafted(known, draft)):
+            raise ItemExists(known.id, "external id")
+        return ref(known, "unchanged")  # a forgotten one stays so: an import is no wish
+
+    async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
+        self._check(draft)
+        known = await self._known(writer, draft)
+        if known is None:
+            return ref(await self._create(writer, draft), "created")
+        if known.erase_time:
+            return ref(known, "erased")
+        drafted = self._drafted(known, draft)
+        if known.deleted or not _keyed(draft) or drafted == known:
+            return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
+        if not update_existing:
+            await _refuse_other_words(writer, known, drafted)
+        return ref(await self._replace(writer, known, drafted), "updated")
+
+    async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
+        links = self.links(draft.content)
+        blank = Memory(
+            id=draft.id or writer.new_id(),
+            content=draft.content,
+            id_stated=bool(draft.id),
+            create_time=writer.now,
+        )
+        drafted = self._drafted(blank, draft)
+        check_interval(drafted, "memory.valid_until")
+        if drafted.memory_kind == MemoryKind.TURN:
+            order = await writer.tx.last_turn_order(draft.session_id) + 1
+            drafted = replace(drafted, turn_order=order)
+        memory = await self._put(writer, None, drafted)
+        await sync_links(writer, memory, links)
+        return memory
+
+    async def _replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
+        if memory == stored:
+            return stored
+        check_still_said(stored, memory)
+        check_interval(memory, "memory.valid_until")
+        links = self.links(memory.content)
+        written = await self._put(writer, stored, memory)
+        if memory.content != stored.content:
+            await sync_links(writer, written, links)
+        return written
+
+    async def _put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
+        """Write a memory, with the edges that its facts are."""
+        if _stating(before) == _stating(after):
+            return await writer.put(before, after)
+        await writer.demand_allowed(before, after)
+        async with writer.together():  # those whose standing changes see the memory, too
+            edges = await make_edges(writer, before, after)
+            written = await writer.put(before, after)
+            await keep_facts(writer, before, written, edges)
+        return written
+
+    async def _known(self, writer: Writer, draft: MemoryDraft) -> Memory | None:
+        """Return the memory that the draft is: by external id, by id, else by what it says."""
+        tx = writer.tx
+        by_key = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
+        by_id = await self._named(writer, draft.id) if draft.id else None
+        if by_key and draft.id and by_key.id != draft.id:
+            raise ItemExists(by_key.id, "external id")
+        if by_key or by_id or _keyed(draft):
+            return by_key or by_id
+        saying = await tx.live_memories_saying(_digest(draft))
+        if not saying:
+            return None
+        at = Instant(max(writer.now, tx.last_time))
+        views = await tx.views(ItemKind.MEMORY, [memory.id for memory in saying], at)
+        for memory in saying:
+            standing = views[memory.id].standing
+            if _is_said(standing, memory, draft, at) or (
+                _is_same(memory, draft) and await self._has_only_ended(tx, memory, standing, at)
+            ):
+                return memory
+        return None
+
+    async def _has_only_ended(
+        self, tx: Reads, memory: Memory, standing: Standing, at: Instant
+    ) -> bool:
+        """Return whether a memory with a stated time counts as superseded by its facts alone.
+
+        To say it again states the same edges, which have ended all the same: nothing new.
+        """
+        if memory.valid_from is None or not standing.is_superseded(at.valid):
+            return False
+        replacing = (
+            edge for edge in await tx.lineage_edges([memory.id]) if edge.relation in REPLACING
+        )
+        return not any(edge.target.id == memory.id for edge in replacing)
+
+    async def _named(self, writer: Writer, memory_id: str) -> Memory | None:
+        memory = await writer.tx.memory(memory_id)
+        if memory is None and await writer.tx.kinds([memory_id]):
+            raise ItemExists(memory_id, "id")
+        return memory
+
+    def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
+        """Return what remembering the drafts will ask the store for."""
+        linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
+        said = [_digest(draft) for draft in drafts if not _keyed(draft)]
+        return Expected(
+            ids=tuple(draft.id for draft in drafts if draft.id) + tuple(linked),
+            external_ids=tuple(draft.external_id for draft in drafts if draft.external_id),
+            content_digests=tuple(said),
+            node_names=tuple(
+                name for draft in drafts for f in draft.facts for name in (f.subject, f.object)
+            ),
+        )
+
+    def _linked_ids(self, content: str) -> list[str]:
+        try:
+            return [link.target_id for link in self.links(content)]
+        except MalformedLink:
+            return []  # refused in its turn
+
+    def _check(self, draft: MemoryDraft) -> None:
+        if not draft.content:
+            raise FieldInvalid("memory.content", "is required")
+        if draft.id.casefold().startswith(RESERVED_PREFIX):
+            raise PrincipalsReserved(
+                "memory.id", f"ids starting with {RESERVED_PREFIX!r} are reserved"
+            )
+        if draft.edge_type == EdgeType.RESOLUTION:
+            raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
+
+    def _drafted(self, memory: Memory, draft: MemoryDraft) -> Memory:
+        """Return the memory with everything that the draft states."""
+        values = {name: getattr(draft, name) for name in _DRAFTED}
+        values["edge_type"] = draft.edge_type or memory.edge_type
+        values["concepts_stated"] = bool(draft.concepts)
+        values["concepts"] = draft.concepts or tuple(self._concepts(without_links(draft.content)))
+        return replace(memory, **values)
+
+    def _patched(self, stored: Memory, values: Any) -> Memory:
+        memory = replace(stored, **values)
+        if memory.edge_type is None:  # named in the mask, but unspecified: no change
+            memory = replace(memory, edge_type=stored.edge_type)
+        if not memory.content:
+            raise FieldInvalid("memory.content", "is required")
+        if memory.edge_type == EdgeType.RESOLUTION:
+            raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
+        given = bool(values["concepts"]) if "concepts" in values else memory.concepts_stated
+        return replace(
+            memory,
+            importance=Importance(memory.importance),
+            concepts_stated=given,
+            concepts=memory.concepts
+            if given
+            else tuple(self._concepts(without_links(memory.content))),
+        )
+
+
+async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) -> None:
+    """Refuse a draft whose id or key is taken: of something constitutive, as protected."""
+    if known.edge_type == EdgeType.CONSTITUTIVE:
+        await writer.demand_allowed(known, drafted)
+    raise ItemExists(known.id, "id or external id")
+
+
+def _stating(memory: Memory | None) -> object:
+    """Return what of a memory its facts' edges hang on."""
+    if memory is None or not memory.facts:
+        return None
+    return memory.facts, memory.valid_from, memory.valid_until, memory.edge_type, memory.deleted
+
+
+def _keyed(draft: MemoryDraft) -> bool:
+    """Return whether the caller named the memory: then equal words do not make it another one."""
+    return bool(draft.id or draft.external_id)
+
+
+def _is_said(standing: Standing, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
+    """Return whether saying a memory's words again is that memory (M5).
+
+    With another stated begin they say something else. A replaced text may be said again: A, B, A.
+    So may one whose time is over or is yet to come, but with the same end it is the same statement.
+    """
+    if memory.valid_from != draft.valid_from:
+        return False
+    is_same = _is_same(memory, draft) and not standing.is_superseded(at.valid)
+    return standing.is_current(at.valid) or is_same
+
+
+def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
+    """Return whether a memory states the same times as a draft."""
+    return (memory.valid_from, memory.valid_until) == (draft.valid_from, draft.valid_until)
+
+
+def _digest(draft: MemoryDraft) -> str:
+    """Return the digest by which a memory that says the same is found."""
+    return Memory("", draft.content, draft.memory_kind, sources=draft.sources).content_digest
+
+
+async def _existing(writer: Writer, memory_id: str) -> Memory:
+    memory = await writer.tx.memory(memory_id)
+    if memory is None:
+        raise ItemNotFound(memory_id)
+    return memory
+
+
+def _demand_unerased(memory: Memory) -> None:
+    if memory.erase_time:
+        raise ItemErased(memory.id)

@@ -1,0 +1,133 @@
+"""What an erased memory stated goes with it, in every version; what others state stays (M4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from concord_graph.domain.erasure import erased_edge, erased_node
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import Edge, End, Memory, Revision
+from concord_graph.ports import Reads
+from concord_graph.usecases.memory.facts import follows_facts, said_of, saying, settle
+from concord_graph.usecases.write.writer import Writer
+
+_A_PAGE = 100
+
+Words = frozenset[tuple[str, str, str]]
+"""Relation, key and JSON text of what facts say beside their triples."""
+
+
+async def words_of(tx: Reads, memory: Memory) -> Words:
+    """Return what any version of a memory says in properties of its facts."""
+    found = set()
+    async for version in _versions(tx, memory):
+        for fact in version.facts:
+            texts = {
+                key: json.dumps(value, sort_keys=True) for key, value in fact.properties.items()
+            }
+            found |= {(fact.relation, key, text) for key, text in texts.items()}
+    return frozenset(found)
+
+
+class Unsaying:
+    """Takes out what one memory stated; `words` are those of it from before it was erased."""
+
+    def __init__(self, writer: Writer, memory: Memory, words: Words) -> None:
+        self._writer = writer
+        self._memory = memory
+        self._words = words
+        self.edge_count = 0
+
+    async def run(self) -> None:
+        """Let the memory state nothing; erase the edges and nodes that only it ever made.
+
+        An edge that others state too stays and says what they say. Where a version of it may say
+        what only the memory did, it is erased, and another one stands for the others.
+        """
+        tx = self._writer.tx
+        ids = await tx.ever_facts_of(self._memory.id)
+        if await tx.facts_of(self._memory.id):
+            time = self._memory.revision.record_from
+            await tx.put_facts(Support(self._memory.id, (), time))
+        gone: list[Edge] = []
+        for edge in [await tx.edge(edge_id) for edge_id in ids]:
+            if edge is None or edge.erase_time or not await follows_facts(self._writer, edge):
+                continue
+            stated, more = await self._is_left(edge)
+            if stated and not more:
+                await settle(self._writer, edge.id)
+                continue
+            await (self._replace(edge) if stated and not edge.deleted else self._erase(edge))
+            gone.append(edge)
+        self.edge_count = len(gone)
+        for node_id in sorted({end.id for edge in gone for end in (edge.source, edge.target)}):
+            await self._erase_node(node_id)
+
+    async def _others(self, edge: Edge) -> AsyncIterator[Memory]:
+        """Yield the memories, forgotten ones too, that ever stated an edge and still say so."""
+        for memory_id in await self._writer.tx.ever_stating(edge.id):
+            memory = await self._writer.tx.memory(memory_id)
+            if memory is not None and not memory.erase_time:
+                yield memory
+
+    async def _is_left(self, edge: Edge) -> tuple[bool, bool]:
+        """Return whether others state an edge, and whether the erased memory said more of it."""
+        own = {each for each in self._words if each[0] == edge.relation}
+        stated = False
+        async for other in self._others(edge):
+            stated = True
+            if not own:
+                break
+            own -= await words_of(self._writer.tx, other)
+        return stated, bool(own)
+
+    async def _erase(self, edge: Edge) -> None:
+        await self._writer.put(edge, erased_edge(edge, self._memory.erase_time, ()))
+
+    async def _replace(self, edge: Edge) -> None:
+        """Erase an edge, and let another one say what the others do, with its lineage."""
+        writer = self._writer
+        said = await said_of(writer.tx, edge)
+        lineage = await writer.tx.lineage_edges([edge.id])
+        await self._erase(edge)
+        if said is None:
+            return
+        blank = replace(
+            edge, id=writer.new_id(), valid_from=edge.effective_from, revision=Revision()
+        )
+        other = await writer.put(None, saying(blank, said))
+        await self._hand_over(edge.id, other)
+        for link in lineage:
+            ends = [
+                End(other.id, end.kind) if end.id == edge.id else end
+                for end in (link.source, link.target)
+            ]
+            again = replace(link, id=writer.new_id(), source=ends[0], target=ends[1])
+            again = replace(again, valid_from=link.effective_from, revision=Revision())
+            await writer.put(None, again)
+
+    async def _hand_over(self, edge_id: str, other: Edge) -> None:
+        tx, after = self._writer.tx, ""
+        while page := await tx.stating([edge_id], after, _A_PAGE):
+            for after, _ in page:
+                ids = await tx.facts_of(after)
+                edges = tuple(other.id if each == edge_id else each for each in ids)
+                await tx.put_facts(Support(after, edges, other.revision.record_from))
+
+    async def _erase_node(self, node_id: str) -> None:
+        tx = self._writer.tx
+        node = await tx.node(node_id)
+        if node is None or not node.of_facts or node.erase_time or await tx.is_held(node_id):
+            return
+        if not await tx.is_named(node_id):
+            await self._writer.put(node, erased_node(node, self._memory.erase_time))
+
+
+async def _versions(tx: Reads, memory: Memory) -> AsyncIterator[Memory]:
+    below = memory.revision.number + 1
+    while page := await tx.history(memory.id, below, _A_PAGE):
+        for version in page:
+            yield version
+        below = page[-1].revision.number

@@ -1,0 +1,80 @@
+"""What a space holds in mind: a bounded list that evicts what matters least (M2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from concord_graph.domain.drafts import WorkingDraft
+from concord_graph.domain.errors import ItemNotFound, WorkingMemoryFull
+from concord_graph.domain.items import Entry, Importance, Instant, ItemKind
+from concord_graph.ports import EntryFilter, Ref
+from concord_graph.usecases.write.writer import Writer, ref
+
+DEFAULT_CAPACITY = 10
+STALE = "stale"
+MOST_AT_ONCE = 10_000
+_KIND = ItemKind.WORKING_MEMORY
+
+
+class WorkingMemory:
+    """Commands on the working memory of a space, which holds up to `capacity` entries."""
+
+    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        self.capacity = capacity
+
+    async def put(self, writer: Writer, draft: WorkingDraft) -> tuple[Ref, ...]:
+        """Hold a text: the first reference is the entry's, the others are what made room for it.
+
+        Raises:
+            WorkingMemoryFull: it is full of HIGH entries, which stay.
+        """
+        held = await _entries(writer, EntryFilter(_KIND))
+        known = next((entry for entry in held if entry.body["content"] == draft.content), None)
+        others = [entry for entry in held if entry is not known]
+        evicted = [await self._evict(writer, one) for one in self._to_go(others, known)]
+        entry = Entry(
+            id=known.id if known else writer.new_id(),
+            kind=_KIND,
+            body={"content": draft.content},
+            session_id=draft.session_id,
+            rank=draft.importance or Importance.MEDIUM,
+        )
+        put = await writer.keep(known, entry)
+        return (ref(put), *(ref(one, "evicted") for one in evicted))
+
+    def _to_go(self, others: list[Entry], known: Entry | None) -> list[Entry]:
+        """Return what makes room: the least important first, of those the oldest."""
+        excess = len(others) + 1 - self.capacity
+        movable = [entry for entry in others if entry.rank < Importance.HIGH]
+        if excess > len(movable) and known is None:
+            raise WorkingMemoryFull(self.capacity)
+        movable.sort(key=lambda entry: (entry.rank, entry.revision.record_from))
+        return movable[: max(0, excess)]
+
+    async def _evict(self, writer: Writer, entry: Entry) -> Entry:
+        body = {**entry.body, "put_time": entry.revision.record_from}
+        return await writer.keep(entry, replace(entry, shelf=STALE, body=body))
+
+    async def remove(self, writer: Writer, entry_id: str) -> tuple[Ref, ...]:
+        """Remove an entry, held or stale."""
+        found = await _entries(writer, EntryFilter(_KIND, shelf=None, ids=(entry_id,)))
+        if not found:
+            raise ItemNotFound(entry_id)
+        return await _removed(writer, found)
+
+    async def clear(
+        self, writer: Writer, session_id: str, *, include_stale: bool
+    ) -> tuple[Ref, ...]:
+        """Remove every entry, or every one that a session put there."""
+        shelf = None if include_stale else ""
+        filter_ = EntryFilter(_KIND, shelf=shelf, session_id=session_id)
+        return await _removed(writer, await _entries(writer, filter_))
+
+
+async def _entries(writer: Writer, filter_: EntryFilter) -> list[Entry]:
+    found, _ = await writer.tx.entries(filter_, Instant(writer.now), limit=MOST_AT_ONCE)
+    return list(found)
+
+
+async def _removed(writer: Writer, entries: list[Entry]) -> tuple[Ref, ...]:
+    return tuple([ref(await writer.keep(one, replace(one, deleted=True))) for one in entries])

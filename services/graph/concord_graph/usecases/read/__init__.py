@@ -1,0 +1,1 @@
+"""Reads: items as their readers see them, walks, chains, paths and near names."""

@@ -1,0 +1,143 @@
+"""The whole chain around an item: both directions, all branches (T5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from concord_graph.domain.items import Edge, Instant, ItemKind, Memory
+from concord_graph.ports import Reads, View
+from concord_graph.usecases.read.shown import is_ghost, with_ghosts, with_heads, with_orphans
+
+MOST_ITEMS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One item of a chain; `view` is None for a ghost.
+
+    `derived_from` are the memories that its sources name; they are no part of the chain.
+    """
+
+    id: str
+    view: View | None
+    is_head: bool = False
+    derived_from: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Every item by effective valid time, and every lineage edge among them.
+
+    `valid` (µs) is the instant that their standing is told for.
+    """
+
+    items: tuple[Link, ...]
+    edges: tuple[View, ...]
+    valid: int
+    truncated: bool = False
+
+
+async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
+    """Return the chain of a memory, an edge or a ghost; None when nothing knows the id.
+
+    A memory's chain goes on along what it states: with those that state what came before or after.
+    """
+    edges, ids = await _around(tx, {item_id, *await _taking_turns(tx, item_id, at)}, at)
+    views = await _views(tx, ids, at)
+    if item_id not in views and not edges and not await is_ghost(tx, item_id, at):
+        return None
+    return await _assembled(tx, ids, edges, views, at)
+
+
+async def _around(tx: Reads, start: set[str], at: Instant) -> tuple[dict[str, Edge], set[str]]:
+    """Return the lineage from these items on, and every item that it or succession leads to."""
+    edges: dict[str, Edge] = {}
+    ids, frontier = set(start), set(start)
+    while frontier and len(ids) <= MOST_ITEMS:
+        found = await tx.lineage_edges(frontier, at.record)
+        edges |= {edge.id: edge for edge in found}
+        ends = {end.id for edge in found for end in (edge.source, edge.target)}
+        frontier = (ends | await _in_succession(tx, frontier, at)) - ids
+        ids |= frontier
+    return edges, ids
+
+
+async def _taking_turns(tx: Reads, item_id: str, at: Instant) -> set[str]:
+    """Return the memories that state what stands in one chain with what this one states (T2)."""
+    stated = set(await tx.facts_of(item_id, at.record))
+    if not stated:
+        return set()
+    _, ids = await _around(tx, stated, at)
+    views = await tx.views(ItemKind.EDGE, ids - stated, at)
+    return {memory_id for view in views.values() for memory_id in view.sources}
+
+
+async def _in_succession(tx: Reads, ids: set[str], at: Instant) -> set[str]:
+    """Return the live edges that follow or precede any of these in time (G2, T2)."""
+    found: set[str] = set()
+    for view in (await tx.views(ItemKind.EDGE, ids, at)).values():
+        edge = view.item
+        if not isinstance(edge, Edge) or edge.deleted or edge.is_lineage or edge.id in found:
+            continue
+        row = await tx.succession(edge, MOST_ITEMS + 1, at.record)
+        found |= {other.id for other in row}
+    return found
+
+
+async def _assembled(
+    tx: Reads, ids: set[str], edges: dict[str, Edge], views: Mapping[str, View], at: Instant
+) -> Chain:
+    kept = set(sorted(ids, key=lambda i: _when(views.get(i), i))[:MOST_ITEMS])
+    links = sorted(
+        (_link(item_id, views.get(item_id), at) for item_id in kept),
+        key=lambda link: _when(link.view, link.id),
+    )
+    shown = [e.id for e in edges.values() if e.source.id in kept and e.target.id in kept]
+    found = await tx.views(ItemKind.EDGE, shown, at)
+    orphaned = await with_orphans(tx, [found[i] for i in sorted(found)], at)
+    edge_views = await with_ghosts(tx, orphaned, at)
+    return Chain(
+        items=tuple(await _with_sources(tx, links, at)),
+        edges=tuple(edge_views),
+        valid=at.valid,
+        truncated=len(ids) > MOST_ITEMS,
+    )
+
+
+async def _views(tx: Reads, ids: set[str], at: Instant) -> dict[str, View]:
+    views: dict[str, View] = {}
+    for kind in (ItemKind.MEMORY, ItemKind.EDGE):
+        found = await tx.views(kind, ids, at)
+        for view in await with_heads(tx, list(found.values()), at):
+            views[view.item.id] = view
+    return views
+
+
+async def _with_sources(tx: Reads, links: list[Link], at: Instant) -> list[Link]:
+    """Fill in the memories that the items' sources name (M1), of the first MOST_ITEMS of them."""
+    named: dict[str, tuple[str, ...]] = {}
+    left = MOST_ITEMS
+    for link in links:
+        memory = link.view.item if link.view else None
+        named[link.id] = memory.derived_from[:left] if isinstance(memory, Memory) else ()
+        left -= len(named[link.id])
+    wanted = {memory_id for ids in named.values() for memory_id in ids}
+    if not wanted:
+        return links
+    views = await _views(tx, wanted, at)
+    return [
+        replace(link, derived_from=tuple(_link(i, views.get(i), at) for i in named[link.id]))
+        for link in links
+    ]
+
+
+def _link(item_id: str, view: View | None, at: Instant) -> Link:
+    if view is None or view.item.deleted:
+        return Link(item_id, view)
+    return Link(item_id, view, is_head=not view.standing.is_superseded(at.valid))
+
+
+def _when(view: View | None, item_id: str) -> tuple[int, str]:
+    """A ghost has no time: it is older than what points at it."""
+    return (view.standing.effective_from if view else -(2**62), item_id)

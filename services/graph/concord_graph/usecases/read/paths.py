@@ -1,0 +1,285 @@
+"""How two items hang together: simple paths, shortest first, then heavier (G10).
+
+Two breadth-first searches meet. Each knows how far the items are from its end over the edges read
+so far, and which of them it has not opened yet: its rim. A path with an unread edge leaves the near
+rim at some item and enters the far rim at another, so none such is shorter than the nearest two of
+them are. What is shorter is settled and listed; then the cheapest items that part those rims are
+opened. A hub in both rims is left shut as long as all around it costs less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from concord_graph.ports import Hop, Reads, Walk
+from concord_graph.usecases.read.path_listing import FoundPath, Known, Listing, Ways
+
+MOST_EDGES = 100_000
+_CAPS = (1_000, MOST_EDGES + 1)
+_AT_ONCE = 1_000  # items asked about in one statement, before the next look at the clock
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPaths:
+    """Paths in order, and whether the search stopped at its bound."""
+
+    paths: tuple[FoundPath, ...]
+    truncated: bool
+
+
+class _Cut(Exception):
+    """The search has read too much, or has no time left."""
+
+
+@dataclass(slots=True)
+class _Side:
+    """What is known from one end: how far items are, where edges lead on from it, what is open."""
+
+    origin: str
+    walk: Walk
+    opened: set[str]
+    degrees: dict[str, int]
+    distance: dict[str, int] = field(init=False)
+    onward: Ways = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        self.distance = {self.origin: 0}
+
+    def rim(self, other: str) -> dict[int, list[str]]:
+        """Return by distance the items that are not open; a path ends at the other end."""
+        rim: dict[int, list[str]] = {}
+        for item, distance in self.distance.items():
+            if item not in self.opened and item != other:
+                rim.setdefault(distance, []).append(item)
+        return rim
+
+    def add(self, source: str, target: str, hop: Hop) -> None:
+        """Take in an edge that leads away from this end, and what gets nearer by it."""
+        self.onward[source].append((target, hop))
+        if self.distance.get(source, math.inf) + 1 >= self.distance.get(target, math.inf):
+            return
+        nearer = deque([(target, self.distance[source] + 1)])
+        while nearer:
+            item, distance = nearer.popleft()
+            if distance < self.distance.get(item, math.inf):
+                self.distance[item] = distance
+                nearer.extend((beyond, distance + 1) for beyond, _ in self.onward.get(item, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Where the shortest paths that have an unread edge may leave one rim and enter the other.
+
+    What is not reached yet is at least `beyond_near` from the start and `beyond_far` from the end.
+    """
+
+    length: int
+    leaving: list[str]
+    entering: list[str]
+    beyond_near: int
+    beyond_far: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Items to open at the two sides."""
+
+    near: list[str]
+    far: list[str]
+
+
+class _Search:
+    """Both sides, the edges read, and how many there were."""
+
+    def __init__(
+        self, ends: tuple[str, str], walk: Walk, max_depth: int, out_of_time: Callable[[], bool]
+    ) -> None:
+        backward = replace(walk, outgoing=walk.incoming, incoming=walk.outgoing)
+        self.near = _Side(ends[0], walk, set(), {})
+        self.far = _Side(ends[1], backward, set(), {})
+        if walk.outgoing and walk.incoming:  # whoever is open is open to both
+            self.far.opened, self.far.degrees = self.near.opened, self.near.degrees
+        self._max_depth = max_depth
+        self._out_of_time = out_of_time
+        self._known: set[str] = set()
+        self._read = 0
+
+    def known(self) -> Known:
+        """Return what was read."""
+        near, far = self.near, self.far
+        return Known(near.origin, far.origin, near.onward, far.distance)
+
+    def gap(self) -> _Gap | None:
+        """Return the nearest two parts of the rims; None when every path is read."""
+        near, far = self.near.rim(self.far.origin), self.far.rim(self.near.origin)
+        if not near or not far:
+            return None
+        beyond = min(near) + 1, min(far) + 1
+        gaps = [
+            _Gap(i + 1 + j, leaving, entering, *beyond)
+            for i, leaving in near.items()
+            for j, entering in far.items()
+            if len(leaving) > 1 or leaving != entering
+        ]
+        return min(gaps, key=lambda gap: gap.length, default=None)
+
+    async def close(self, tx: Reads, gap: _Gap) -> None:
+        """Open what parts the rims there.
+
+        Raises:
+            _Cut: it would read too much, or takes too long.
+        """
+        opening = await self._cheapest(tx, gap)
+        await self._open(tx, self.near, opening.near, gap)
+        await self._open(tx, self.far, opening.far, gap)
+
+    async def _cheapest(self, tx: Reads, gap: _Gap) -> _Opening:
+        """Return what to open to read the fewest edges."""
+        opening = _Opening(gap.leaving, gap.entering)
+        for cap in _CAPS:
+            few, many = sorted(
+                ((self.near, gap.leaving), (self.far, gap.entering)), key=lambda one: len(one[1])
+            )
+            costs = await self._costs(tx, *few, cap)
+            is_sure = max(costs.values()) < cap
+            if is_sure and sum(costs.values()) <= 2 * len(many[1]):  # asking costs as much
+                return (
+                    _Opening(gap.leaving, []) if few[0] is self.near else _Opening([], gap.entering)
+                )
+            others = await self._costs(tx, *many, cap)
+            near, far = (costs, others) if few[0] is self.near else (others, costs)
+            opening, is_sure = _cheapest(gap, near, far, cap)
+            if is_sure:
+                break
+        return opening
+
+    async def _costs(self, tx: Reads, side: _Side, items: list[str], cap: int) -> dict[str, int]:
+        """Return how many edges each item has, at least when that is `cap` or more."""
+        asked = [item for item in items if side.degrees.get(item, 0) in (0, *_CAPS)]
+        asked = [item for item in asked if side.degrees.get(item, 0) < cap]
+        for some in _slices(asked):
+            self._look()
+            side.degrees |= await tx.degrees(some, side.walk, cap)
+        return {item: side.degrees[item] for item in items}
+
+    async def _open(self, tx: Reads, side: _Side, items: list[str], gap: _Gap) -> None:
+        for some in _slices(items):
+            async with aclosing(tx.hops(some, side.walk)) as batches:
+                async for batch in batches:
+                    self._read += len(batch)
+                    self._look()
+                    self._take(batch, gap)
+        side.opened.update(items)
+
+    def _look(self) -> None:
+        if self._read > MOST_EDGES or self._out_of_time():
+            raise _Cut
+
+    def _take(self, hops: Iterable[Hop], gap: _Gap) -> None:
+        """Take in the edges that may be on a path that is asked for; the others are forgotten."""
+        near, far = self.near, self.far
+        for hop in hops:
+            if hop.id in self._known:
+                continue
+            for source, target in _ways(hop, near.walk):
+                past = min(near.distance.get(source, math.inf), gap.beyond_near)
+                left = min(far.distance.get(target, math.inf), gap.beyond_far)
+                if past + 1 + left <= self._max_depth:
+                    self._known.add(hop.id)
+                    near.add(source, target, hop)
+                    far.add(target, source, hop)
+
+
+def _ways(hop: Hop, walk: Walk) -> Iterable[tuple[str, str]]:
+    if hop.source_id != hop.target_id:  # no simple path goes round
+        if walk.outgoing:
+            yield hop.source_id, hop.target_id
+        if walk.incoming:
+            yield hop.target_id, hop.source_id
+
+
+def _slices(items: list[str]) -> Iterable[list[str]]:
+    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
+
+
+def _cheapest(
+    gap: _Gap, near: Mapping[str, int], far: Mapping[str, int], cap: int
+) -> tuple[_Opening, bool]:
+    """Return what parts two rims for the fewest edges, and whether that is sure.
+
+    Each item of one rim has to be parted from each other item of the other: by opening all of one
+    rim, or all of both but an item that is in both.
+    """
+    openings = [_Opening(gap.leaving, []), _Opening([], gap.entering)]
+    if shared := near.keys() & far.keys():
+        spared = max(shared, key=lambda item: near[item] + far[item])
+        openings.append(
+            _Opening(
+                [item for item in gap.leaving if item != spared],
+                [item for item in gap.entering if item != spared],
+            )
+        )
+
+    def edges(opening: _Opening) -> list[int]:
+        return [*(near[item] for item in opening.near), *(far[item] for item in opening.far)]
+
+    best = min(openings, key=lambda opening: sum(edges(opening)))
+    return best, max(edges(best), default=0) < cap
+
+
+async def find_paths(
+    tx: Reads,
+    start_id: str,
+    end_id: str,
+    walk: Walk,
+    *,
+    max_depth: int,
+    max_paths: int,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> FoundPaths:
+    """Return up to `max_paths` simple paths of 1 to `max_depth` edges.
+
+    Cut when it would read more than MOST_EDGES edges, follow too many ways at once, or has no time
+    left: then it returns the first of all paths, those that no unread edge could come before.
+    """
+    if start_id == end_id:
+        return FoundPaths((), truncated=False)
+    search = _Search((start_id, end_id), walk, max_depth, out_of_time)
+    paths: list[FoundPath] = []
+    length = 1
+    while True:
+        gap = search.gap()
+        settled = max_depth if gap is None else min(gap.length - 1, max_depth)
+        cut = _list(search.known(), range(length, settled + 1), paths, max_paths, out_of_time)
+        if cut or len(paths) >= max_paths:
+            return FoundPaths(tuple(paths), truncated=cut)
+        length = settled + 1
+        if gap is None or length > max_depth:
+            return FoundPaths(tuple(paths), truncated=False)
+        try:
+            await search.close(tx, gap)
+        except _Cut:
+            return FoundPaths(tuple(paths), truncated=True)
+
+
+def _list(
+    known: Known,
+    lengths: range,
+    paths: list[FoundPath],
+    max_paths: int,
+    out_of_time: Callable[[], bool],
+) -> bool:
+    """Add the paths of these lengths; return whether the listing was cut."""
+    if not lengths or known.start not in known.ways:
+        return False
+    listing = Listing(known, lengths[-1], out_of_time)
+    for length in lengths:
+        found, cut = listing.of_length(length, max_paths - len(paths))
+        paths += found
+        if cut or len(paths) >= max_paths:
+            return cut
+    return False

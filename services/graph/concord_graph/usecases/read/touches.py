@@ -1,0 +1,90 @@
+"""Counting reads off the reply's path (G6): collected here, flushed in one statement a second."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+
+from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
+from concord_graph.ports import Clock, GraphStore
+from concord_graph.usecases.background import Background
+
+FLUSH_SECONDS = 1.0
+ANNOUNCE_EVERY_FLUSHES = 30
+
+
+_Counts = dict[tuple[str, str], tuple[int, int]]
+
+
+class Touches(Background):
+    """Reads not yet stored: those collected, and those that are on their way to the store."""
+
+    def __init__(self, store: GraphStore, clock: Clock) -> None:
+        super().__init__()
+        self._store = store
+        self._clock = clock
+        self.pending: tuple[_Counts, _Counts] = ({}, {})
+        self._stopping = asyncio.Event()
+
+    def add(self, space: str, ids: Iterable[str]) -> None:
+        """Count one read of each item. Never waits."""
+        now = self._clock()
+        collected, _ = self.pending
+        for item_id in ids:
+            _add(collected, (space, item_id), 1, now)
+
+    def start(self) -> None:
+        """Begin to flush in the background."""
+        self._begin(self._run(), "touches")
+
+    async def close(self) -> None:
+        """Flush and announce what is left; nothing read before is lost."""
+        self._stopping.set()
+        if self._task is not None:
+            await self._task
+        await self.flush()
+        with contextlib.suppress(Overloaded, StoreUnavailable, StoreCorrupt):
+            await self._store.announce_touches()  # else after the next start: the store remembers
+
+    async def flush(self) -> None:
+        """Store what was collected. Pending reads stay visible until they are stored."""
+        collected, _ = self.pending
+        if not collected:
+            return
+        self.pending = ({}, collected)
+        try:
+            await self._store.touch(collected, self._stored)
+        finally:
+            self._keep_unstored()
+
+    def _stored(self) -> None:
+        self.pending = (self.pending[0], {})
+
+    def _keep_unstored(self) -> None:
+        collected, unstored = self.pending
+        for key, (count, last) in unstored.items():
+            _add(collected, key, count, last)
+        self.pending = (collected, {})
+
+    async def _run(self) -> None:
+        flushes = 0
+        while not self._stopping.is_set():
+            try:
+                await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
+            except TimeoutError:
+                flushes += 1
+                await self._flush_and_announce(announce=flushes % ANNOUNCE_EVERY_FLUSHES == 0)
+
+    async def _flush_and_announce(self, *, announce: bool) -> None:
+        try:
+            await self.flush()
+            if announce:
+                await self._store.announce_touches()
+        except (Overloaded, StoreUnavailable):
+            return  # kept, and tried again a second later
+
+
+def _add(counts: _Counts, key: tuple[str, str], count: int, last: int) -> None:
+    known, before = counts.get(key, (0, last))
+    counts[key] = (known + count, max(before, last))

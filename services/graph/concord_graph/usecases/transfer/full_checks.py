@@ -1,0 +1,200 @@
+"""Whether the lines of a full export hold together: revisions, changes, references (G15).
+
+What is wrong is told of the line of the change, which stands behind that of its revision.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+
+from concord_graph.domain import protection
+from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory, erased_node
+from concord_graph.domain.facts import Support
+from concord_graph.domain.items import (
+    FOREVER,
+    Edge,
+    Entry,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+    digest,
+    is_erased,
+)
+from concord_graph.ports import Change, ChangeType, Ref, Writes
+from concord_graph.usecases.transfer.full_export import REVISING
+from concord_graph.usecases.write.commands import IMPORT
+
+
+class Sequence:
+    """Sees to it that changes come in sequence, and says when one of an earlier import is due."""
+
+    def __init__(self, imports: tuple[Change, ...]) -> None:
+        self.left = deque(imports)
+        self._seq = self._time = 0
+
+    def due(self) -> Iterator[Change]:
+        """Yield the changes of earlier imports that come next."""
+        while self.left and self.takes(self.left[0]):
+            yield self.left.popleft()
+
+    def takes(self, change: Change) -> bool:
+        """Go on to a change; return whether it is the next, and no earlier than the one before."""
+        if change.seq != self._seq + 1 or change.record_time < self._time:
+            return False
+        self._seq, self._time = change.seq, change.record_time
+        return True
+
+
+def as_put(item: Record) -> Record:
+    """Return a revision as it was put: the last one, and not known to end.
+
+    What was erased is put as it is now: nothing comes after an erased revision, and several that
+    lost what told them apart would stand at one place.
+    """
+    if isinstance(item, Item) and is_erased(item):
+        return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
+    return replace(item, revision=replace(item.revision, record_until=FOREVER))
+
+
+def misfit(change: Change, item: Record | None, *, consented: bool) -> str:
+    """Return why a change cannot come with such a revision, or with none.
+
+    `consented`: whether a genesis came before, by whose keys somebody can consent.
+    """
+    if (change.type in REVISING) != (item is not None):
+        return "has no revision, or one that such a change does not make"
+    if change.author.method == IMPORT:
+        return "is of an import: such stand in the first line"
+    if (change.type == ChangeType.REVOKED) != bool(change.paper):
+        return "is a revocation without its paper, or has one and is none"
+    if change.paper and not consented:
+        return "takes back a consent where nobody consents"
+    return ""
+
+
+def mismatch(item: Record, before: Record | None, change: Change) -> str:
+    """Return why a revision is not the one of its change, or does not follow on `before`."""
+    revision = item.revision
+    told = (change.item_id, change.item_kind, change.revision, change.seq, change.record_time)
+    if told != (item.id, item.kind, revision.number, revision.seq, revision.record_from):
+        return "is not the change that the line before belongs to"
+    if revision.principal != change.author.principal:
+        return "is of another principal than the revision"
+    if is_erased(item) and not _is_bare(item):
+        return "belongs to an erased revision that says something"
+    if not _digests_match(item, before, change):
+        return "has a digest that is not the revision's"
+    begun = revision.record_from if before is None else before.create_time
+    salt = (before or item).revision.salt
+    if item.create_time != begun or (revision.salt != salt and not is_erased(item)):
+        return "belongs to a revision of another item than the one before"
+    return ""
+
+
+def unattested(item: Record, change: Change) -> str:
+    """Return why a change does not say of a revision what an audit needs: whether it is agreed."""
+    if not isinstance(item, (Edge, Memory)) or is_erased(item):
+        return ""
+    if (change.ends is not None) != protection.is_constitutive(item):
+        return "says otherwise than its revision whether both parties agreed to that"
+    return ""
+
+
+def is_receipt(erasure: Erasure, change: Change) -> bool:
+    """Return whether a receipt is that of an erasure."""
+    told = (change.item_id, change.record_time, change.author.principal, change.before_digest)
+    return told == (erasure.memory_id, erasure.time, erasure.principal, erasure.digest)
+
+
+async def missing(tx: Writes, item: Record) -> str:
+    """Return what an item names that is not there; a memory may be a ghost, for an edge."""
+    if isinstance(item, Edge) and not await _has_ends(tx, item):
+        return "belongs to an edge with an end that is not there"
+    if isinstance(item, Entry) and not await _is_sound(tx, item):
+        return "belongs to an entry that says nothing or names what is not there"
+    return ""
+
+
+async def states(tx: Writes, support: Support) -> bool:
+    """Return whether these edges can be what a memory states; of what was erased all can."""
+    memory = await tx.memory(support.memory_id) or await _first(
+        tx, ItemKind.MEMORY, support.memory_id
+    )
+    found = [await tx.edge(i) or await _first(tx, ItemKind.EDGE, i) for i in support.edges]
+    edges = [edge for edge in found if isinstance(edge, Edge) and not edge.is_lineage]
+    if not isinstance(memory, Memory) or not len(found) == len(edges) == len(set(support.edges)):
+        return False
+    if not memory.revision.salt:
+        return True
+    return len(edges) == len(memory.facts) and all(
+        edge.relation == fact.relation or not edge.revision.salt
+        for edge, fact in zip(edges, memory.facts, strict=True)
+    )
+
+
+async def _first(tx: Writes, kind: ItemKind, item_id: str) -> Record | None:
+    """Return the first revision of what may be erased further on: until then it has no newest."""
+    return (await tx.revisions([Ref(kind, item_id, 1)]))[0]
+
+
+def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
+    """Return whether a change names its revisions; with what was erased went what is digested."""
+    if is_erased(item) and change.type != ChangeType.ERASED:
+        return True
+    if change.digest != digest(item):
+        return False
+    return is_erased(item) or change.before_digest == (digest(before) if before else "")
+
+
+def _is_bare(item: Record) -> bool:
+    """Return whether an erased item says nothing any more."""
+    if item.revision.salt or not isinstance(item, Item):
+        return False
+    time = item.erase_time
+    if isinstance(item, Node):
+        bare: Item = erased_node(item, time)
+    else:
+        bare = (
+            erased_memory(item, time) if isinstance(item, Memory) else erased_edge(item, time, ())
+        )
+    return replace(bare, deleted=item.deleted) == item
+
+
+async def _has_ends(tx: Writes, edge: Edge) -> bool:
+    ends = [edge.source.id, edge.target.id]
+    for end_id in ends:
+        tx.fresh(end_id)  # what this transaction has not put, a ghost, is not in the store either
+    kinds = await tx.kinds(ends)
+    for end in (edge.source, edge.target):
+        if is_erased(edge) and end.id == edge.id:
+            continue  # a ghost that only an erased memory named
+        ghost = ItemKind.MEMORY if end.kind == ItemKind.MEMORY else None
+        if kinds.get(end.id, ghost) != end.kind and await _first(tx, end.kind, end.id) is None:
+            return False
+    return True
+
+
+async def _is_sound(tx: Writes, entry: Entry) -> bool:
+    body = entry.body
+    if entry.kind == ItemKind.WORKING_MEMORY:
+        return isinstance(body.get("content"), str)
+    ids = body.get("memory_ids")
+    texts = (body.get("query"), body.get("reflection"))
+    if not isinstance(ids, list) or not all(isinstance(one, str) for one in (*ids, *texts)):
+        return False
+    return isinstance(body.get("reward"), float) and await _are_memories(tx, ids)
+
+
+async def _are_memories(tx: Writes, ids: list[str]) -> bool:
+    """Return whether ids name memories; one that is erased further on has no newest till then."""
+    kinds = await tx.kinds(ids)
+    for one in ids:
+        kind = kinds.get(one, ItemKind.GHOST)
+        erased_later = kind == ItemKind.GHOST and await _first(tx, ItemKind.MEMORY, one) is not None
+        if kind != ItemKind.MEMORY and not erased_later:
+            return False
+    return True

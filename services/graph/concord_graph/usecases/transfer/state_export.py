@@ -1,0 +1,218 @@
+"""What holds, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
+
+No generated ids, no defaulted times, no revisions, record times or access data. A memory without an
+id of its own is named by its external id, else by the digest of what it says; where two have one
+name, `among` tells them apart by all else that they say and hang on. What rests with a
+forgotten memory, its edges and lineage, does not hold and is left out until it returns. Of another
+instant, it is what was known then; when a valid time is stated, what of it held then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import rfc8785
+
+from concord_graph.domain.facts import Fact
+from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node, Origin
+from concord_graph.ports import Reads
+from concord_graph.usecases.transfer.likeness import Link, told_apart
+from concord_graph.usecases.transfer.state_layers import layer_records
+
+Record = dict[str, Any]
+
+
+async def export_state(tx: Reads, at: Instant) -> list[str]:
+    """Return the lines of the state export: memories, nodes, edges, lineage, and at last episodes,
+    what working memory holds and declared relations, each sorted."""
+    nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
+    memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
+    live = [e for e in await tx.live_items(ItemKind.EDGE, at) if isinstance(e, Edge)]
+    there = {item.id for kind in (nodes, memories, live) for item in kind}
+    edges = await _with_their_ends(tx, live, there, at)
+    names = {m.id: _memory_name(m) for m in memories} | {n.id: {"node": n.name} for n in nodes}
+    among = _told_apart(memories, edges, names)
+    names |= {m.id: names[m.id] | among[m.id] for m in memories if m.id in among}
+    plain = {e.id: _triple(e, names) | among.get(e.id, {}) for e in edges if not e.is_lineage}
+    names |= {edge_id: {"edge": triple} for edge_id, triple in plain.items()}
+    return [
+        *_sorted(_memory(m) | among.get(m.id, {}) for m in memories),
+        *_sorted(_node(n) for n in nodes),
+        *_sorted(_edge(e, plain[e.id]) for e in edges if not e.is_lineage),
+        *_sorted(_lineage(e, names) for e in edges if e.is_lineage),
+        *_sorted(map(_without_empty, await layer_records(tx, at, names))),
+    ]
+
+
+async def _with_their_ends(
+    tx: Reads, edges: list[Edge], there: set[str], at: Instant
+) -> list[Edge]:
+    """Return the edges whose ends are there, or are ghosts; an edge's end may be an edge."""
+    ends = {end.id for edge in edges for end in (edge.source, edge.target)}
+    gone = set(await tx.kinds(ends - there, at.record))
+    while True:
+        rest = {edge.id for edge in edges if gone & {edge.source.id, edge.target.id}}
+        if not rest:
+            return edges
+        edges = [edge for edge in edges if edge.id not in rest]
+        gone = rest
+
+
+def _told_apart(
+    memories: list[Memory], edges: list[Edge], names: Mapping[str, Record]
+) -> dict[str, Record]:
+    """Return what is added to the names of memories and edges that share theirs with another."""
+    plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
+    called = {m.id: _text(names[m.id]) for m in memories}
+    called |= {edge_id: _text(triple) for edge_id, triple in plain.items()}
+    counts = Counter(called.values())
+    alike = {item_id for item_id, name in called.items() if counts[name] > 1}
+    if not alike:
+        return {}
+    said = {m.id: called[m.id] + _text(_memory(m)) for m in memories}
+    said |= {e.id: _text(_edge(e, plain[e.id])) for e in edges if not e.is_lineage}
+    said |= {item_id: _text(name) for item_id, name in names.items() if item_id not in said}
+    links: list[Link] = []
+    for edge in edges:
+        if edge.is_lineage:
+            properties = _text(dict(edge.properties))
+            links.append((edge.source.id, f"{edge.relation} {properties}", edge.target.id))
+        else:
+            links += [(edge.id, "source", edge.source.id), (edge.id, "target", edge.target.id)]
+    return {item_id: {"among": text} for item_id, text in told_apart(said, alike, links).items()}
+
+
+def _text(record: Record) -> str:
+    return rfc8785.dumps(record).decode()
+
+
+def _sorted(records: Iterable[Record]) -> list[str]:
+    return sorted(_text(record) for record in records)
+
+
+def _memory_name(memory: Memory) -> Record:
+    if memory.erase_time:
+        return {"erased": memory.id}
+    if memory.id_stated:
+        return {"memory": memory.id}
+    if memory.external_id:
+        return {"external_id": memory.external_id}
+    return {"says": memory.content_digest}
+
+
+def _memory(memory: Memory) -> Record:
+    if memory.erase_time:  # of an instant when it was live
+        return {"kind": "memory", "erased": memory.id}
+    return _without_empty(
+        {
+            "kind": "memory",
+            "id": memory.id if memory.id_stated else "",
+            "external_id": memory.external_id,
+            "memory_kind": memory.memory_kind.name,
+            "content": memory.content,
+            "concepts": list(memory.concepts) if memory.concepts_stated else [],
+            "domain": memory.domain,
+            "importance": _importance(memory.importance),
+            "surfaces_when": list(memory.surfaces_when),
+            "sources": [
+                _without_empty(
+                    {
+                        "speaker": s.speaker,
+                        "file": s.file,
+                        "turn_ids": list(s.turn_ids),
+                        "trust": s.trust.name,
+                        "memory_ids": list(s.memory_ids),
+                    }
+                )
+                for s in memory.sources
+            ],
+            "category": memory.category,
+            "tags": list(memory.tags),
+            "session_id": memory.session_id,
+            "turn_order": memory.turn_order or "",
+            "edge_type": memory.edge_type.name,
+            "valid_from": _time(memory.valid_from),
+            "valid_until": _time(memory.valid_until),
+            "facts": sorted(map(_fact, memory.facts), key=rfc8785.dumps),
+            "properties": dict(memory.properties),
+        }
+    )
+
+
+def _fact(fact: Fact) -> Record:
+    return _without_empty(
+        {
+            "subject": fact.subject,
+            "relation": fact.relation,
+            "object": fact.object,
+            "weight": fact.weight,
+            "properties": dict(fact.properties),
+        }
+    )
+
+
+def _node(node: Node) -> Record:
+    return _without_empty(
+        {
+            "kind": "node",
+            "name": node.name,
+            "label": node.label,
+            "properties": dict(node.properties),
+            "vector_id": node.vector_id,
+        }
+    )
+
+
+def _triple(edge: Edge, names: Mapping[str, Record]) -> Record:
+    return _without_empty(
+        {
+            "source": names.get(edge.source.id, {"memory": edge.source.id}),
+            "relation": edge.relation,
+            "target": names.get(edge.target.id, {"memory": edge.target.id}),
+            "valid_from": _time(edge.valid_from),
+        }
+    )
+
+
+def _edge(edge: Edge, triple: Record) -> Record:
+    return triple | _without_empty(
+        {
+            "kind": "edge",
+            "weight": edge.weight,
+            "properties": dict(edge.properties),
+            "edge_type": edge.edge_type.name,
+            "importance": _importance(edge.importance),
+            "valid_until": _time(edge.valid_until),
+            "made_by": "facts" if edge.origin == Origin.FACT else "",
+        }
+    )
+
+
+def _lineage(edge: Edge, names: dict[str, Record]) -> Record:
+    return _without_empty(
+        {
+            "kind": "lineage",
+            "relation": edge.relation,
+            "newer": names.get(edge.source.id, {"memory": edge.source.id}),
+            "older": names.get(edge.target.id, {"memory": edge.target.id}),
+            "properties": dict(edge.properties),
+        }
+    )
+
+
+def _importance(importance: Importance) -> str:
+    return "" if importance == Importance.UNSET else importance.name
+
+
+def _time(instant: int | None) -> str:
+    if instant is None:
+        return ""
+    seconds, micros = divmod(instant, 1_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{micros:06}Z"
+
+
+def _without_empty(record: Record) -> Record:
+    return {key: value for key, value in record.items() if value not in ("", [], {}, None)}

@@ -1,0 +1,234 @@
+"""Running a write: once per request id, in one transaction, with its refusals on record."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from concord_attestation.consent import ConsentError
+from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
+from concord_attestation.refusal_limit import RefusalLimit
+
+from concord_graph.domain.errors import (
+    ConstitutiveProtected,
+    EnrolmentSecretInvalid,
+    GenesisExists,
+    GraphError,
+    ItemExists,
+    ItemState,
+    LineageCycle,
+    PrincipalsReserved,
+    RequestIdReused,
+    SafeguardViolation,
+    SpaceDeleted,
+    TooManyRefusals,
+)
+from concord_graph.domain.items import DeclaredRelation, Entry, Instant, ItemKind
+from concord_graph.domain.protection import is_constitutive
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    Clock,
+    GraphStore,
+    Reads,
+    Receipt,
+    Ref,
+    View,
+    Writes,
+)
+from concord_graph.usecases.read.shown import with_heads
+from concord_graph.usecases.write.refusals import BatchRefused
+from concord_graph.usecases.write.suggesting import Suggestion, suggestions_of
+from concord_graph.usecases.write.writer import Rules, Writer
+
+_ON_RECORD = (
+    *(ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid),
+    *(GenesisExists, PrincipalsReserved),
+)
+
+_OF_CONSTITUTIVE = (ItemExists, ItemState, LineageCycle)
+"""Refusals for another reason, on record too when the item that they name is constitutive."""
+
+IMPORT = "ImportSpace"
+"""The method whose refusals do not begin a space's record: only an unused one is imported into."""
+
+CONFIRM = "ConfirmErase"
+"""The method that still writes in a deleted space: its erasures are being confirmed."""
+
+_BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "RevokeConsent"})
+"""Methods that governance calls for everybody: nobody's refused attempts keep it from the rest."""
+
+Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a write did: references, the shown items and entries in order, and how fresh it is."""
+
+    refs: tuple[Ref, ...]
+    views: tuple[View, ...]
+    seq: int
+    epoch: str
+    now: int
+    entries: tuple[Entry, ...] = ()
+    relation: DeclaredRelation | None = None
+    suggestions: Sequence[Suggestion] = ()
+
+
+class Commands:
+    """Runs writes."""
+
+    def __init__(
+        self, store: GraphStore, clock: Clock, rules: Rules, reason_of: Callable[[Exception], str]
+    ) -> None:
+        """`reason_of`: the name of the ErrorReason that stands for a refusal."""
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+        self._reason_of = reason_of
+        self._limit = RefusalLimit()
+
+    async def run(
+        self, space: str, author: Author, request: bytes, work: Work, *, shown: int = 1
+    ) -> Done:
+        """Run work once for this author and request.
+
+        `request` is what is compared when the request id comes again, empty when nothing is;
+        `shown` is how many of the references are read back for the reply.
+
+        Raises:
+            TooManyRefusals: the author had too many refused attempts on record in this hour.
+        """
+        if author.method not in _BY_GOVERNANCE:
+            wait = self._limit.wait(space, author.principal, self._clock())
+            if wait:
+                raise TooManyRefusals(wait)
+
+        async def transaction(tx: Writes) -> Done:
+            if tx.is_deleted and author.method != CONFIRM:
+                raise SpaceDeleted(space)
+            receipt = await self._known(tx, author, request)
+            if receipt is None:
+                writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time + 1))
+                receipt = await self._first(writer, request, work)
+            return await self._done(tx, receipt, shown)
+
+        try:
+            return await self._store.write(space, transaction, author=author)
+        except (GraphError, ConsentError, BatchRefused) as error:
+            for refusal in _refusals(error):
+                item_id = getattr(refusal, "item_id", "")
+                if isinstance(refusal, _OF_CONSTITUTIVE) and not await self._defines(
+                    space, item_id
+                ):
+                    continue
+                await self._record(space, author, item_id, self._reason_of(refusal))
+            raise
+
+    async def _known(self, tx: Writes, author: Author, request: bytes) -> Receipt | None:
+        found = await tx.receipt(author)
+        if found is None:
+            return None
+        salt, digest, receipt = found
+        erased = not digest  # with what it was compared with: who sends it again gets what is left
+        compared = bool(request) and not erased
+        if compared and not self._rules.same_request(digest, _fingerprint(salt, request)):
+            raise RequestIdReused(author.request_id)
+        return receipt
+
+    async def _first(self, writer: Writer, request: bytes, work: Work) -> Receipt:
+        tx, author = writer.tx, writer.author
+        early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
+        refs = await work(writer)
+        for _, whose, why in early:
+            await _refused(tx, "", ItemKind.GHOST, whose, why)
+        salt = secrets.token_bytes(16)
+        receipt = Receipt(refs, await tx.head_seq())
+        await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
+        return receipt
+
+    async def _done(self, tx: Writes, receipt: Receipt, shown: int) -> Done:
+        now = max(self._clock(), tx.last_time)
+        views = []
+        entries = []
+        relation = None
+        for reference in receipt.refs[:shown]:
+            item = await tx.revision(reference)
+            if isinstance(item, Entry):
+                entries.append(item)
+            elif isinstance(item, DeclaredRelation):
+                relation = item
+            elif item is not None:
+                views.append(await tx.view_of(item, Instant(now)))
+        shown_views = await with_heads(tx, views, Instant(now))
+        return Done(
+            receipt.refs,
+            tuple(shown_views),
+            receipt.seq,
+            tx.epoch,
+            now,
+            tuple(entries),
+            relation,
+            await suggestions_of(tx, receipt.refs),
+        )
+
+    async def _defines(self, space: str, item_id: str) -> bool:
+        """Return whether an item is live and constitutive."""
+
+        async def look(tx: Reads) -> bool:
+            return is_constitutive(await tx.memory(item_id) or await tx.edge(item_id))
+
+        return bool(item_id) and await self._store.read(space, look)
+
+    async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
+        """Write down a refused attempt on something constitutive, and that it is the last one."""
+        now = self._clock()
+        on_record, is_last = self._limit.entries(space, author.principal, now)
+        if not on_record and author.method not in _BY_GOVERNANCE:
+            # others of this principal came to the limit while this one was tried
+            raise TooManyRefusals(self._limit.wait(space, author.principal, now))
+        if not on_record:
+            return
+        told = [(item_id, why)] + [("", LIMIT_REACHED)] * is_last
+
+        async def transaction(tx: Writes) -> None:
+            early = author.method == IMPORT and await tx.head_seq() == 0
+            for about, reason in told:
+                if early:
+                    await tx.keep_early_refusal(self._clock(), author, reason)
+                    continue
+                kind = (await tx.kinds([about])).get(about, ItemKind.GHOST)
+                await _refused(tx, about, kind, author, reason)
+
+        await self._store.write(space, transaction)
+
+
+async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, reason: str) -> None:
+    """Write down that an attempt was refused."""
+    seq, time = tx.tick()
+    await tx.append(
+        Change(
+            seq=seq,
+            record_time=time,
+            item_id=item_id,
+            item_kind=kind,
+            type=ChangeType.REFUSED,
+            revision=0,
+            author=author,
+            reason=reason,
+            needs_consent=True,
+        )
+    )
+
+
+def _refusals(error: Exception) -> list[Exception]:
+    """Return what must go on record: attempts at something constitutive, alone or in a batch."""
+    causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
+    return [cause for cause in causes if isinstance(cause, (*_ON_RECORD, *_OF_CONSTITUTIVE))]
+
+
+def _fingerprint(salt: bytes, request: bytes) -> str:
+    return hashlib.sha256(salt + request).hexdigest()

@@ -1,0 +1,460 @@
+"""The one point that every write of an item goes through.
+
+It asks the protection rules, makes the revision, writes the outbox row in the same transaction, and
+announces whose standing changed with it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, RestoreGrant
+from concord_attestation.identifiers import new_id
+
+from concord_graph.domain import protection
+from concord_graph.domain.errors import (
+    ConstitutiveProtected,
+    EtagMismatch,
+    ItemErased,
+    ItemExists,
+    SafeguardViolation,
+)
+from concord_graph.domain.items import (
+    FOREVER,
+    HIDING,
+    DeclaredRelation,
+    Edge,
+    Entry,
+    Item,
+    ItemKind,
+    Memory,
+    Node,
+    Record,
+    Revision,
+    digest,
+    etag,
+    is_erased,
+)
+from concord_graph.domain.protection import Surroundings
+from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
+from concord_graph.usecases.read.attested import digests_of_ends
+from concord_graph.usecases.write import affected
+
+ItemT = TypeVar("ItemT", Node, Edge, Memory)
+RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The guards of every write. Tests switch one off to prove that it is the one that holds."""
+
+    breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
+    reserved: Callable[[Item | None, Item, Sequence[Item]], str | None] = protection.reserved
+    takes_words: Callable[[Item | None, Edge], bool] = protection.takes_words
+    agreed: Callable[[Item], str | None] = protection.agreed
+    etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
+    same_request: Callable[[str, str], bool] = str.__eq__
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What was done to an item: from which revision (0 = it was not there) to which.
+
+    `etag` is that of the revision before; `governed`: the revisions that protection had a say in.
+    """
+
+    kind: ItemKind
+    id: str
+    before: int
+    after: int
+    etag: str
+    governed: tuple[int, ...] = ()
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether protection had a say."""
+        return bool(self.governed)
+
+
+class Rehearsal:
+    """Stands for a grant where nothing is kept: lets a change through to see what it touches."""
+
+
+class Writer:
+    """Writes items of one transaction for one author, with or without a grant."""
+
+    def __init__(
+        self,
+        tx: Writes,
+        author: Author,
+        rules: Rules,
+        now: int,
+        grant: Grant | GenesisRecord | RestoreGrant | Rehearsal | None = None,
+    ) -> None:
+        self.tx = tx
+        self.now = now
+        self.author = author
+        self._rules = rules
+        self._grant = grant
+        self._owed: dict[str, ItemKind] | None = None
+        self._made: set[str] = set()  # what this grant made itself: its digest covers the words
+        self._worded: set[str] = set()  # of which the action itself says all that there is
+        self._consented: set[str] = set()  # what protection had a say in, without being written
+        self._effects: dict[str, Effect] = {}
+        self._taken: frozenset[str] | None = None  # as the store said, until a put may change it
+
+    def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | Rehearsal) -> Writer:
+        """Return a writer that this verified grant lets through protection."""
+        return Writer(self.tx, self.author, self._rules, self.now, grant)
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether a verified grant lets this writer through protection."""
+        return self._grant is not None
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What this writer has done, one for each item, in order of its first write."""
+        return tuple(self._effects.values())
+
+    @property
+    def consented(self) -> frozenset[str]:
+        """The items whose version the parties consent to, whether they are written or not."""
+        return frozenset(self._consented)
+
+    def new_id(self) -> str:
+        """Return a fresh id."""
+        item_id = new_id(self.now)
+        self.tx.fresh(item_id)
+        return item_id
+
+    def named(self, node: Node) -> None:
+        """Note that an action names this node: of one that says no more, it says all.
+
+        Where two actions would have made the same node, the second finds what it would have made.
+        """
+        if node.is_bare:
+            self._worded.add(node.id)
+
+    async def demand_etag(self, item: RecordT, given: str, intended: RecordT | None = None) -> None:
+        """Refuse a write against another version than the current one.
+
+        `intended` is what the write would make of the item: an attempt on what defines the agent
+        is refused, and recorded, as such, whatever version it names.
+        """
+        if self._rules.etag_matches(item, given):
+            return
+        if self._grant is None and isinstance(intended, (Node, Edge, Memory)):
+            await self._protected(item, intended)
+        raise EtagMismatch(item.id)
+
+    async def is_rested_on(self, item_id: str) -> bool:
+        """Return whether nobody alone may change what an item says: it is held, or lineage that was
+        made with consent ends at it, or at an edge of which it is an end.
+
+        What both parties put something else in the place of stays what they did so with: nothing
+        that they never saw stands hidden behind their signatures.
+        """
+        return await self.tx.is_held(item_id) or item_id in await self._taken_over()
+
+    async def _taken_over(self) -> frozenset[str]:
+        if self._taken is None:
+            self._taken = await self.tx.taken_over()
+        return self._taken
+
+    async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
+        """Write `after` as the next revision of `before`, or as a new item.
+
+        What was erased is never written again: `ItemErased`.
+        """
+        if isinstance(before, (Edge, Memory)) and before.erase_time:
+            raise ItemErased(before.id)
+        after, needs_consent = await self._protected(before, after)
+        item = await self._record(before, after, needs_consent=needs_consent)
+        self._note(before, item, needs_consent=needs_consent)
+        await self._tell(await affected.by_item(self.tx, before, item))
+        return item
+
+    async def put_key(self, before: Edge, after: Edge) -> Edge:
+        """Give a principal another key, whose proof the caller has verified.
+
+        Nothing but the genesis and this writes what stands for a principal.
+        """
+        if not protection.changes_key(before, after):
+            raise SafeguardViolation(before.id, "this is no change of a principal's key")
+        why = await self._why_not_alone(before, after)
+        after, needs_consent = await self._consented_to(before, after, why)
+        edge = await self._record(before, after, needs_consent=needs_consent)
+        self._note(before, edge, needs_consent=needs_consent)
+        return edge
+
+    async def declare(
+        self, before: DeclaredRelation | None, after: DeclaredRelation
+    ) -> DeclaredRelation:
+        """Write what is declared about a relation: it hides nothing constitutive."""
+        declared = await self._record(before, after)
+        self._note(before, declared, needs_consent=False)
+        await self._tell(await affected.by_declaration(self.tx, before, declared))
+        return declared
+
+    async def demand_allowed(self, before: ItemT | None, after: ItemT) -> None:
+        """Refuse a write that protection forbids, before anything is written for its sake."""
+        await self._protected(before, after)
+
+    @asynccontextmanager
+    async def together(self) -> AsyncIterator[None]:
+        """Announce whose standing the writes of a block change at its end, each once."""
+        if self._owed is not None:
+            yield
+            return
+        self._owed = {}
+        try:
+            yield
+            owed = self._owed
+        finally:
+            self._owed = None
+        await self._tell(owed)
+
+    async def _tell(self, changed: affected.Affected) -> None:
+        if self._owed is not None:
+            self._owed |= changed
+            return
+        await self.tx.announce(changed, self.author)
+
+    async def keep(self, before: Entry | None, after: Entry) -> Entry:
+        """Write an entry: nothing constitutive is one or hangs on one, and no standing changes.
+
+        Each is a step: lists of entries go by their time.
+        """
+        self.tx.step()
+        return await self._record(before, after)
+
+    async def tell_revocation(self, paper: str) -> None:
+        """Write the outbox row of a nonce that was burnt on this signed paper."""
+        seq, time = self.tx.tick()
+        await self.tx.append(
+            Change(
+                seq=seq,
+                record_time=time,
+                item_id="",
+                item_kind=ItemKind.GHOST,
+                type=ChangeType.REVOKED,
+                revision=0,
+                author=self.author,
+                paper=paper,
+            )
+        )
+
+    async def replay(self, item: Record | None, change: Change) -> None:
+        """Write a change, and the revision that it made, as another store recorded them."""
+        if isinstance(item, (Node, Edge, Memory)) and not self.is_granted:
+            why = self._rules.agreed(item)
+            if why is not None:
+                raise ConstitutiveProtected("", why)
+        self.tx.wind(change.seq, change.record_time)
+        if item is not None:
+            await self.tx.put(item)
+            if isinstance(item, Item) and item.erase_time:
+                await self.tx.erase(item)
+        await self.tx.append(change)
+
+    async def _record(
+        self, before: RecordT | None, after: RecordT, *, needs_consent: bool = False
+    ) -> RecordT:
+        """Make the revision, write it, and write the outbox row."""
+        seq, time = self.tx.tick()
+        item = replace(
+            after,
+            create_time=before.create_time if before else time,
+            revision=Revision(
+                number=before.revision.number + 1 if before else 1,
+                seq=seq,
+                record_from=time,
+                record_until=FOREVER,
+                principal=self.author.principal,
+                salt=_salt(before, after),
+            ),
+        )
+        if isinstance(item, Item) and item.erase_time:
+            item = replace(item, erase_time=time)
+        await self.tx.put(item)
+        if isinstance(item, Item) and item.erase_time:
+            await self.tx.erase(item)
+        if isinstance(item, Edge) and (item.governed or item.id in (self._taken or ())):
+            self._taken = None
+        if before is None:
+            self._made.add(item.id)
+        await self.tx.append(
+            Change(
+                seq=seq,
+                record_time=time,
+                item_id=item.id,
+                item_kind=item.kind,
+                type=_what_happened(before, item),
+                revision=item.revision.number,
+                digest=digest(item),
+                before_digest=digest(before) if before else "",
+                author=self.author,
+                needs_consent=needs_consent,
+                ends=await digests_of_ends(self.tx, item),
+            )
+        )
+        return item
+
+    def _note(self, before: Record | None, after: Record, *, needs_consent: bool) -> None:
+        first = self._effects.get(after.id)
+        number = after.revision.number
+        self._effects[after.id] = Effect(
+            kind=after.kind,
+            id=after.id,
+            before=first.before if first else before.revision.number if before else 0,
+            after=number,
+            etag=first.etag if first else etag(before) if before else "",
+            governed=(*(first.governed if first else ()), *((number,) if needs_consent else ())),
+        )
+
+    async def _protected(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
+        why = await self._why_not_alone(before, after)
+        if not isinstance(self._grant, GenesisRecord):
+            never = self._rules.reserved(before, after, await self._hung_on(after))
+            if never is not None:
+                raise SafeguardViolation(before.id if before else "", never)
+            await self._demand_no_later_twin(before, after)
+        return await self._consented_to(before, after, why)
+
+    async def _demand_no_later_twin(self, before: Item | None, after: Item) -> None:
+        """Refuse to make an edge constitutive while a plain one of its triple begins later: what
+        is constitutive nothing succeeds, and both would hold from then on."""
+        if not isinstance(after, Edge) or not protection.is_constitutive(after):
+            return
+        was = before if protection.is_constitutive(before) else None
+        if isinstance(was, Edge) and was.place == after.place:
+            return
+        for sibling in await self._siblings(after):
+            if sibling.id == after.id or protection.is_constitutive(sibling):
+                continue
+            if sibling.effective_from > after.effective_from:
+                raise ItemExists(sibling.id, "triple and a later valid_from")
+
+    async def _why_not_alone(self, before: Item | None, after: Item) -> str | None:
+        """Return why a change needs consent, or None; without a grant that is refused."""
+        around = await self._surroundings(before, after)
+        why = self._rules.breach(before, after, around)
+        if why is not None and self._grant is None:
+            raise ConstitutiveProtected(_protected_id(before, after, around), why)
+        return why
+
+    async def _hung_on(self, item: Item) -> Sequence[Item]:
+        """Return the ends of an edge, as far as a caller may have named a reserved one by id."""
+        if not isinstance(item, Edge):
+            return ()
+        found: list[Item | None] = []
+        for end in (item.source, item.target):
+            if end.kind == ItemKind.EDGE:
+                found.append(await self.tx.edge(end.id))
+            elif end.kind == ItemKind.NODE and self.is_granted:
+                found.append(await self.tx.node(end.id))
+        return [end for end in found if end is not None]
+
+    async def _consented_to(
+        self, before: ItemT | None, after: ItemT, why: str | None
+    ) -> tuple[ItemT, bool]:
+        if why is None:
+            return after, False
+        touched = {before.id} if before is not None else set()
+        touched |= await self._rests_on(before, after)
+        touched -= self._made
+        self._consented |= touched
+        if (
+            isinstance(self._grant, Grant)
+            and not touched - self._worded <= self._grant.etags.keys()
+        ):
+            raise GrantInvalid("etags")
+        if isinstance(after, Edge) and after.relation in HIDING:
+            return replace(after, governed=True), True
+        return after, True
+
+    async def _rests_on(self, before: Item | None, after: Item) -> set[str]:
+        """Return the items whose words an edge takes into what the parties agree to.
+
+        They are its ends, and of an end that is an edge the ends again.
+        """
+        if not isinstance(after, Edge) or not self._rules.takes_words(before, after):
+            return set()
+        ids = {after.source.id, after.target.id}
+        for end in (after.source, after.target):
+            if end.kind == ItemKind.EDGE and (edge := await self.tx.edge(end.id)) is not None:
+                ids |= {edge.source.id, edge.target.id}
+        return ids
+
+    async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
+        held = await self._is_held(before, item)
+        if isinstance(item, Edge) and not item.is_lineage:
+            return Surroundings(held, agreed_twin=await self._agreed_twin(before, item))
+        if not isinstance(item, Edge) or item.relation not in HIDING:
+            return Surroundings(is_held=held)
+        target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
+        source = await self.tx.memory(item.source.id) or await self.tx.edge(item.source.id)
+        return Surroundings(
+            is_held=held,
+            target_constitutive=protection.is_constitutive(target),
+            source_constitutive=protection.is_constitutive(source),
+            target_held=await self.tx.is_held(item.target.id),
+        )
+
+    async def _is_held(self, before: Item | None, item: Item) -> bool:
+        """Return whether an item's words are not one party's; a new one's may be if they named its
+        id before it came."""
+        return not affected.is_drawn(before, item) and await self.is_rested_on(item.id)
+
+    async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
+        """Return the id of another edge of the triple that both parties agreed to, whenever it
+        holds: it is itself constitutive, or held."""
+        if isinstance(before, Edge) and not before.deleted and before.place == edge.place:
+            return ""
+        for sibling in await self._siblings(edge):
+            if sibling.id == edge.id:
+                continue
+            if protection.is_constitutive(sibling) or await self.tx.is_held(sibling.id):
+                return sibling.id
+        return ""
+
+    async def _siblings(self, edge: Edge) -> Sequence[Edge]:
+        return await self.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
+
+
+def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str:
+    """Return which item the refusal is about; empty for one that does not exist."""
+    if around.agreed_twin and not protection.is_constitutive(before):
+        return around.agreed_twin
+    if before is not None:
+        return before.id
+    if isinstance(after, Edge) and (around.target_constitutive or around.target_held):
+        return after.target.id
+    return after.id if isinstance(after, Memory) and after.id_stated else ""
+
+
+def ref(item: Record, outcome: str = "") -> Ref:
+    """Return the reference to a revision."""
+    return Ref(item.kind, item.id, item.revision.number, outcome)
+
+
+def _salt(before: Record | None, after: Record) -> bytes:
+    """Return the salt of an item's digests: drawn with it, and erased with what it says."""
+    if before is None:
+        return secrets.token_bytes(16)
+    return b"" if is_erased(after) else before.revision.salt
+
+
+def _what_happened(before: Record | None, after: Record) -> ChangeType:
+    if before is None:
+        return ChangeType.CREATED
+    if is_erased(after):
+        return ChangeType.ERASED
+    if before.deleted == after.deleted:
+        return ChangeType.UPDATED
+    return ChangeType.DELETED if after.deleted else ChangeType.RESTORED
