@@ -6,8 +6,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DISTRIBUTIONS := protos services/libs/chassis services/libs/concepts services/libs/attestation services/graph \
-                 services/search services/governance gateway gateway/client deploy/embedded deploy/neo4j
+LIBRARIES := chassis stores models concepts attestation
+DISTRIBUTIONS := protos $(LIBRARIES:%=services/libs/%) services/graph services/search services/governance \
+                 gateway gateway/client deploy/embedded deploy/neo4j
+TESTING := services/libs/testing
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
@@ -54,7 +56,7 @@ lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that genera
 	$(BIN)/python protos/generate.py --check
 
 types: $(VENV)/dev.stamp ## check types, strictly
-	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*))
+	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
 	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases; \
 	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
@@ -96,8 +98,10 @@ $(VENV)/run.stamp: requirements/run.lock requirements/model.lock $(DISTRIBUTIONS
 	  --config-settings editable_mode=compat $(DISTRIBUTIONS:%=-e %)
 	@touch $@
 
-$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.lock
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.lock $(TESTING)/pyproject.toml
 	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation \
+	  --config-settings editable_mode=compat -e $(TESTING)
 	@touch $@
 
 clean: ## remove what was installed and generated on this machine (never data)

@@ -20,13 +20,13 @@ from concord_chassis.failure import Failure, FieldViolation
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.server import Registration, Server
-from concord_chassis.testing import Serving, always_ready, knows_nothing, serving
 from concord_gateway import bootstrap
 from concord_gateway.bootstrap import Gateway
 from concord_gateway.callers import ApiKey
 from concord_gateway.config import Config
 from concord_gateway.credentials import digest_of, new_key
 from concord_gateway.upstream_failure import method_unknown
+from concord_testing.serving import Serving, always_ready, knows_nothing, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from google.protobuf import descriptor_pb2, descriptor_pool

@@ -138,7 +138,7 @@ async def test_the_token_carries_the_configured_name_and_life(tmp_path: Path) ->
 async def test_replicas_take_turns(tmp_path: Path) -> None:
     """GATEWAY_UPSTREAMS with `|`: calls go to each of several addresses."""
     from concord_chassis.server import Server
-    from concord_chassis.testing import always_ready, knows_nothing
+    from concord_testing.serving import always_ready, knows_nothing
     from gateway_echo import EchoServicer, quiet, registrations
 
     async with front(tmp_path) as first:

@@ -7,10 +7,10 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
-from concord_chassis.certifying import Pair, pair
 from concord_gateway import tls
 from concord_gateway.config import Config, read
 from concord_gateway.tls import TlsRefused
+from concord_testing.certificates import Pair, pair
 from gateway_echo import SECONDS, Front, Request, Stub, front
 
 

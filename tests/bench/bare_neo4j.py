@@ -12,8 +12,8 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.domain.sketch import BANDS
+from concord_stores.neo4j_server import Neo4jConfig
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 
 from tests.bench.bare_sqlite import FOREVER, MOST_EDGES, Said, relevance

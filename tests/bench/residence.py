@@ -16,7 +16,7 @@ from concord.type.v1.type_pb2 import Consistency, Memory
 from concord_client import credentials
 from concord_client.client import Client
 from concord_client.credentials import Target
-from concord_embedded.testing import clean_environ
+from concord_testing.up_process import clean_environ
 
 from tests.bench import sentences
 from tests.bench.filling import requests

@@ -10,11 +10,11 @@ from concord_chassis.failure import Translate
 from concord_chassis.identity import Caller, TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
-from concord_chassis.testing import Serving, knows_nothing, new_issuer, serving
 from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
 from concord_search.config import IndexConfig
 from concord_search.ports import Embedder
+from concord_testing.serving import Serving, knows_nothing, new_issuer, serving
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 

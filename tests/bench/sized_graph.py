@@ -9,14 +9,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import Protocol
 
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.bootstrap import GraphApp, build_on, system_clock
 from concord_graph.config import SqliteConfig
 from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.items.edges import upsert_edge
 from concord_graph.usecases.write.writer import Rules, Writer
-from concord_neo4j.testing import running
+from concord_stores.neo4j_server import Neo4jConfig
+from concord_testing.neo4j_server import running
 from neo4j import GraphDatabase
 from pydantic import SecretStr
 

@@ -7,7 +7,7 @@ from concord.graph.v1.feed_pb2 import Change, WatchChangesRequest
 from concord.graph.v1.feed_pb2_grpc import ChangeFeedServiceStub
 from concord_chassis.identity import Caller, TokenIssuer
 from concord_embedded import service_keys
-from concord_embedded.testing import Spawned
+from concord_testing.up_process import Spawned
 
 FOLLOWER = Caller("", "search", frozenset({"feed:all"}), "SYSTEM")
 

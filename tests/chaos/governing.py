@@ -21,7 +21,7 @@ from concord.type.v1 import type_pb2
 from concord_client import credentials, signing
 from concord_client.audit.log import Pinned, read_log
 from concord_client.audit.replay import Replay
-from concord_embedded.testing import Spawned
+from concord_testing.up_process import Spawned
 
 STATUS = proposal_pb2.ProposalStatus
 

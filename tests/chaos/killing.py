@@ -10,7 +10,7 @@ from concord_client import credentials
 from concord_client.client import Client
 from concord_client.credentials import Role, Target
 from concord_client.refusal import Refused
-from concord_embedded.testing import COMMAND, Spawned, clean_environ
+from concord_testing.up_process import COMMAND, Spawned, clean_environ
 
 DIES_WITHIN = 20.0
 

@@ -11,8 +11,8 @@ import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.type.v1.type_pb2 import Memory
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import COMMAND, clean_environ, spawned
 from concord_search.adapters.edge import engine
+from concord_testing.up_process import COMMAND, clean_environ, spawned
 
 from tests.chaos.checking import caught_up
 from tests.chaos.killing import client_of

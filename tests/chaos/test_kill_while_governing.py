@@ -7,7 +7,7 @@ from threading import Timer
 
 import grpc
 import pytest
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 
 from tests.chaos.governing import Governed, Parties, agree, enrol, governed, judge
 

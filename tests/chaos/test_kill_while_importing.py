@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
-from concord_embedded.testing import spawned
+from concord_testing.up_process import spawned
 
 from tests.chaos.checking import check
 from tests.chaos.growing_import import GrowingImport

@@ -24,7 +24,7 @@ from concord.type.v1.type_pb2 import (
 )
 from concord_client.client import Client
 from concord_client.credentials import Role
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 
 from tests.chaos import other_deeds, wholeness
 from tests.chaos.all_deeds import DEEDS

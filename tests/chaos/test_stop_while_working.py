@@ -7,7 +7,7 @@ from threading import Timer
 from concord.graph.v1.memory_pb2 import AddMemoryRequest, GetMemoryRequest
 from concord.type.v1.type_pb2 import Memory
 from concord_client.refusal import Refused
-from concord_embedded.testing import spawned
+from concord_testing.up_process import spawned
 
 from tests.chaos.checking import check
 from tests.chaos.growing_import import GrowingImport

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from concord_embedded.testing import spawned
+from concord_testing.up_process import spawned
 
 from tests.chaos import wholeness
 from tests.chaos.all_deeds import DEEDS

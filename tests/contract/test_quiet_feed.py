@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from concord_chassis.testing import serving
-from concord_chassis.vanishing import Relay, relay
 from concord_graph.servicer import feed
 from concord_search.adapters.graph_feed import client
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.ports import Changes
+from concord_testing.relay import Relay, relay
+from concord_testing.serving import serving
 from contract_live import graph_app
 
 SILENCES = (0.5, 3.0, 15.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from concord_client.demo import tour
 from concord_embedded import Running
-from concord_embedded.testing import COMMAND, clean_environ, spawned
+from concord_testing.up_process import COMMAND, clean_environ, spawned
 
 STEPS = (
     *("import", "search", "history", "lineage", "neighbors"),

@@ -12,7 +12,7 @@ from concord_client import Client, signing
 from concord_client.cli.testing import Commands
 from concord_client.credentials import Target, read
 from concord_client.moving import read_export
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 
 TEXTS = {
     "old": "The office is in Hamburg.",

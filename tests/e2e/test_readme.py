@@ -15,11 +15,11 @@ import pytest
 import typer
 from concord_client import credentials
 from concord_client.cli.commands import app
-from concord_embedded.testing import Spawned, spawned
 from concord_gateway.config import Config
 from concord_gateway.contracts import services
 from concord_governance import config as governance_config
 from concord_graph.config import GraphConfig, StoreChoice
+from concord_testing.up_process import Spawned, spawned
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")

@@ -37,7 +37,6 @@ from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.log import Logger
-from concord_chassis.testing import Serving, new_issuer, serving
 from concord_client import signing
 from concord_client.audit.log import Log, Pinned, read_log
 from concord_client.audit.replay import Findings, Replay
@@ -46,6 +45,7 @@ from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
 from concord_governance.usecases.deciding import Checks
 from concord_graph.bootstrap import build as build_graph
+from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 START = 1_800_000_000_000_000

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_governance.config import SqliteConfig
-from concord_neo4j.testing import OneStore, one_store
+from concord_stores.neo4j_server import Neo4jConfig
+from concord_testing.neo4j_server import OneStore, one_store
 from pydantic import SecretStr
 
 _server: OneStore | None = None

@@ -19,13 +19,13 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
-from concord_chassis.testing import Serving, serving
 from concord_client import signing
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
 from concord_governance.usecases import following
 from concord_graph.bootstrap import build as build_graph
+from concord_testing.serving import Serving, serving
 from governed_world import (
     AGENT,
     HOUR,

@@ -3,7 +3,7 @@
 import grpc
 import pytest
 from concord_chassis.identity import Caller
-from concord_chassis.testing import new_issuer
+from concord_testing.serving import new_issuer
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, permission, scopes
 from contract_homes import Template

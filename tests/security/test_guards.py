@@ -15,8 +15,8 @@ import pytest
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
-from concord_chassis.testing import new_issuer
 from concord_graph.usecases.write.writer import Rules
+from concord_testing.serving import new_issuer
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
 from contract_homes import Home, Template, edge_said, seen

@@ -10,9 +10,7 @@ from typing import TextIO
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
-from concord_chassis.neo4j_server import Neo4jConfig, ServerUnusable
 from concord_chassis.server import BindError
-from concord_chassis.sqlite_file import FileUnusable
 from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
 from concord_gateway.addresses import PortInUse
@@ -28,6 +26,8 @@ from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.bootstrap import SearchApp
 from concord_search.domain.errors import SearchError
+from concord_stores.neo4j_server import Neo4jConfig, ServerUnusable
+from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory

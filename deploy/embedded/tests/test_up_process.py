@@ -15,9 +15,9 @@ from pathlib import Path
 from resource import RLIMIT_FSIZE, setrlimit
 
 import pytest
-from concord_chassis.certifying import pair
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.testing import COMMAND, STOP_WITHIN, Spawned, clean_environ, spawned
+from concord_testing.certificates import pair
+from concord_testing.up_process import COMMAND, STOP_WITHIN, Spawned, clean_environ, spawned
 
 
 def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from concord_neo4j.failures import CannotStart
 from concord_neo4j.server import USER, LocalNeo4j
-from concord_neo4j.testing import Address, running
+from concord_testing.neo4j_server import Address, running
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError
 
@@ -105,7 +105,7 @@ def test_up_twice_is_one_server_and_down_twice_is_none(tmp_path: Path) -> None:
 TEST_RUN = """
 import sys, time
 from pathlib import Path
-from concord_neo4j.testing import running
+from concord_testing.neo4j_server import running
 with running(Path(sys.argv[1]), {}):
     print("ready", flush=True)
     time.sleep(600)

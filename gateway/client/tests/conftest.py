@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 
 sys.path.insert(0, str(Path(__file__).parent))
 

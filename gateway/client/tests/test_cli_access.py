@@ -9,7 +9,7 @@ import pytest
 from concord.governance.v1 import access_pb2
 from concord_client import credentials
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 from two_signers import environ_of, met, proposal
 
 REVOKED_WITHIN = 5.0

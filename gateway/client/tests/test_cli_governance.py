@@ -14,7 +14,7 @@ from concord.graph.v1 import graph_pb2
 from concord_client import keyfiles
 from concord_client.cli.testing import Commands
 from concord_client.reviewing import ReviewError, review
-from concord_embedded.testing import COMMAND, Spawned, clean_environ, spawned
+from concord_testing.up_process import COMMAND, Spawned, clean_environ, spawned
 from two_signers import PASSPHRASE, approved, enrolled, environ_of, met, parsed, proposal, typed
 
 STATUS = proposal_pb2.ProposalStatus

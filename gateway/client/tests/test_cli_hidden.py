@@ -9,7 +9,7 @@ from concord.governance.v1 import proposal_pb2
 from concord_client.cli import page, visible
 from concord_client.cli.failing import CommandError, complaint
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 from rich.console import Console
 from two_signers import enrolled, environ_of, proposal, typed
 

@@ -16,7 +16,7 @@ from concord.type.v1.type_pb2 import MEMORY_KIND_TURN
 from concord_client.cli.testing import Commands
 from concord_client.client import Client
 from concord_client.credentials import find
-from concord_embedded.testing import COMMAND, Spawned, spawned
+from concord_testing.up_process import COMMAND, Spawned, spawned
 
 Unique = Callable[[str], str]
 DATA = Path(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import Spawned, clean_environ, spawned
+from concord_testing.up_process import Spawned, clean_environ, spawned
 from two_signers import enrolled, environ_of, proposal
 
 

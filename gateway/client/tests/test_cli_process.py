@@ -20,7 +20,7 @@ from threading import Thread
 import pytest
 from concord_client.cli.running import typed_as
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import COMMAND, Spawned, clean_environ
+from concord_testing.up_process import COMMAND, Spawned, clean_environ
 
 Unique = Callable[[str], str]
 HELP_WITHIN = 0.3

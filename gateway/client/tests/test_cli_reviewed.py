@@ -17,7 +17,7 @@ from concord_client.cli.desk import Desk
 from concord_client.cli.session import Session
 from concord_client.cli.testing import Commands
 from concord_client.reviewing import ReviewError, review
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 from google.protobuf.json_format import ParseDict
 from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
 

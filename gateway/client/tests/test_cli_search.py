@@ -9,7 +9,7 @@ from concord_client.cli.finding import show_results
 from concord_client.cli.testing import Commands
 from concord_client.client import Client
 from concord_client.freshness import follow
-from concord_embedded.testing import Spawned
+from concord_testing.up_process import Spawned
 
 Unique = Callable[[str], str]
 

@@ -19,7 +19,7 @@ from concord.search.v1.search_pb2 import GetIndexStatusResponse
 from concord_client.cli import running
 from concord_client.cli.testing import Commands
 from concord_client.refusal import Refused
-from concord_embedded.testing import Spawned
+from concord_testing.up_process import Spawned
 from google.protobuf.json_format import Parse, ParseDict
 
 Unique = Callable[[str], str]

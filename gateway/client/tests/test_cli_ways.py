@@ -10,7 +10,7 @@ from concord.graph.v1.governed_pb2 import GovernedAction
 from concord_client.cli import action_file, failure_words, proposal_page
 from concord_client.cli.page import show
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import Spawned, spawned
+from concord_testing.up_process import Spawned, spawned
 from two_signers import approved, enrolled, environ_of, proposal
 
 STATUS = proposal_pb2.ProposalStatus

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord_chassis.certifying import pair
 from concord_client import AsyncClient, Client, Unreachable
 from concord_client.credentials import CredentialsError, find
+from concord_testing.certificates import pair
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 SERVING = health_pb2.HealthCheckResponse.SERVING

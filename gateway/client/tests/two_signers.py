@@ -8,7 +8,7 @@ from pathlib import Path
 
 from concord.governance.v1 import proposal_pb2
 from concord_client.cli.testing import Commands
-from concord_embedded.testing import COMMAND, Spawned
+from concord_testing.up_process import COMMAND, Spawned
 from google.protobuf.json_format import ParseDict
 
 PASSPHRASE = "correct horse battery"

@@ -21,8 +21,8 @@ from concord.governance.v1 import (
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_chassis.server import Registration
+from concord_stores.neo4j_server import Neo4jConfig
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
@@ -218,7 +218,7 @@ def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
     if not config.llm_url:
         return None
     # Loading the openai package takes a third of a second, which a start without it need not pay.
-    from concord_chassis.model_endpoint import ModelEndpoint, Patience
+    from concord_models.endpoint import ModelEndpoint, Patience
 
     from concord_governance.adapters.openai_framing.judge import OpenAiFraming
 

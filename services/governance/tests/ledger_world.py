@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import (
@@ -24,7 +23,8 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.ports import Ledger, LedgerReads, LedgerWrites
-from concord_neo4j.testing import OneStore
+from concord_stores.neo4j_server import Neo4jConfig
+from concord_testing.neo4j_server import OneStore
 from pydantic import SecretStr
 
 NOW = 1_800_000_000_000_000

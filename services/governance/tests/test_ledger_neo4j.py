@@ -13,13 +13,13 @@ from typing import Any
 import neo4j
 import pytest
 import pytest_asyncio
-from concord_chassis.neo4j_server import RESERVED, Neo4jConfig, ServerUnusable
-from concord_chassis.neo4j_transactions import Transactions
 from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.ledger import Neo4jLedger, open_ledger
 from concord_governance.domain.exceptions import LedgerBusy, LedgerUnavailable, LostRace
 from concord_governance.ports import LedgerReads, LedgerWrites
-from concord_neo4j.testing import OneStore
+from concord_stores.neo4j_server import RESERVED, Neo4jConfig, ServerUnusable
+from concord_stores.neo4j_transactions import Transactions
+from concord_testing.neo4j_server import OneStore
 from ledger_world import ENTRY, Clock, put, settings, size
 from neo4j.exceptions import ConstraintError
 from pydantic import SecretStr

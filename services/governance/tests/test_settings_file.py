@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from concord_chassis.config import ConfigError
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_governance.config import SqliteConfig, read_settings, read_store
 from concord_governance.domain.safeguards import Settings, policy
+from concord_stores.neo4j_server import Neo4jConfig
 
 
 def test_without_a_file_the_settings_are_those_of_the_requirements() -> None:

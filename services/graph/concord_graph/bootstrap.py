@@ -24,10 +24,10 @@ from concord_attestation.parties import verify_genesis, verify_new_key
 from concord_attestation.restore import verify_restore
 from concord_attestation.verify import verify_grant, verify_revocation
 from concord_chassis.failure import Translate
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_chassis.server import Registration
-from concord_chassis.sqlite_file import BUSY_SECONDS
 from concord_concepts import extract
+from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.sqlite_file import BUSY_SECONDS
 
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j

@@ -30,7 +30,6 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
-from concord_chassis.testing import Serving, new_issuer, serving
 from concord_client import signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
@@ -38,6 +37,7 @@ from concord_graph.bootstrap import GraphApp, build, build_on
 from concord_graph.ports import GraphStore
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY
 from concord_graph.usecases.write.writer import Rules
+from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.struct_pb2 import Struct

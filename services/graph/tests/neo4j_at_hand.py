@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.adapters.neo4j import schema
-from concord_neo4j.testing import Address, running
+from concord_stores.neo4j_server import Neo4jConfig
+from concord_testing.neo4j_server import Address, running
 from neo4j import Driver, GraphDatabase
 from pydantic import SecretStr
 

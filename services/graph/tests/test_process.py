@@ -15,8 +15,8 @@ from concord.graph.v1 import graph_pb2, graph_pb2_grpc, layers_pb2, memory_pb2_g
 from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
-from concord_chassis.testing import new_issuer
 from concord_graph.config import GraphConfig, read_enrolment, read_store
+from concord_testing.serving import new_issuer
 from cryptography.hazmat.primitives import serialization
 from graph_world import FOUND, SCOPES, SECONDS, named
 

@@ -14,7 +14,6 @@ from concord.search.v1 import search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_chassis.log import json_lines
-from concord_chassis.testing import Serving, new_issuer, serving
 from concord_concepts import extract
 from concord_graph.bootstrap import build as build_graph
 from concord_search.adapters.edge.index import EdgeIndex
@@ -33,6 +32,7 @@ from concord_search.ports import (
     Vector,
     Vectors,
 )
+from concord_testing.serving import Serving, new_issuer, serving
 
 START: Micros = 1_760_000_000_000_000
 """When the first test state is recorded."""

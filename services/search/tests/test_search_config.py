@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from concord_chassis.config import ConfigError, load
 from concord_chassis.key_files import read_private_key
-from concord_chassis.testing import new_issuer
 from concord_search import bootstrap
 from concord_search.config import PREFIX, IndexConfig, SearchConfig
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
+from concord_testing.serving import new_issuer
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat

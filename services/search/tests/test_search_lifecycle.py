@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.testing import new_issuer
 from concord_search.bootstrap import build
 from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexLocked
 from concord_search.ports import Embedder
+from concord_testing.serving import new_issuer
 from prometheus_client import CollectorRegistry
 from search_lab import QUIET, WordEmbedder, run
 

@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from concord.graph.v1 import feed_pb2
-from concord_chassis.testing import serving
 from concord_governance.bootstrap import build
 from concord_governance.config import LedgerConfig, SqliteConfig
+from concord_testing.serving import serving
 from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

@@ -14,11 +14,11 @@ from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.rules import Rulebook
 from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
-from concord_chassis.testing import Serving, new_issuer, serving
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
 from concord_graph.ports import GrantVerifier, RestoreVerifier
 from concord_graph.usecases.write.writer import Rules
+from concord_testing.serving import Serving, new_issuer, serving
 from contract_descriptors import METHODS, scopes
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message

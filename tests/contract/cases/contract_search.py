@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
-from concord_chassis.testing import Serving, serving
 from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
 from concord_search.ports import EmbeddingModel, Vector, Vectors
+from concord_testing.serving import Serving, serving
 from contract_governance import governed_live
 from contract_live import FOLLOWER, Live, frozen_clock, member
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import neo4j_at_hand
 import pytest
 from concord_chassis.config import ConfigError
-from concord_chassis.neo4j_server import Neo4jConfig
 from concord_graph.adapters.neo4j import schema
 from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
 from concord_graph.config import read_store
 from concord_graph.domain.errors import StoreUnusable
+from concord_stores.neo4j_server import Neo4jConfig
 from graph_world import Clock, World, opened_store, refused
 from pydantic import SecretStr
 

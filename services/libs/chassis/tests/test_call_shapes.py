@@ -19,7 +19,7 @@ from chassis_probe import (
 )
 from concord_chassis.failure import DETAILS_KEY, FieldViolation, from_rpc_error
 from concord_chassis.log import json_lines
-from concord_chassis.testing import serving
+from concord_testing.serving import serving
 
 
 async def _several(*acts: str) -> AsyncIterator[Dynamic]:

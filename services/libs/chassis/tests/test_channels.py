@@ -22,7 +22,7 @@ from chassis_probe import (
 from concord_chassis import deadline, request_id
 from concord_chassis.channel import connect, retry_policy
 from concord_chassis.failure import Failure
-from concord_chassis.testing import serving
+from concord_testing.serving import serving
 
 
 class Flaky:

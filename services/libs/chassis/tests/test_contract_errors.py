@@ -12,7 +12,7 @@ from concord_chassis.contract import ContractError
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.rules import Rulebook
 from concord_chassis.server import Registration, Server
-from concord_chassis.testing import always_ready, knows_nothing, new_issuer
+from concord_testing.serving import always_ready, knows_nothing, new_issuer
 from google.protobuf.descriptor import FileDescriptor
 
 GENERATED = Path(rules_pb2.__file__).parents[3]

@@ -20,7 +20,7 @@ from concord_chassis import deadline
 from concord_chassis.failure import Failure
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
-from concord_chassis.testing import Serving, new_issuer, serving
+from concord_testing.serving import Serving, new_issuer, serving
 
 
 async def _forever(_request: Dynamic) -> str:

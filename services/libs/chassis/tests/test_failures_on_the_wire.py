@@ -16,7 +16,7 @@ from chassis_probe import (
 )
 from concord_chassis.failure import Failure, FieldViolation, from_rpc_error, trailing_metadata
 from concord_chassis.log import json_lines
-from concord_chassis.testing import serving
+from concord_testing.serving import serving
 from google.rpc import error_details_pb2, status_pb2
 
 

@@ -26,7 +26,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.reflection import SERVICE_NAMES
 from concord_chassis.server import BindError, Server
-from concord_chassis.testing import Serving, always_ready, knows_nothing, new_issuer, serving
+from concord_testing.serving import Serving, always_ready, knows_nothing, new_issuer, serving
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 

@@ -11,7 +11,7 @@ from chassis_probe import (
     registration,
 )
 from concord_chassis.identity import Caller, caller
-from concord_chassis.testing import new_issuer, serving
+from concord_testing.serving import new_issuer, serving
 
 
 async def test_a_call_without_a_credential_is_refused() -> None:

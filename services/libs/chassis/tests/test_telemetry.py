@@ -17,7 +17,7 @@ from chassis_probe import (
 from concord_chassis.failure import Failure
 from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
-from concord_chassis.testing import Serving, serving
+from concord_testing.serving import Serving, serving
 
 SERVICE = "concord_chassis_probe.v1.ProbeService"
 

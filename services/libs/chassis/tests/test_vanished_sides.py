@@ -20,8 +20,8 @@ from chassis_probe import (
 )
 from concord_chassis.channel import connect
 from concord_chassis.keepalive import CHANNEL, SERVER, Keepalive
-from concord_chassis.testing import Serving, serving
-from concord_chassis.vanishing import Relay, relay
+from concord_testing.relay import Relay, relay
+from concord_testing.serving import Serving, serving
 
 QUICK = Keepalive(idle=0.1, patience=0.2, least_between=0.01)
 # A busy machine may answer a ping later than the first of these waits for it.

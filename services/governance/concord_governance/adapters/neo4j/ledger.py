@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from concord_chassis.neo4j_server import (
+from concord_stores.neo4j_server import (
     BUSY_SECONDS,
     Neo4jConfig,
     ServerBusy,
@@ -14,7 +14,7 @@ from concord_chassis.neo4j_server import (
     closed_on_failure,
     connect,
 )
-from concord_chassis.neo4j_transactions import TRANSACTION_SECONDS, Transactions
+from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import DriverError, Neo4jError
 

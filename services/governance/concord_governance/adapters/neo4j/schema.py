@@ -1,13 +1,13 @@
 """The ledger's labels, and the constraints and indexes that stand on them.
 
 `ConcordLedger` is a space's head: its counters, and the lock that its one writer holds. Every label
-begins as no caller's own label may (concord_chassis.neo4j_server.RESERVED), so the ledger can share
+begins as no caller's own label may (concord_stores.neo4j_server.RESERVED), so the ledger can share
 graph's database and no node of graph's is ever taken for one of the log's.
 """
 
 from __future__ import annotations
 
-from concord_chassis import neo4j_server
+from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
 VERSION = 4

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Annotated, Any, Literal
 
 import openai
-from concord_chassis.model_endpoint import (
+from concord_models.endpoint import (
     BadReply,
     EndpointRefused,
     EndpointUnavailable,

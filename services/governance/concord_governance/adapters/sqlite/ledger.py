@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from concord_chassis.sqlite_file import (
+from concord_stores.sqlite_file import (
     BUSY_SECONDS,
     FileBusy,
     FileDamaged,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from concord_chassis.neo4j_server import ServerBusy, ServerUnavailable
+from concord_stores.neo4j_server import ServerBusy, ServerUnavailable
 
 from concord_graph.domain.errors import Overloaded, StoreUnavailable
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from concord_chassis.neo4j_server import RESERVED
+from concord_stores.neo4j_server import RESERVED
 
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens

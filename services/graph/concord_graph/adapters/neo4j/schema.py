@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concord_chassis import neo4j_server
+from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
 from concord_graph.adapters.neo4j import sketches

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
-from concord_chassis.neo4j_server import (
+from concord_stores.neo4j_server import (
     BUSY_SECONDS,
     Neo4jConfig,
     ServerUnusable,
     closed_on_failure,
     connect,
 )
-from concord_chassis.neo4j_transactions import TRANSACTION_SECONDS, Transactions
+from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.neo4j import erased_items, layers, patterns, schema

@@ -6,7 +6,7 @@ import sqlite3
 import uuid
 from pathlib import Path
 
-from concord_chassis.sqlite_file import Schema, steps_in
+from concord_stores.sqlite_file import Schema, steps_in
 
 from concord_graph.domain.sketch import bands, pack, unpack
 from concord_graph.domain.spelling import backwards, folded

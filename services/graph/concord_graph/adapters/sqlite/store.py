@@ -13,7 +13,8 @@ from typing import Any, TypeVar, cast
 
 from concord_chassis import deadline
 from concord_chassis.failure import Failure
-from concord_chassis.sqlite_file import (
+from concord_chassis.workers import Workers
+from concord_stores.sqlite_file import (
     BUSY_SECONDS,
     FileBusy,
     FileDamaged,
@@ -24,7 +25,6 @@ from concord_chassis.sqlite_file import (
     drive,
     open_file,
 )
-from concord_chassis.workers import Workers
 
 from concord_graph.adapters.sqlite import erased_items, record
 from concord_graph.adapters.sqlite.migrations import SCHEMA

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openai
 from concord_chassis.log import Logger
-from concord_chassis.model_endpoint import (
+from concord_models.endpoint import (
     BadReply,
     EndpointRefused,
     EndpointUnavailable,

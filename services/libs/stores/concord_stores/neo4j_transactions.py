@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import neo4j
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
-from concord_chassis.neo4j_server import ServerBusy, ServerUnavailable, told
+from concord_stores.neo4j_server import ServerBusy, ServerUnavailable, told
 
 T = TypeVar("T")
 Work = Callable[[AsyncManagedTransaction], Awaitable[T]]

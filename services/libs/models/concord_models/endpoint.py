@@ -15,10 +15,9 @@ from typing import Any, TypeVar
 import httpx2
 import openai
 import tenacity
-from pydantic import SecretStr
-
 from concord_chassis import deadline
 from concord_chassis.log import Logger
+from pydantic import SecretStr
 
 T = TypeVar("T")
 Call = Callable[[openai.AsyncOpenAI], Awaitable[Any]]

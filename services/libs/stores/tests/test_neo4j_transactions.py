@@ -5,9 +5,9 @@ import socket
 from collections.abc import AsyncIterator
 
 import pytest
-from concord_chassis import neo4j_transactions
-from concord_chassis.neo4j_server import ServerUnavailable
-from concord_chassis.neo4j_transactions import Transactions
+from concord_stores import neo4j_transactions
+from concord_stores.neo4j_server import ServerUnavailable
+from concord_stores.neo4j_transactions import Transactions
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 
 RETRIES = 1.0

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neo4j import Driver, GraphDatabase
-
 from concord_neo4j.server import USER, LocalNeo4j
+from neo4j import Driver, GraphDatabase
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from google.protobuf.descriptor import ServiceDescriptor
-
 from concord_chassis import keepalive
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, Translate
@@ -23,6 +20,8 @@ from concord_chassis.metrics import Metrics
 from concord_chassis.rules import Rulebook
 from concord_chassis.server import Registration, Server
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.descriptor import ServiceDescriptor
 
 DEFAULT_CAP = 30.0
 
