@@ -1,5 +1,6 @@
 """Neo4j's jars: where Maven keeps them, fetched when they are not there yet."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -35,12 +36,14 @@ def class_path(folder: Path) -> str:
         CannotStart: Maven is missing, or cannot fetch what it needs.
     """
     known = folder / f"class-path-{sha256(_POM.read_bytes()).hexdigest()[:12]}"
-    if not (known.exists() and all(Path(jar).exists() for jar in known.read_text().split(":"))):
-        folder.mkdir(parents=True, exist_ok=True)
-        fetched = known.with_suffix(".tmp")
-        _maven("-f", str(_POM), "dependency:build-classpath", f"-Dmdep.outputFile={fetched}")
-        fetched.replace(known)
-    return known.read_text()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:  # processes that start at once fetch once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (known.exists() and all(Path(jar).exists() for jar in known.read_text().split(":"))):
+            fetched = known.with_suffix(".tmp")
+            _maven("-f", str(_POM), "dependency:build-classpath", f"-Dmdep.outputFile={fetched}")
+            fetched.replace(known)
+        return known.read_text()
 
 
 def _maven(*arguments: str) -> None:
