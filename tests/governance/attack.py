@@ -24,7 +24,7 @@ from concord.type.v1 import type_pb2
 from concord_client import signing
 from concord_client.audit.log import Pinned, read_log
 from concord_client.audit.replay import Replay
-from concord_governance.domain.exceptions import GraphUnavailable
+from concord_governance.domain.errors import GraphUnavailable
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToDict
 from governed_world import (

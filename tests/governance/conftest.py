@@ -10,7 +10,7 @@ import pytest_asyncio
 sys.path.insert(0, str(Path(__file__).parent))
 
 import ledger_store
-from concord_governance.usecases import following
+from concord_governance.usecases import graph_feed
 from governed_world import SECONDS, Party, World, world
 
 
@@ -24,7 +24,7 @@ def _ledger_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _patient_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of decisions wait for graph's own entries for as long as these tests do."""
-    monkeypatch.setattr(following, "_REACH_SECONDS", SECONDS)
+    monkeypatch.setattr(graph_feed, "_REACH_SECONDS", SECONDS)
 
 
 @pytest_asyncio.fixture(loop_scope="function")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from concord_governance.domain.exceptions import LedgerUnavailable
+from concord_governance.domain.errors import LedgerUnavailable
 from concord_graph.adapters.sqlite.store import SqliteStore
 from concord_graph.domain.errors import StoreUnavailable
 from governed_world import World

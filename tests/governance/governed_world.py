@@ -43,7 +43,7 @@ from concord_client.audit.replay import Findings, Replay
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
-from concord_governance.usecases.deciding import Checks
+from concord_governance.usecases.decisions import Checks
 from concord_graph.bootstrap import build as build_graph
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -23,7 +23,7 @@ from concord_client import signing
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
-from concord_governance.usecases import following
+from concord_governance.usecases import graph_feed
 from concord_graph.bootstrap import build as build_graph
 from concord_testing.serving import Serving, serving
 from governed_world import (
@@ -228,5 +228,5 @@ async def another_history_before_anybody_compared(scene: Copies) -> str:
 def not_compared() -> Iterator[None]:
     """Keep governance from comparing graph with the ledger."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(following, "_is_behind", lambda *_: False)
+        patched.setattr(graph_feed, "_is_behind", lambda *_: False)
         yield

@@ -12,8 +12,8 @@ from concord.graph.v1 import governed_pb2
 from concord_attestation.consent import GenesisRecord
 from concord_client import signing
 from concord_governance.ports import News
-from concord_governance.usecases.deciding import Deciding
-from concord_governance.usecases.following import Following
+from concord_governance.usecases.decisions import Deciding
+from concord_governance.usecases.graph_feed import Following
 from governed_world import (
     AGENT,
     HUMAN,

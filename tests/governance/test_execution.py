@@ -12,9 +12,9 @@ from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain.exceptions import GraphFaulty, GraphUnavailable, LedgerBusy
+from concord_governance.domain.errors import GraphFaulty, GraphUnavailable, LedgerBusy
 from concord_governance.ports import Done
-from concord_governance.usecases import executing
+from concord_governance.usecases import execution
 from concord_graph.usecases.governed.apply import GovernedChanges
 from governed_world import (
     AGENT,
@@ -256,7 +256,7 @@ async def test_a_decision_that_graph_always_fails_at_comes_to_its_end(
         tries += 1
         raise KeyError("a bug of graph's")
 
-    monkeypatch.setattr(executing, "MOST_FAULTS", 3)
+    monkeypatch.setattr(execution, "MOST_FAULTS", 3)
     monkeypatch.setattr(GovernedChanges, "apply", broken)
     monkeypatch.setattr(GovernedChanges, "apply_ungranted", broken)
     after = await party.decide(await party.propose(edge_action(edge_type=edge_type)))
@@ -285,7 +285,7 @@ async def test_what_was_done_is_no_failure(party: Party, monkeypatch: pytest.Mon
             return done
         raise GraphFaulty("no answer")
 
-    monkeypatch.setattr(executing, "MOST_FAULTS", 2)
+    monkeypatch.setattr(execution, "MOST_FAULTS", 2)
     monkeypatch.setattr(GraphClient, "apply", done_and_failed)
     after = await ended(party, await party.decide(await party.propose(edge_action())))
 

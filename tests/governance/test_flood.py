@@ -11,7 +11,7 @@ import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord.graph.v1 import graph_pb2
 from concord_attestation import refusal_limit
-from concord_governance.usecases import reading
+from concord_governance.usecases import proposal_reads
 from governed_world import HOUR, Clock, Party, edge_action, refused, request_id, world
 from test_honest_log import demand_honest, does
 
@@ -33,7 +33,7 @@ async def test_a_flood_hides_nobody_from_the_briefing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V9 W7 A briefing of three lines shows everybody's newest before anybody's second."""
-    monkeypatch.setattr(reading, "BRIEFING_LINES", 3)
+    monkeypatch.setattr(proposal_reads, "BRIEFING_LINES", 3)
     async with world(tmp_path) as live:
         party = live.party()
         await party.enrol()

@@ -28,11 +28,11 @@ from concord_client.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain import actions, entries, framing, safeguards
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import ProposalTooLarge
+from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
-from concord_governance.usecases import deciding, desk, following, proposing
-from concord_governance.usecases.deciding import Checks
+from concord_governance.usecases import decisions, graph_feed, ledger_commands, proposals
+from concord_governance.usecases.decisions import Checks
 from concord_graph.servicer import governed
 from concord_graph.usecases.governed.apply import apply as governed_changes
 from concord_graph.usecases.governed.apply import undo_conflicts
@@ -196,7 +196,7 @@ async def silence_before_the_sweep(scene: Scene) -> str:
         proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
         scene.clock.pass_(49 * HOUR)
         with pytest.MonkeyPatch.context() as patch, suppress(grpc.aio.AioRpcError):
-            patch.setattr(desk.Desk, "expire", _unswept)
+            patch.setattr(ledger_commands.Desk, "expire", _unswept)
             await party.approve(proposal, AGENT)
             return "silence was taken for an open question"
     return ""
@@ -548,7 +548,7 @@ async def _unswept(*_: object) -> None:
 
 
 async def _unrecorded(
-    _self: desk.Desk, _asker: object, _request: object, error: Exception, *_: object
+    _self: ledger_commands.Desk, _asker: object, _request: object, error: Exception, *_: object
 ) -> None:
     raise error
 
@@ -560,17 +560,17 @@ async def _unburnt(*_: Any) -> tuple[str, int]:
 
 def _believing(patch: pytest.MonkeyPatch) -> None:
     """Let the agent's key fill both slots where governance looks."""
-    real = deciding.Deciding._standing
+    real = decisions.Deciding._standing
 
-    async def agent_twice(self: deciding.Deciding, space: str) -> GenesisRecord:
+    async def agent_twice(self: decisions.Deciding, space: str) -> GenesisRecord:
         found = await real(self, space)
         return replace(found, human=replace(found.human, public_key=found.agent.public_key))
 
-    patch.setattr(deciding.Deciding, "_standing", agent_twice)
+    patch.setattr(decisions.Deciding, "_standing", agent_twice)
 
 
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(deciding, "_UNAPPLIED", tuple(STATUS.values()))
+    patch.setattr(decisions, "_UNAPPLIED", tuple(STATUS.values()))
 
 
 async def _none(*_: Any) -> frozenset[str]:
@@ -643,12 +643,12 @@ GUARDS = {
     "safeguards that graph finds": Guard(
         a_rule_is_proposed_by_id,
         "an attack by id left no entry",
-        off=_without(desk.Desk, "refuse", _unrecorded),
+        off=_without(ledger_commands.Desk, "refuse", _unrecorded),
     ),
     "an undo stays one": Guard(
         an_undo_becomes_something_else,
         "an undo became another change",
-        off=_without(proposing, "_still_undoing", lambda _, draft: draft),
+        off=_without(proposals, "_still_undoing", lambda _, draft: draft),
     ),
     "salt": Guard(
         a_short_salt,
@@ -658,7 +658,7 @@ GUARDS = {
     "undo by name": Guard(
         an_undo_by_hand,
         "an undo was written by hand",
-        off=_without(proposing.Proposing, "_demand_allowed", lambda *_: None),
+        off=_without(proposals.Proposing, "_demand_allowed", lambda *_: None),
     ),
     "derived level": Guard(
         the_agent_says_it_is_descriptive,
@@ -678,7 +678,7 @@ GUARDS = {
     "the model's look": Guard(
         a_push_without_a_loaded_word,
         "what the model found was proposed",
-        off=_without(proposing.Proposing, "_judged", _nobody_judges),
+        off=_without(proposals.Proposing, "_judged", _nobody_judges),
     ),
     "signed words": Guard(
         other_words_before_the_human,
@@ -723,7 +723,7 @@ GUARDS = {
     "papers that fit": Guard(
         a_change_that_fits_no_grant,
         "both consents were spent on what fits no grant",
-        off=_without(proposing, "_demand_fits", lambda _: None),
+        off=_without(proposals, "_demand_fits", lambda _: None),
     ),
     "entries that fit": Guard(
         a_line_that_no_verifier_reads,
@@ -743,7 +743,7 @@ GUARDS = {
     "graph as old as the ledger": Guard(
         _of_copies(older_graph.a_proposal_over_an_older_graph),
         "a proposal was taken over an older graph",
-        off=_without(following, "_is_behind", lambda *_: False),
+        off=_without(graph_feed, "_is_behind", lambda *_: False),
     ),
     "decisions for this very graph": Guard(
         _of_copies(older_graph.a_decision_before_anybody_compared),
@@ -753,7 +753,7 @@ GUARDS = {
     "one history": Guard(
         _of_copies(older_graph.another_history_before_anybody_compared),
         "another history came into the log",
-        off=_without(following, "_follows", lambda *_: True),
+        off=_without(graph_feed, "_follows", lambda *_: True),
     ),
     "whose key": Guard(
         a_forged_consent,

@@ -9,7 +9,7 @@ from concord.governance.v1 import audit_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
 from concord_chassis.identity import Caller
 from concord_governance.ports import News
-from concord_governance.usecases.following import Following
+from concord_governance.usecases.graph_feed import Following
 from governed_world import (
     HOUR,
     SCOPES,

@@ -13,10 +13,10 @@ from concord.graph.v1 import governed_pb2, graph_pb2
 from concord_client import signing
 from concord_client.audit.log import LogInvalid, Pinned
 from concord_client.audit.store import differences
-from concord_governance.domain.exceptions import GraphUnavailable
+from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports import News
-from concord_governance.usecases import importing
-from concord_governance.usecases.following import Following
+from concord_governance.usecases import imports
+from concord_governance.usecases.graph_feed import Following
 from concord_graph.servicer import feed
 from forged_imports import IMPORT_FORGERIES, READ_IMPORTS
 from forger import Forger, demand_refused, demand_refused_alone
@@ -142,7 +142,7 @@ async def test_much_is_told_in_several_entries(
     party: Party, live: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A1 A2 No line of the log grows beyond what a verifier reads."""
-    monkeypatch.setattr(importing, "PART_BYTES", 600)
+    monkeypatch.setattr(imports, "PART_BYTES", 600)
     await lived_in(party)
     async with moved(tmp_path, party, live.clock) as (_, guest, _):
         lines = [json.loads(line) for line in (await guest.export_log())[1:]]

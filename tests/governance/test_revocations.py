@@ -13,9 +13,9 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain.exceptions import GraphUnavailable
+from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports import News
-from concord_governance.usecases.following import Following
+from concord_governance.usecases.graph_feed import Following
 from governed_world import (
     AGENT,
     HUMAN,
@@ -303,7 +303,7 @@ async def test_a_revocation_that_the_log_has_not_heard_of_is_no_reply(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V6 A1 Who asks is answered when the entry is there, and may ask again until then."""
-    monkeypatch.setattr("concord_governance.usecases.following._REACH_SECONDS", 0.1)
+    monkeypatch.setattr("concord_governance.usecases.graph_feed._REACH_SECONDS", 0.1)
     proposal, consent = await given(party, AGENT)
     paper = party.revocation(proposal, AGENT, consent)
     request = proposal_pb2.RevokeConsentRequest(

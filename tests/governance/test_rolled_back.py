@@ -14,7 +14,7 @@ from concord_chassis.identity import Caller
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.ports import Cursor, Head
-from concord_governance.usecases import following
+from concord_governance.usecases import graph_feed
 from concord_graph.servicer import feed
 from governed_world import (
     AGENT,
@@ -146,7 +146,7 @@ async def test_it_is_noticed_under_a_graph_that_goes_on(
     """A1 A database that is put back under graph while it runs ends no stream: the numbers are
     compared now and then, also where nothing is written; when they agree again, what came in
     between is followed."""
-    monkeypatch.setattr(following, "_COMPARE_SECONDS", 0.0)
+    monkeypatch.setattr(graph_feed, "_COMPARE_SECONDS", 0.0)
     monkeypatch.setattr(feed, "KEEP_ALIVE_SECONDS", 0.02)
     real = GraphClient.heads
 

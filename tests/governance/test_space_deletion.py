@@ -276,7 +276,7 @@ async def test_an_erasing_goes_on_after_a_stop(
 
 async def _unanswered(*_: object) -> bool:
     """Stand for a graph that does not answer."""
-    from concord_governance.domain.exceptions import GraphUnavailable
+    from concord_governance.domain.errors import GraphUnavailable
 
     raise GraphUnavailable("stopped")
 

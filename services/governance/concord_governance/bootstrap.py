@@ -32,7 +32,7 @@ from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.config import LedgerConfig, SqliteConfig, read_keys, read_settings
 from concord_governance.domain.access import KnownKey
-from concord_governance.domain.exceptions import GovernanceError
+from concord_governance.domain.errors import GovernanceError
 from concord_governance.domain.safeguards import Settings
 from concord_governance.ports import Clock, FramingJudge, Ledger
 from concord_governance.servicer.access import AccessServicer
@@ -40,13 +40,13 @@ from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import reason_of, translate
 from concord_governance.usecases.access import Access
-from concord_governance.usecases.auditing import Auditing
-from concord_governance.usecases.deciding import Checks, Deciding
-from concord_governance.usecases.desk import Desk
-from concord_governance.usecases.executing import Completing, Executing
-from concord_governance.usecases.following import Following
-from concord_governance.usecases.proposing import PENDING_PER_PRINCIPAL, Proposing
-from concord_governance.usecases.reading import Reading
+from concord_governance.usecases.audit_log import Auditing
+from concord_governance.usecases.decisions import Checks, Deciding
+from concord_governance.usecases.execution import Completing, Executing
+from concord_governance.usecases.graph_feed import Following
+from concord_governance.usecases.ledger_commands import Desk
+from concord_governance.usecases.proposal_reads import Reading
+from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposing
 
 
 def system_clock() -> int:

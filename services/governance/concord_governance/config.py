@@ -21,9 +21,9 @@ from pydantic import (
 
 from concord_governance.domain.access import KnownKey, demand_fit
 from concord_governance.domain.entries import Actor
-from concord_governance.domain.exceptions import KeyRefused
+from concord_governance.domain.errors import KeyRefused
 from concord_governance.domain.safeguards import Settings
-from concord_governance.usecases.proposing import PENDING_PER_PRINCIPAL
+from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL
 
 PREFIX = "GOVERNANCE_"
 

@@ -6,7 +6,7 @@ from concord.type.v1 import type_pb2
 from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.actions import demand_allowed, kind_of
 from concord_governance.domain.documents import ERASED_FRAMING, as_json, from_json, without_words
-from concord_governance.domain.exceptions import SafeguardViolation
+from concord_governance.domain.errors import SafeguardViolation
 from concord_governance.domain.proposals import (
     Affected,
     Framing,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from concord_governance.domain import framing
-from concord_governance.domain.exceptions import FramingViolation
+from concord_governance.domain.errors import FramingViolation
 from concord_governance.domain.framing import LANGUAGES, demand_neutral, from_template
 from concord_governance.domain.loaded_phrases import loaded_phrases
 from concord_governance.domain.proposals import Affected, Kind

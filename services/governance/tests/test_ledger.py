@@ -7,7 +7,7 @@ import pytest
 from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import format_time
 from concord_attestation.tree import leaf_hash, root_of
-from concord_governance.domain.exceptions import LostRace, ProposalTooLarge
+from concord_governance.domain.errors import LostRace, ProposalTooLarge
 from concord_governance.ports import Cursor, Ledger, LedgerWrites, Receipt
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal, put, size
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from concord_governance.domain.access import ApiKey, Origin, Space
 from concord_governance.domain.entries import Actor
-from concord_governance.domain.exceptions import LostRace
+from concord_governance.domain.errors import LostRace
 from concord_governance.ports import Ledger, LedgerReads, LedgerWrites
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal
 

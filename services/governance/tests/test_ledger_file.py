@@ -10,7 +10,7 @@ import pytest
 from concord_attestation.instants import format_time
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import LedgerBusy, LedgerFull
+from concord_governance.domain.errors import LedgerBusy, LedgerFull
 from concord_governance.ports import EntryFilter, Ledger
 from concord_governance.servicer.translate import translate
 from concord_stores.sqlite_file import FileUnusable

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.ledger import Neo4jLedger, open_ledger
-from concord_governance.domain.exceptions import LedgerBusy, LedgerUnavailable, LostRace
+from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable, LostRace
 from concord_governance.ports import LedgerReads, LedgerWrites
 from concord_stores.neo4j_server import RESERVED, Neo4jConfig, ServerUnusable
 from concord_stores.neo4j_transactions import Transactions

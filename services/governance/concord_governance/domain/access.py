@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from concord_governance.domain.entries import Actor
-from concord_governance.domain.exceptions import KeyRefused
+from concord_governance.domain.errors import KeyRefused
 
 SYSTEM_SPACE = "concord:system"
 """The reserved space of those who run this Concord."""

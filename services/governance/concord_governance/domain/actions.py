@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 from unicodedata import normalize
 
-from concord_governance.domain.exceptions import SafeguardViolation
+from concord_governance.domain.errors import SafeguardViolation
 from concord_governance.domain.proposals import Json, Kind
 from concord_governance.domain.safeguards import FEWEST_SALT_CHARACTERS, RESERVED_PREFIX
 

@@ -10,7 +10,7 @@ import rfc8785
 from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import parse_time
 
-from concord_governance.domain.exceptions import ProposalTooLarge
+from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import Json
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from concord_governance.domain.exceptions import FramingViolation
+from concord_governance.domain.errors import FramingViolation
 from concord_governance.domain.loaded_phrases import loaded_phrases
 from concord_governance.domain.proposals import Affected, Framing, Kind
 

@@ -20,8 +20,8 @@ from concord_chassis.paging import page_of
 
 from concord_governance.ports import LogSigner
 from concord_governance.servicer import incoming, outgoing
-from concord_governance.usecases.auditing import Auditing
-from concord_governance.usecases.reading import Reading
+from concord_governance.usecases.audit_log import Auditing
+from concord_governance.usecases.proposal_reads import Reading
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50

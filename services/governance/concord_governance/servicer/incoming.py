@@ -14,8 +14,8 @@ from grpc import StatusCode
 from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.entries import Action, Actor
 from concord_governance.ports import EntryFilter
-from concord_governance.usecases.desk import Asker, Request
-from concord_governance.usecases.proposing import Draft
+from concord_governance.usecases.ledger_commands import Asker, Request
+from concord_governance.usecases.proposals import Draft
 
 
 def asker() -> Asker:

@@ -14,9 +14,9 @@ from concord_chassis.paging import page_of
 
 from concord_governance.domain.proposals import Status
 from concord_governance.servicer import incoming, outgoing
-from concord_governance.usecases.deciding import Deciding, Outcome
-from concord_governance.usecases.proposing import Proposing
-from concord_governance.usecases.reading import Reading
+from concord_governance.usecases.decisions import Deciding, Outcome
+from concord_governance.usecases.proposal_reads import Reading
+from concord_governance.usecases.proposals import Proposing
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50

@@ -31,7 +31,7 @@ from concord_governance.domain.access import (
     is_space_name,
 )
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import (
+from concord_governance.domain.errors import (
     FieldInvalid,
     GovernanceError,
     KeyNotFound,
@@ -44,7 +44,7 @@ from concord_governance.domain.exceptions import (
 )
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Graph, LedgerReads, LedgerWrites, Receipt
-from concord_governance.usecases.desk import COMMANDS, Asker, Desk, Request
+from concord_governance.usecases.ledger_commands import COMMANDS, Asker, Desk, Request
 
 KEY_PREFIX = "ck_"
 SECRET_BYTES = 32

@@ -27,7 +27,7 @@ from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import effects, news
-from concord_governance.domain.exceptions import (
+from concord_governance.domain.errors import (
     GraphFaulty,
     GraphRefused,
     GraphRolledBack,

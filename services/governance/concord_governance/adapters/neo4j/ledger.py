@@ -19,9 +19,9 @@ from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import DriverError, Neo4jError
 
 from concord_governance.adapters.neo4j import schema, statements
-from concord_governance.adapters.neo4j.reading import Neo4jLedgerReads
-from concord_governance.adapters.neo4j.writing import Neo4jLedgerWrites
-from concord_governance.domain.exceptions import LedgerBusy, LedgerUnavailable
+from concord_governance.adapters.neo4j.reads import Neo4jLedgerReads
+from concord_governance.adapters.neo4j.writes import Neo4jLedgerWrites
+from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable
 from concord_governance.domain.proposals import OPEN, Status
 from concord_governance.ports import Clock, LedgerReads, LedgerWrites
 

@@ -20,7 +20,7 @@ from concord_models.endpoint import (
 )
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from concord_governance.domain.exceptions import JudgeUnavailable
+from concord_governance.domain.errors import JudgeUnavailable
 from concord_governance.domain.spelling import plain
 
 PROMPT = "neutral.v2.md"

@@ -21,9 +21,9 @@ from concord_stores.sqlite_file import (
     steps_in,
 )
 
-from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
-from concord_governance.adapters.sqlite.writing import SqliteLedgerWrites
-from concord_governance.domain.exceptions import (
+from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
+from concord_governance.adapters.sqlite.writes import SqliteLedgerWrites
+from concord_governance.domain.errors import (
     LedgerBusy,
     LedgerCorrupt,
     LedgerFull,

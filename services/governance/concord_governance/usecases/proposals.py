@@ -15,7 +15,7 @@ from concord_attestation.instants import format_time
 from concord_governance.domain import actions, framing
 from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Entry
-from concord_governance.domain.exceptions import (
+from concord_governance.domain.errors import (
     GraphRefused,
     JudgeUnavailable,
     NotProposer,
@@ -49,8 +49,15 @@ from concord_governance.ports import (
     NormalForm,
     Preview,
 )
-from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
-from concord_governance.usecases.importing import was_imported
+from concord_governance.usecases.imports import was_imported
+from concord_governance.usecases.ledger_commands import (
+    Asker,
+    Desk,
+    Request,
+    ended_as,
+    entry_on,
+    existing,
+)
 
 HOUR = 3_600_000_000
 PENDING_PER_PRINCIPAL = 100

@@ -16,7 +16,7 @@ from concord_attestation.verify import read_revocation
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json, Level, Proposal, Status
 from concord_governance.ports import LedgerWrites, Noted
-from concord_governance.usecases.desk import entry_on
+from concord_governance.usecases.ledger_commands import entry_on
 
 
 async def take_back(tx: LedgerWrites, noted: Noted) -> Entry:

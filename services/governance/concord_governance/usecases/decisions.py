@@ -24,7 +24,7 @@ from concord_attestation.instants import format_time
 from concord_attestation.verify import verify_answer, verify_consent
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import (
+from concord_governance.domain.errors import (
     BulkForbidden,
     GenesisMissing,
     GovernanceError,
@@ -47,9 +47,16 @@ from concord_governance.domain.proposals import (
 )
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports import Feed, Granter, Graph, LedgerReads, LedgerWrites
-from concord_governance.usecases.desk import Asker, Desk, Request, ended_as, entry_on, existing
-from concord_governance.usecases.executing import Executing
-from concord_governance.usecases.revoking import is_applied
+from concord_governance.usecases.execution import Executing
+from concord_governance.usecases.ledger_commands import (
+    Asker,
+    Desk,
+    Request,
+    ended_as,
+    entry_on,
+    existing,
+)
+from concord_governance.usecases.revocations import is_applied
 
 _UNAPPLIED = (*OPEN, Status.APPROVED)
 """Where a consent can still be taken back."""

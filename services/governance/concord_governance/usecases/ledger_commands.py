@@ -12,7 +12,7 @@ from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
 from concord_attestation.refusal_limit import RefusalLimit
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import (
+from concord_governance.domain.errors import (
     AccessRefused,
     BulkForbidden,
     FramingViolation,

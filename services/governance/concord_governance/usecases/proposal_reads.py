@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports import Graph, LedgerReads, Standing
-from concord_governance.usecases.desk import Desk
+from concord_governance.usecases.ledger_commands import Desk
 
 BRIEFING_LINES = 50
 READ_AT_ONCE = 64

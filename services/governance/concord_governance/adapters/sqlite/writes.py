@@ -11,10 +11,10 @@ from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
 
 from concord_governance.adapters.sqlite.access import SqliteAccessWrites
-from concord_governance.adapters.sqlite.reading import SqliteLedgerReads
+from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
-from concord_governance.domain.exceptions import LostRace
+from concord_governance.domain.errors import LostRace
 from concord_governance.domain.proposals import Decision, GivenConsent, Proposal
 from concord_governance.ports import Clock, Cursor, Leaf, Receipt
 

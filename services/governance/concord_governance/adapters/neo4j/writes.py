@@ -12,10 +12,10 @@ from neo4j import AsyncManagedTransaction
 
 from concord_governance.adapters.neo4j import statements
 from concord_governance.adapters.neo4j.access import Neo4jAccessWrites
-from concord_governance.adapters.neo4j.reading import Fields, Neo4jLedgerReads
+from concord_governance.adapters.neo4j.reads import Fields, Neo4jLedgerReads
 from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
-from concord_governance.domain.exceptions import LostRace
+from concord_governance.domain.errors import LostRace
 from concord_governance.domain.proposals import Decision, Proposal
 from concord_governance.ports import Clock, Cursor, Leaf, Receipt
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 import rfc8785
 from concord_attestation.tree import Frontier, Node, consistency_proof, inclusion_proof
 
-from concord_governance.domain.exceptions import ProofImpossible
+from concord_governance.domain.errors import ProofImpossible
 from concord_governance.ports import EntryFilter, Graph, Leaf, Ledger, LedgerReads, LogSigner
 
 EXPORT_LEAVES = 500

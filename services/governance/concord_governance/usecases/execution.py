@@ -14,7 +14,7 @@ from concord_attestation.instants import format_time
 from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import (
+from concord_governance.domain.errors import (
     GovernanceError,
     GraphFaulty,
     GraphRefused,
@@ -31,7 +31,7 @@ from concord_governance.domain.proposals import (
 )
 from concord_governance.domain.safeguards import Settings
 from concord_governance.ports import Done, EntryFilter, Feed, Graph, LedgerReads, LedgerWrites
-from concord_governance.usecases.desk import Desk, ended_as, entry_on, existing
+from concord_governance.usecases.ledger_commands import Desk, ended_as, entry_on, existing
 
 DAY = 86_400_000_000
 MOST_FAULTS = 10

@@ -10,11 +10,11 @@ from concord_attestation.instants import format_time
 from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.exceptions import GovernanceError, GraphRefused, GraphRolledBack
+from concord_governance.domain.errors import GovernanceError, GraphRefused, GraphRolledBack
 from concord_governance.domain.proposals import Json
 from concord_governance.ports import Cursor, Graph, Head, Ledger, LedgerWrites, News, Noted
-from concord_governance.usecases.importing import Imports
-from concord_governance.usecases.revoking import take_back
+from concord_governance.usecases.imports import Imports
+from concord_governance.usecases.revocations import take_back
 
 DELETED = 3
 REFUSED = 7
