@@ -6,13 +6,11 @@ As `bare_sqlite`: the same rows under the same filters, and the same things left
 import heapq
 import re
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
 
-from concord_graph.domain.sketch import BANDS
 from concord_stores.neo4j_server import Neo4jConfig
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 
@@ -62,21 +60,6 @@ _WHOLE = (
 _SAID = (
     "MATCH (m:Memory {space: 'bench'}) USING INDEX m:Memory(space, content_digest)"
     " WHERE m.content_digest IN $digests RETURN m.content_digest"
-)
-_SHARING = (
-    " ".join(
-        f"CALL () {{ UNWIND $bands[{place}] AS value CALL (value) {{"
-        f" MATCH (k:Sketch {{space: 'bench', band_{place}: value}})"
-        f" USING INDEX k:Sketch(space, band_{place}, seq) WHERE k.seq > 0"
-        " RETURN k ORDER BY k.seq DESC LIMIT 16 }"
-        f" RETURN collect([value, k.id]) AS band_{place} }}"
-        for place in range(BANDS)
-    )
-    + f" RETURN {', '.join(f'band_{place}' for place in range(BANDS))}"
-)
-_CONTENTS = (
-    "MATCH (m:Memory {space: 'bench'}) USING INDEX m:Memory(space, id) WHERE m.id IN $ids"
-    " RETURN m.id, m.content"
 )
 _NAMED = "MATCH (n:Entity {space: 'bench', name: $name}) RETURN n.id"
 SHORTEST = (
@@ -179,25 +162,20 @@ class BareNeo4j:
         )
 
     async def add(self, memories: Sequence[Said]) -> None:
-        """Ask which texts are there, and read those that share bands; write memories like the one
-        there, their changes and sketches, and a receipt."""
+        """Ask which texts are there; write memories like the one there, their changes, and a
+        receipt."""
         async with self._driver.session() as session:
             await session.execute_write(self._add, memories)
 
     async def _add(self, tx: AsyncManagedTransaction, memories: Sequence[Said]) -> None:
         await self._in(tx, _SAID, digests=[each.digest for each in memories])
-        bands = [list(values) for values in zip(*(each.bands for each in memories), strict=True)]
-        (sharing,) = await self._in(tx, _SHARING, bands=bands)
-        await self._in(tx, _CONTENTS, ids=_most_sharing(memories, sharing))
         await self._in(
             tx,
             "MATCH (s:Space {space: 'bench'}) SET s.seq = s.seq + size($rows)"
             " WITH s MATCH (m:Memory {space: 'bench'}) WITH s, m LIMIT 1"
-            " MATCH (k:Sketch {space: 'bench', id: m.id})"
-            " CALL (s, m, k) { UNWIND $rows AS row"
+            " CALL (s, m) { UNWIND $rows AS row"
             " CREATE (x:Item:MemoryVersion:Memory) SET x = m {.*, id: row.id,"
             " seq: s.seq - row.back}, x += row.said"
-            " CREATE (b:Sketch) SET b = k {.*, id: row.id, seq: s.seq - row.back}, b += row.bands"
             " CREATE (:Change {space: 'bench', seq: s.seq - row.back, item_id: row.id,"
             " record_time: s.last_time}) }"
             " CREATE (:Request {space: 'bench', principal: 'bare', method: 'm', request_id: $id})",
@@ -211,7 +189,6 @@ class BareNeo4j:
                         "content_digest": each.digest,
                     },
                     "back": len(memories) - at,
-                    "bands": {f"band_{place}": band for place, band in enumerate(each.bands)},
                 }
                 for at, each in enumerate(memories, 1)
             ],
@@ -237,20 +214,3 @@ class BareNeo4j:
 def _bound(text: str) -> str:
     """Return a statement that Neo4j does not plan anew for each length of each list."""
     return re.sub(r"[$]([a-z]+)", r"$given.\1", text)
-
-
-def _most_sharing(
-    memories: Sequence[Said], sharing: Sequence[Sequence[tuple[int, str]]]
-) -> list[str]:
-    """Return the eight memories that share most bands with each, of those found by band."""
-    bearing: list[dict[int, list[str]]] = [{} for _ in sharing]
-    for place, found in enumerate(sharing):
-        for value, memory_id in found:
-            bearing[place].setdefault(value, []).append(memory_id)
-    chosen = set[str]()
-    for each in memories:
-        shared = Counter(
-            i for place, band in enumerate(each.bands) for i in bearing[place].get(band, ())
-        )
-        chosen.update(i for i, _ in shared.most_common(8))
-    return list(chosen)

@@ -18,11 +18,9 @@ from typing import Any
 
 from concord_concepts.extraction import extract
 from concord_graph.domain.items import Memory, MemoryKind
-from concord_graph.domain.sketch import BANDS, sketch_of
 
 FOREVER = 9223372036854775807
 MOST_EDGES = 10_000
-_KEY = bytes(32)
 _DAY = 86_400_000_000
 _LIVE = "{0}.record_until = 9223372036854775807 AND {0}.deleted = 0"
 _FILTERS = (
@@ -81,16 +79,6 @@ _SAID = (
     "SELECT * FROM memory INDEXED BY memory_says WHERE space = 1 AND content_digest = ? AND "
     + _LIVE.format("memory")
 )
-_OF_BAND = (
-    "SELECT * FROM (SELECT number FROM sketch WHERE space = 1 AND band = ?"
-    " ORDER BY number DESC LIMIT 16)"
-)
-_LIKE = (
-    "SELECT m.id, m.content FROM (SELECT number, count(*) AS shared FROM"
-    f" ({' UNION ALL '.join([_OF_BAND] * BANDS)}) GROUP BY number ORDER BY shared DESC LIMIT 8)"
-    " CROSS JOIN sketched s USING (number)"
-    f" JOIN memory m ON m.space = s.space AND m.id = s.memory AND {_LIVE.format('m')}"
-)
 _NAMED = "SELECT id FROM node WHERE space = 1 AND name = ? AND " + _LIVE.format("node")
 
 
@@ -101,13 +89,12 @@ class Said:
     content: str
     concepts: Sequence[str]
     digest: str
-    bands: Sequence[int]
 
 
 def said(text: str) -> Said:
     """Make what a row needs, with graph's own functions: there is no writing it without."""
     memory = Memory("", text, MemoryKind.FACT)
-    return Said(text, extract(text), memory.content_digest, sketch_of(_KEY, memory))
+    return Said(text, extract(text), memory.content_digest)
 
 
 class BareSqlite:
@@ -184,15 +171,12 @@ class BareSqlite:
         self._db.execute("COMMIT")
 
     async def add(self, memories: Sequence[Said]) -> None:
-        """Ask which texts are there, and read those that share bands; write memories like the one
-        there, their changes and sketches, and a receipt; commit."""
+        """Ask which texts are there; write memories like the one there, their changes, and a
+        receipt; commit."""
         self._db.execute("BEGIN IMMEDIATE")
         for each in memories:
             self._db.execute(_SAID, (each.digest,)).fetchall()
-            self._db.execute(_LIKE, list(each.bands)).fetchall()
-        seq, last = self._db.execute(
-            "SELECT (SELECT seq FROM space WHERE id = 1), (SELECT max(number) FROM sketched)"
-        ).fetchone()
+        (seq,) = self._db.execute("SELECT seq FROM space WHERE id = 1").fetchone()
         rows = [
             {
                 "id": str(uuid.uuid4()),
@@ -203,21 +187,8 @@ class BareSqlite:
             }
             for at, each in enumerate(memories, 1)
         ]
-        numbers = range(last + 1, last + 1 + len(rows))
         self._put("memory", rows)
         self._put("change", ({"seq": row["seq"], "item_id": row["id"]} for row in rows))
-        self._put(
-            "sketched",
-            ({"number": at, "memory": row["id"]} for at, row in zip(numbers, rows, strict=True)),
-        )
-        self._put(
-            "sketch",
-            (
-                {"band": band, "number": at}
-                for at, each in zip(numbers, memories, strict=True)
-                for band in set(each.bands)
-            ),
-        )
         self._put("request", [{"request_id": str(uuid.uuid4())}])
         self._db.execute("UPDATE space SET seq = ? WHERE id = 1", (seq + len(rows),))
         self._db.execute("COMMIT")

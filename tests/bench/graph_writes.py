@@ -89,8 +89,8 @@ async def imports(asked: Asked) -> Row:
         (total / found,),
         floor=(total / bare,),
         floor_is=f"{asked.store.bare.is_called}: in a transaction what is there already is looked"
-        " for by text and by sketch, and memories, changes, sketches and a receipt are written; the"
-        " same words taken from the texts; ratio of times",
+        " for by text, and memories, changes and a receipt are written; the same words taken from"
+        " the texts; ratio of times",
         ratio=found / bare,
         bar=TIMES_BARE,
         note="the index beside it is another bench: ingest",

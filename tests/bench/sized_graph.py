@@ -48,7 +48,7 @@ class Bare(Protocol):
         ...
 
     async def add(self, memories: Sequence[Said]) -> None:
-        """Write a batch of memories durably, with their changes and sketches, and a receipt."""
+        """Write a batch of memories durably, with their changes, and a receipt."""
         ...
 
     async def close(self) -> None:

@@ -28,7 +28,6 @@ BROKEN = {
     "what was erased": "UPDATE memory SET content = 'still here' WHERE erase_time <> 0",
     "an open grant": "INSERT INTO open_grant VALUES (1, '', 0)",
     "a reply that names what is not": "DELETE FROM change WHERE type = 1",
-    "a sketch of nothing": "DELETE FROM sketched",
     "half a batch": "DELETE FROM memory WHERE id LIKE '%x%.0'",
     "half of what was said at once": "DELETE FROM memory WHERE content LIKE '% said %: 0 of %'"
     " AND content NOT LIKE '%of 1'",

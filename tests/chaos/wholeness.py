@@ -57,9 +57,6 @@ _CHECKS = {
     "a reply that names what is not": "SELECT r.request_id FROM request r, json_each(r.refs) j"
     " WHERE NOT EXISTS (SELECT 1 FROM change c WHERE c.space = r.space"
     " AND c.item_id = j.value ->> 1 AND c.revision = j.value ->> 2)",
-    "a sketch of nothing": "SELECT number FROM sketch WHERE number NOT IN"
-    " (SELECT number FROM sketched) UNION ALL SELECT number FROM sketched s WHERE NOT EXISTS"
-    f" (SELECT 1 FROM memory m WHERE m.space = s.space AND m.id = s.memory AND m.{LIVE})",
 }
 _BATCH = re.compile(r"(.*/b\d+x(\d+))\.\d+")
 _SAYING = re.compile(r"(.* said \d+): \d+ of (\d+)")

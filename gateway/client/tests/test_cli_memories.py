@@ -94,22 +94,6 @@ def test_adding_the_same_again_is_one_memory(concord: Commands, unique: Unique) 
     assert second == first.replace("Remembered ", "Known already: ")
 
 
-def test_adding_tells_what_it_may_amend(concord: Commands, unique: Unique) -> None:
-    """T6 The former memory, what changed, and the command that says so; which then works."""
-    old, new = unique("old"), unique("new")
-    words = f"The lease of the {old} office costs 4,000 euros " + " ".join(map(str, range(40)))
-    concord.done("add", words, "--id", old)
-
-    told = concord.done("add", words.replace("4,000", "4,200"), "--id", new).splitlines()
-    command = told[2].removeprefix("  If so: concord ").split()
-    concord.done(*command)
-    chain = concord.reply(GetLineageResponse, "lineage", new)
-
-    assert told[0] == f"Remembered {new}"
-    assert told[1] == f'{new} may amend {old} (98% alike): "4,000" became "4,200"'
-    assert [edge.relation for edge in chain.edges] == ["AMENDS"]
-
-
 def test_a_replacement_shows_in_lineage_and_at_the_replaced(
     concord: Commands, unique: Unique
 ) -> None:

@@ -14,7 +14,6 @@ ONLY_SQLITE = {
     "test_contexts.py::test_contexts_of_an_older_store": _STEPS,
     "test_dialogue.py::test_turns_from_before_orders_were_counted": _STEPS,
     "test_near_names.py::test_names_of_an_older_store_are_suggested": _STEPS,
-    "test_suggestions.py::test_a_store_from_before_is_sketched_when_it_opens": _STEPS,
     "test_written_before.py::test_a_store_of_schema_1": "a file that an older program wrote; a "
     "full export that one wrote is read into both stores, in the same module",
     "test_store_failures.py": "damages, locks and replaces the file: Neo4j has none of ours",

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import neo4j_at_hand
 import pytest
 from concord_graph.adapters.neo4j import flush
-from concord_graph.adapters.neo4j.sketches import BANDS
 
 _AS_EDGE = "CREATE (x:Item:EdgeVersion:Edge)"
 
@@ -52,18 +50,6 @@ def pile_up_history(path: Path, edge_id: str, count: int) -> None:  # noqa: ARG0
         id=edge_id,
         count=count,
     )
-
-
-def sketches(path: Path) -> dict[str, set[int]]:  # noqa: ARG001
-    """Return the bands of every memory that has a sketch."""
-    bands = ", ".join(f"k.{band}" for band in BANDS)
-    found = neo4j_at_hand.run(f"MATCH (k:Sketch) RETURN k.id, [{bands}]")
-    return {str(row[0]): set(cast("list[int]", row[1])) for row in found}
-
-
-def sketch_key(path: Path) -> bytes:  # noqa: ARG001
-    """Return the only space's secret."""
-    return bytes(cast("bytes", neo4j_at_hand.run("MATCH (s:Space) RETURN s.sketch_key")[0][0]))
 
 
 def records(path: Path) -> str:  # noqa: ARG001

@@ -50,22 +50,6 @@ def pile_up_history(path: Path, edge_id: str, count: int) -> None:
         db.commit()
 
 
-def sketches(path: Path) -> dict[str, set[int]]:
-    """Return the bands of every memory that has a sketch, and that an index leads to."""
-    with closing(sqlite3.connect(path)) as db:
-        kept = dict(db.execute("SELECT number, memory FROM sketched"))
-        found: dict[str, set[int]] = {memory: set() for memory in kept.values()}
-        for number, band in db.execute("SELECT number, band FROM sketch"):
-            found[kept[number]].add(band)
-    return found
-
-
-def sketch_key(path: Path) -> bytes:
-    """Return the only space's secret."""
-    with closing(sqlite3.connect(path)) as db:
-        return bytes(db.execute("SELECT key FROM sketch_key").fetchone()[0])
-
-
 def records(path: Path) -> str:
     """Return all that the outbox and the receipts hold."""
     with closing(sqlite3.connect(path)) as db:

@@ -12,7 +12,5 @@ grow_hub = _RAW.grow_hub
 join = _RAW.join
 pile_up_history = _RAW.pile_up_history
 records = _RAW.records
-sketch_key = _RAW.sketch_key
-sketches = _RAW.sketches
 blocked = _RAW.blocked
 unprotected = _RAW.unprotected

@@ -178,11 +178,6 @@ def _tell_added(reply: "AddMemoryResponse") -> None:
     show(line.append(reply.memory.id, "bold"))
     if reply.memory.standing.is_superseded:
         show(text(f"It is superseded by {', '.join(reply.memory.standing.head_ids)}.", "yellow"))
-    for each in reply.suggestions:
-        line = text(f"{reply.memory.id} may amend {each.older_id} ({each.similarity:.0%} alike): ")
-        line.append(each.change, "yellow")
-        target = f"memory:{reply.memory.id} AMENDS memory:{each.older_id}"
-        show(line, text(f"  If so: concord link {target}", "dim"))
 
 
 def get(

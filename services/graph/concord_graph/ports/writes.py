@@ -13,7 +13,6 @@ from concord_graph.domain.items import (
     Access,
     Item,
     ItemKind,
-    Memory,
     Record,
 )
 from concord_graph.ports.reads import Reads
@@ -95,15 +94,6 @@ class Writes(Reads, Protocol):
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
         """Remember what a request did."""
-        ...
-
-    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
-        """Return (id, content) of live ones, of the kind of a memory put here and from before this
-        transaction, that may say nearly the same; the caller judges.
-
-        Those that share most bands of its sketch (`domain.sketch`), up to `most`, found at a cost
-        that does not grow with the space: of a band that many share only some are looked at.
-        """
         ...
 
     async def erase(self, item: Item) -> None:

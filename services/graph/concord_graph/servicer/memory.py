@@ -64,7 +64,6 @@ class MemoryServicer(LayersServicer):
             memory=outgoing.done_memory(done),
             created=done.refs[0].outcome == "created",
             token=outgoing.done_token(caller().space, done),
-            suggestions=outgoing.suggestions(done),
         )
 
     async def BatchAddMemories(

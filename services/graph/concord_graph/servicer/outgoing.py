@@ -302,19 +302,6 @@ def done_memories(done: Done) -> list[type_pb2.Memory]:
     return [memory(show(view, done.now), done.now) for view in done.views]
 
 
-def suggestions(done: Done) -> list[memory_pb2.LineageSuggestion]:
-    """Return what a command suggests about the memory that it made; nothing about one it found."""
-    return [
-        memory_pb2.LineageSuggestion(
-            older_id=each.older_id,
-            relation=type_pb2.LINEAGE_RELATION_AMENDS,
-            similarity=each.edit.similarity,
-            change=each.edit.change,
-        )
-        for each in done.suggestions
-    ]
-
-
 def done_relation(done: Done) -> relation_pb2.Relation:
     """Return the relation that a command declared or found."""
     if done.relation is None:

@@ -13,7 +13,6 @@ from concord_graph.adapters.neo4j import (
     flush,
     layers,
     patterns,
-    sketches,
     statements,
     store,
     succession,
@@ -110,7 +109,6 @@ def _others() -> dict[str, str]:
         "beside": succession.beside(),
         "first change": layers._FIRST_SEQ,
         "erase": erased_items._ERASE,
-        "sketches": sketches._IN_STORE,
         "facts": fact_edges.FACTS,
         "facts at an instant": fact_edges.FACTS_THEN,
         "ever facts": fact_edges.EVER_FACTS,
@@ -209,7 +207,7 @@ async def test_pages_are_read_in_the_order_of_an_index(live: World, home: Calls)
     assert live
     await _some(home)
     # not memories: of two, Neo4j now and then sorts them, until there are more and it plans anew
-    listed = ("nodes, now", "relations, now", "feed", "sketches", "latest change")
+    listed = ("nodes, now", "relations, now", "feed", "latest change")
     sorting = {
         name: found
         for name, steps in _plans(listed).items()

@@ -100,7 +100,7 @@ async def test_an_older_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     newest = neo4j_at_hand.run(names)
     await first.close()
     neo4j_at_hand.run("DROP INDEX concord_request_age")
-    neo4j_at_hand.run("DROP CONSTRAINT concord_sketch")
+    neo4j_at_hand.run("DROP CONSTRAINT concord_support")
     neo4j_at_hand.run(f"MATCH (s:Store) SET s.schema = {schema.VERSION - 1}")
     second = await opened_store(tmp_path / "older.db", Clock())
 

@@ -92,7 +92,6 @@ class AddMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
-    SUGGESTIONS_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """False when it was there already."""
     token: _builtins.str
@@ -101,71 +100,20 @@ class AddMemoryResponse(_message.Message):
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
 
-    @_builtins.property
-    def suggestions(self) -> _containers.RepeatedCompositeFieldContainer[Global___LineageSuggestion]:
-        """Memories that a new one may amend, the nearest first, at most 3; empty when it is not new."""
-
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
-        suggestions: _abc.Iterable[Global___LineageSuggestion] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "memory", b"memory", "suggestions", b"suggestions", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "memory", b"memory", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AddMemoryResponse: _TypeAlias = AddMemoryResponse  # noqa: Y015
-
-@_typing.final
-class LineageSuggestion(_message.Message):
-    """Lineage that a new memory seems to have and does not say. Nothing of it is written: who agrees says
-    so (AddLineage, or a link in a content).
-
-    Suggested is AMENDS, when the new memory is a former one with a small edit, such as another number
-    or name. Both have 6 or more words, and differ in 1 to 3 places, by at most 8 words that went and
-    8 that came, and `similarity` is 0.8 or more. The former is current, of the same kind, not a turn,
-    has no lineage with the new one, and no other memory amends it. Where more than two memories differ
-    from the new one at the same place, these are taken for the entries of a list, and none is
-    suggested. Those of the nearest sketch are compared, at most 8: now and then one is missed.
-    A batch suggests nothing of its memories; later ones are compared with them.
-    """
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    OLDER_ID_FIELD_NUMBER: _builtins.int
-    RELATION_FIELD_NUMBER: _builtins.int
-    SIMILARITY_FIELD_NUMBER: _builtins.int
-    CHANGE_FIELD_NUMBER: _builtins.int
-    older_id: _builtins.str
-    """The former memory."""
-    relation: _type_pb2.LineageRelation.ValueType
-    """How the new memory would stand to it: AMENDS."""
-    similarity: _builtins.float
-    """2·s / (n + m) of texts of n and m words of which s stay in their order; in [0.8,1]. Letter case,
-    punctuation and links are left out: 1 when only these differ.
-    """
-    change: _builtins.str
-    """What changed, for people: at most 200 characters, such as `"40" became "45"`."""
-    def __init__(
-        self,
-        *,
-        older_id: _builtins.str = ...,
-        relation: _type_pb2.LineageRelation.ValueType = ...,
-        similarity: _builtins.float = ...,
-        change: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "older_id", b"older_id", "relation", b"relation", "similarity", b"similarity"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___LineageSuggestion: _TypeAlias = LineageSuggestion  # noqa: Y015
 
 @_typing.final
 class BatchAddMemoriesRequest(_message.Message):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 from concord_graph.adapters.neo4j.patterns import exists
-from concord_graph.adapters.neo4j.sketches import KEEP
 from concord_graph.domain.items import RESERVED_PREFIX, ItemKind
 
 _GHOST: Final = int(ItemKind.GHOST)
@@ -89,7 +88,7 @@ _ITEMS: Final = (
     " WITH i, properties(i) AS old"
     f" WITH i, old, {_REFUSED} AS refused, coalesce(old.erase_time <> 0, false) AS sealed"
     " CALL (row, i, old, refused, sealed) { WITH * WHERE NOT refused AND NOT sealed"
-    f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} {_JOIN} {KEEP} }}"
+    f" {_REPLACE} {_CREATE} {_UNLINK} {_LINK} {_JOIN} }}"
     " RETURN refused, sealed }"
     " RETURN collect(CASE WHEN refused THEN row.id END) AS refused,"
     " collect(CASE WHEN sealed THEN row.id END) AS sealed }"

@@ -60,7 +60,7 @@ OWN_LABELS = frozenset(
             "SupportVersion",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
-        *("Genesis", "Space", "Store", "EarlyRefusal", "Sketch", "Imported"),
+        *("Genesis", "Space", "Store", "EarlyRefusal", "Imported"),
     }
 )
 """What a caller's label must not pass itself off as."""

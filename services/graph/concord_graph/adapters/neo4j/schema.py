@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-from concord_graph.adapters.neo4j import sketches
-
 VERSION = 7
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
@@ -41,7 +39,6 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "imported": ("Imported", "space"),
     "early_refusal": ("EarlyRefusal", "space", "number"),
     "space": ("Space", "space"),
-    "sketch": ("Sketch", "space", "id"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
     "tombstone": ("Tombstone", "space", "id"),
@@ -97,7 +94,6 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "change_item": ("Change", "space", "item_id", "seq"),
     "change_time": ("Change", "space", "record_time", "seq"),
     "request_age": ("Request", "space", "create_time"),
-    **sketches.INDEXED,
 }
 
 

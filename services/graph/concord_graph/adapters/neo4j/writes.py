@@ -20,7 +20,6 @@ from concord_graph.adapters.neo4j import (
     fact_edges,
     flush,
     records,
-    sketches,
     space_erasure,
     transfer,
 )
@@ -31,7 +30,6 @@ from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.views import Row
 from concord_graph.adapters.neo4j.write_reads import LearntReads
-from concord_graph.domain import sketch as sketching
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
 from concord_graph.domain.facts import Support
@@ -55,10 +53,9 @@ from concord_graph.ports import Author, Change, ChangeType, Clock, Imported, Rec
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
-    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID(),"
-    " s.sketch_key = coalesce(s.sketch_key, $sketch_key)"
+    "MERGE (s:Space) ON CREATE SET s.seq = 0, s.last_time = 0 SET s.holder = randomUUID()"
     " WITH s OPTIONAL MATCH (r:Request {principal: $principal, method: $method,"
-    " request_id: $request_id}) RETURN s.seq, s.last_time, s.sketch_key,"
+    " request_id: $request_id}) RETURN s.seq, s.last_time,"
     " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
     f" coalesce(s.stated, false), {ANY_AMENDMENT}, coalesce(s.deleted, false)"
@@ -91,7 +88,6 @@ class Neo4jWrites(LearntReads):
         self._clock = clock
         self._begun = False
         self._tokens = tokens
-        self._sketch_key = b""
         self._principals = False
         self._deleted = False
         self._counted = 0
@@ -106,17 +102,15 @@ class Neo4jWrites(LearntReads):
         """Lock the space, then read how far it is, and what the author's request did before."""
         found = await super().ask(
             _LOCK,
-            sketch_key=sketching.new_key(),
             principal=self._author.principal,
             method=self._author.method,
             request_id=self._author.request_id,
         )
         (
-            *(self._seq, self._last_time, key, self._request, functional, stated, amended),
+            *(self._seq, self._last_time, self._request, functional, stated, amended),
             self._deleted,
         ) = found[0]
         self._counted = self._seq
-        self._sketch_key = bytes(key)
         self._functional = set(functional)
         self._stated = stated
         self._amended = amended
@@ -365,10 +359,6 @@ class Neo4jWrites(LearntReads):
         except ConstraintError as error:
             raise ItemClash("") from error
 
-    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
-        """Return (id, content) of up to `most` memories that share most of a memory's sketch."""
-        return await sketches.like(super().ask, self._sketch_key, memory, most)
-
     async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
         """Return salt, digest and receipt of an earlier request."""
         if author != self._author:
@@ -398,7 +388,7 @@ class Neo4jWrites(LearntReads):
             "lineage": isinstance(item, Edge) and item.is_lineage,
             "linked": isinstance(item, Edge) and not item.deleted and not _is_over(item),
             "participants": [],
-        } | sketches.row(self._sketch_key, item)
+        }
         if isinstance(item, Edge):
             row["participants"] = row["fields"]["participants"]
             row["type"] = self._tokens.type(item.relation)

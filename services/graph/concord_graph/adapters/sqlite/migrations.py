@@ -8,18 +8,7 @@ from pathlib import Path
 
 from concord_stores.sqlite_file import Schema, steps_in
 
-from concord_graph.domain.sketch import bands, pack, unpack
 from concord_graph.domain.spelling import backwards, folded
-
-
-def _sketched(key: bytes, kind: int, content: str) -> bytes | None:
-    """Return the sketch of a text, packed; None when it has none."""
-    sketch = bands(key, kind, content)
-    return pack(sketch) if sketch else None
-
-
-def _band(packed: bytes, place: int) -> int:
-    return unpack(packed)[place]
 
 
 def _begin(db: sqlite3.Connection) -> None:
@@ -31,8 +20,6 @@ SCHEMA = Schema(
     (
         ("folded", 1, folded),
         ("backwards", 1, backwards),
-        ("sketched", 3, _sketched),
-        ("band", 2, _band),
     ),
     _begin,
 )

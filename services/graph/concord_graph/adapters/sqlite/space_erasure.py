@@ -16,10 +16,7 @@ _STEPPED: Final = {
     "support": "true",
 }
 """The tables that grow with what is remembered, and which of their rows go."""
-_WHOLE: Final = (
-    *("relation", "spelling", "participant", "access", "request", "sketch", "sketched"),
-    "sketch_key",
-)
+_WHOLE: Final = ("relation", "spelling", "participant", "access", "request")
 _SAID: Final = "content, concepts, surfaces_when, sources, category, tags, facts, external_id"
 _TELLING: Final = 4
 """Fewest bytes of a text that is looked for in the file."""

@@ -10,7 +10,7 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 
 from concord_graph.adapters import receipts
-from concord_graph.adapters.sqlite import erased_items, rows, sketches, space_erasure
+from concord_graph.adapters.sqlite import erased_items, rows, space_erasure
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.revisions import current
 from concord_graph.adapters.sqlite.views import Pending
@@ -116,12 +116,6 @@ class SqliteWrites(SqliteReads):
             self._join(item)
         elif not isinstance(item, DeclaredRelation):
             self._spell(item)
-        if isinstance(item, Memory):
-            sketches.keep(self._db, self._space, item)
-
-    async def memories_like(self, memory: Memory, most: int) -> Sequence[tuple[str, str]]:
-        """Return (id, content) of up to `most` memories that share most of a memory's sketch."""
-        return sketches.like(self._db, self._space, memory.id, most)
 
     def _join(self, edge: Edge) -> None:
         """Keep an edge where it is looked for by participant; what it says then is for readers."""

@@ -34,7 +34,6 @@ from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Reads, R
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
-from concord_graph.usecases.write.suggesting import suggest
 from concord_graph.usecases.write.writer import Writer, ref
 
 _DRAFTED = tuple(f.name for f in fields(MemoryDraft) if f.name != "id")
@@ -60,9 +59,7 @@ class Memories:
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            memory = await self._create(writer, draft)
-            now = max(writer.now, writer.tx.last_time)
-            return (ref(memory, "created"), *await suggest(writer.tx, memory, now))
+            return (ref(await self._create(writer, draft), "created"),)
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:

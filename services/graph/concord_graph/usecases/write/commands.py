@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from concord_attestation.consent import ConsentError
@@ -41,7 +41,6 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.refusals import BatchRefused
-from concord_graph.usecases.write.suggesting import Suggestion, suggestions_of
 from concord_graph.usecases.write.writer import Rules, Writer
 
 _ON_RECORD = (
@@ -75,7 +74,6 @@ class Done:
     now: int
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
-    suggestions: Sequence[Suggestion] = ()
 
 
 class Commands:
@@ -172,7 +170,6 @@ class Commands:
             now,
             tuple(entries),
             relation,
-            await suggestions_of(tx, receipt.refs),
         )
 
     async def _defines(self, space: str, item_id: str) -> bool:
