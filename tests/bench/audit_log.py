@@ -20,9 +20,9 @@ import rfc8785
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
-from concord_client import signing
-from concord_client.audit.log import Pinned, read_log
-from concord_client.audit.replay import Replay
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Replay
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json

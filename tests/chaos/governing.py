@@ -18,9 +18,10 @@ from concord.governance.v1 import (
 )
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc, graph_pb2, graph_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_client import credentials, signing
-from concord_client.audit.log import Pinned, read_log
-from concord_client.audit.replay import Replay
+from concord_client import credentials
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Replay
 from concord_testing.up_process import Spawned
 
 STATUS = proposal_pb2.ProposalStatus

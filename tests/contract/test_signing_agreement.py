@@ -11,7 +11,7 @@ from concord_attestation import digest
 from concord_attestation.consent import ConsentInvalid, GenesisInvalid, SlotKey
 from concord_attestation.parties import verify_genesis
 from concord_attestation.verify import verify_grant
-from concord_client import signing
+from concord_client.trust import signing
 from google.protobuf import struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,7 +5,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from concord_client.demo import tour
+from concord_client.cli.demo import tour
 from concord_embedded import Running
 from concord_testing.up_process import COMMAND, clean_environ, spawned
 

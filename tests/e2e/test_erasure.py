@@ -14,7 +14,7 @@ from concord_client import Client
 from concord_client.credentials import Target
 from concord_client.credentials import read as read_credentials
 from concord_client.importers.outcome import Draft
-from concord_client.uploading import Upload
+from concord_client.importers.upload import Upload
 from concord_testing.up_process import Spawned, spawned
 from google.protobuf.field_mask_pb2 import FieldMask
 

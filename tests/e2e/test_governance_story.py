@@ -5,12 +5,12 @@ import secrets
 from concord.governance.v1 import audit_pb2, principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
-from concord_client.audit.log import Pinned, read_log
-from concord_client.audit.replay import Findings, Replay
 from concord_client.client import AsyncClient
 from concord_client.credentials import Target
-from concord_client.reviewing import review
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Findings, Replay
+from concord_client.trust.review import review
 from concord_embedded import Running
 from google.protobuf.field_mask_pb2 import FieldMask
 

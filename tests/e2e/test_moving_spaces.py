@@ -8,10 +8,11 @@ from concord.governance.v1 import principal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, transfer_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_client import Client, signing
+from concord_client import Client
 from concord_client.cli.testing import Commands
 from concord_client.credentials import Target, read
-from concord_client.moving import read_export
+from concord_client.transfer import read_export
+from concord_client.trust import signing
 from concord_testing.up_process import Spawned, spawned
 
 TEXTS = {

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import typer
 from concord_client import credentials
-from concord_client.cli.commands import app
+from concord_client.cli.app import app
 from concord_gateway.config import Config
 from concord_gateway.contracts import services
 from concord_governance import config as governance_config

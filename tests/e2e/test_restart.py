@@ -14,7 +14,7 @@ from concord_client import Client, Refused
 from concord_client.credentials import Target, read
 from concord_client.freshness import follow
 from concord_client.importers.outcome import Draft
-from concord_client.uploading import BATCH_SIZE, Upload
+from concord_client.importers.upload import BATCH_SIZE, Upload
 from concord_testing.up_process import Spawned, spawned
 
 

@@ -21,9 +21,9 @@ import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
-from concord_client.audit.log import Pinned, read_log
-from concord_client.audit.replay import Replay
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Replay
 from concord_governance.domain.errors import GraphUnavailable
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToDict

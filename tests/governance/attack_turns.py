@@ -21,7 +21,7 @@ from attack import (
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, request_id, salt
 

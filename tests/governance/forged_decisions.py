@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 
-from concord_client import signing
+from concord_client.trust import signing
 from forger import DAYS, Forger, Forgery, Leaf, own_key
 from governed_world import AGENT, HUMAN
 

@@ -7,7 +7,7 @@ import json
 from base64 import b64decode
 from typing import Any
 
-from concord_client import signing
+from concord_client.trust import signing
 from forger import Forger, Forgery, Leaf
 
 DIGEST = "cd" * 32

@@ -8,8 +8,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 import rfc8785
-from concord_client import signing
-from concord_client.audit.log import Pinned
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned
 from forger import Forger, Forgery
 from governed_world import AGENT, HUMAN
 

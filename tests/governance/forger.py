@@ -21,9 +21,9 @@ from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.tree import Frontier, leaf_hash
-from concord_client import signing
-from concord_client.audit.log import LogInvalid, Pinned, read_log
-from concord_client.audit.replay import Replay
+from concord_client.trust import signing
+from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
+from concord_client.trust.audit.replay import Replay
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused, salt
 from test_papers import revoke

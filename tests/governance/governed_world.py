@@ -37,9 +37,9 @@ from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.log import Logger
-from concord_client import signing
-from concord_client.audit.log import Log, Pinned, read_log
-from concord_client.audit.replay import Findings, Replay
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Log, Pinned, read_log
+from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig

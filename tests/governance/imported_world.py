@@ -8,8 +8,8 @@ from pathlib import Path
 
 from concord.governance.v1 import principal_pb2
 from concord.graph.v1 import graph_pb2, transfer_pb2
-from concord_client import signing
-from concord_client.moving import Export, read_export
+from concord_client.transfer import Export, read_export
+from concord_client.trust import signing
 from governed_world import SECRET, Clock, Keys, Party, World, eventually, request_id, world
 
 

@@ -19,7 +19,7 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
-from concord_client import signing
+from concord_client.trust import signing
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig

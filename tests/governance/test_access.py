@@ -27,7 +27,7 @@ from access_world import (
 from concord.governance.v1 import access_pb2, audit_pb2
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord_chassis.config import ConfigError
-from concord_client import signing
+from concord_client.trust import signing
 from concord_governance.config import read_keys
 from concord_governance.domain.access import PERMISSIONS, SYSTEM_SPACE, Scope
 from google.protobuf.duration_pb2 import Duration

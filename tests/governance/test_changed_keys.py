@@ -10,7 +10,7 @@ import pytest
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord_attestation.consent import GenesisRecord
-from concord_client import signing
+from concord_client.trust import signing
 from concord_governance.ports import News
 from concord_governance.usecases.decisions import Deciding
 from concord_governance.usecases.graph_feed import Following

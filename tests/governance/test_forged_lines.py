@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from concord_client.audit.log import LogInvalid, Pinned, read_log
+from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from forger import Forger, Forgery, demand_refused, told_by
 from governed_world import Keys, world
 

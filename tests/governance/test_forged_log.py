@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
-import concord_client.audit
+import concord_client.trust.audit
 import pytest
 import pytest_asyncio
 from concord.graph.v1 import governed_pb2
-from concord_client import signing
-from concord_client.audit.log import LogInvalid, read_log
-from concord_client.audit.replay import Replay, UndecidedWrites
-from concord_client.audit.store import differences
 from concord_client.cli.testing import Commands
+from concord_client.trust import signing
+from concord_client.trust.audit.log import LogInvalid, read_log
+from concord_client.trust.audit.replay import Replay, UndecidedWrites
+from concord_client.trust.audit.store import differences
 from concord_governance.domain.entries import Action, Actor, Entry
 from forged_decisions import DECISION_FORGERIES
 from forged_imports import IMPORT_FORGERIES
@@ -55,7 +55,7 @@ async def test_what_cannot_be_read_is_refused(forger: Forger) -> None:
 
 def test_no_rule_is_without_its_forgery() -> None:
     """A2 Each rule that the verifier's source names has a log that it alone refuses."""
-    (folder,) = concord_client.audit.__path__
+    (folder,) = concord_client.trust.audit.__path__
     calls = [
         node
         for path in Path(folder).glob("*.py")

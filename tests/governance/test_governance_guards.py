@@ -23,8 +23,8 @@ from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.payloads import ConsentPayload
 from concord_attestation.refusal_limit import RefusalLimit
-from concord_client import signing
-from concord_client.audit.log import LogInvalid
+from concord_client.trust import signing
+from concord_client.trust.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain import actions, entries, framing, safeguards
 from concord_governance.domain.entries import Action, Actor, Entry

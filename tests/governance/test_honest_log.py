@@ -12,7 +12,7 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client.audit.store import CHANGED, Difference, differences
+from concord_client.trust.audit.store import CHANGED, Difference, differences
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.usecases.graph_feed import Following
 from google.protobuf.field_mask_pb2 import FieldMask

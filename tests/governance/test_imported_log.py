@@ -10,9 +10,9 @@ import pytest
 import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2
-from concord_client import signing
-from concord_client.audit.log import LogInvalid, Pinned
-from concord_client.audit.store import differences
+from concord_client.trust import signing
+from concord_client.trust.audit.log import LogInvalid, Pinned
+from concord_client.trust.audit.store import differences
 from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports import News
 from concord_governance.usecases import imports

@@ -14,7 +14,7 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from concord_governance.ports import Cursor
 from dying import die
 from governed_world import (

@@ -11,8 +11,8 @@ from concord.governance.v1 import audit_pb2, principal_pb2
 from concord.graph.v1 import graph_pb2
 from concord_attestation.checkpoint import read_checkpoint
 from concord_attestation.tree import leaf_hash, verify_consistency, verify_inclusion
-from concord_client.audit.log import LogInvalid, Pinned, read_log
-from concord_client.audit.replay import Replay
+from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
+from concord_client.trust.audit.replay import Replay
 from governed_world import (
     AGENT,
     HUMAN,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from concord_client.audit.log import LogInvalid, Pinned
-from concord_client.cli import verifying
-from concord_client.cli.failing import CommandError
-from concord_client.keyfiles import encoded
-from concord_client.pins import Kept, Seen
-from concord_client.witness import WitnessError
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance import verification
+from concord_client.trust.audit.log import LogInvalid, Pinned
+from concord_client.trust.keyfiles import encoded
+from concord_client.trust.pins import Kept, Seen
+from concord_client.trust.witness import WitnessError
 from forger import Forger, told_by
 from governed_world import Keys, world
 
@@ -37,7 +37,7 @@ def exported(forger: Forger, size: int) -> list[bytes]:
     return lines
 
 
-def client(forger: Forger, *sizes: int) -> verifying.Known:
+def client(forger: Forger, *sizes: int) -> verification.Known:
     """What a client knows that saw the log at these sizes."""
     exports = [exported(forger, size) for size in sizes]
     header = json.loads(exports[0][0])
@@ -49,7 +49,7 @@ def client(forger: Forger, *sizes: int) -> verifying.Known:
             for lines in exports
         ),
     )
-    return verifying.Known(seen, Pinned(log_key=_key(header)))
+    return verification.Known(seen, Pinned(log_key=_key(header)))
 
 
 def _key(header: dict[str, str]) -> bytes:
@@ -65,7 +65,7 @@ async def test_a_shorter_log_is_not_the_log_as_it_stands(forger: Forger) -> None
     shorter = exported(forger, size - 2)
 
     with pytest.raises(CommandError, match="AUDIT_LOG_SHORTER"):
-        verifying.verified(shorter, held)
+        verification.verified(shorter, held)
 
 
 async def test_an_older_export_says_what_ties_it_to_the_log(forger: Forger) -> None:
@@ -74,15 +74,15 @@ async def test_an_older_export_says_what_ties_it_to_the_log(forger: Forger) -> N
     held = client(forger, size - 4, size)
     shorter = exported(forger, size - 2)
 
-    findings = verifying.verified(shorter, held.older(size - 2))
-    told = verifying.covered(findings.entries, held, held.older(size - 2))
+    findings = verification.verified(shorter, held.older(size - 2))
+    told = verification.covered(findings.entries, held, held.older(size - 2))
 
     assert findings.entries == size - 2
     assert f"the first {size - 2} of the {size} entries" in told
     assert f"{size - 4} of them proved" in told
     assert "the last 2 as this file alone says" in told
-    assert "was not compared" in verifying.covered(1, held, held.older(1))
-    assert f"all {size} entries" in verifying.covered(size, held, held)
+    assert "was not compared" in verification.covered(1, held, held.older(1))
+    assert f"all {size} entries" in verification.covered(size, held, held)
 
 
 async def test_another_past_is_no_older_export(forger: Forger) -> None:
@@ -93,7 +93,7 @@ async def test_another_past_is_no_older_export(forger: Forger) -> None:
     other = exported(forger, size - 2)
 
     with pytest.raises(LogInvalid) as caught:
-        verifying.verified(other, held.older(size - 2))
+        verification.verified(other, held.older(size - 2))
 
     assert caught.value.check == "not_an_extension"
 
@@ -109,4 +109,4 @@ async def test_a_damaged_checkpoint_is_no_reason_to_pass(forger: Forger) -> None
     )
 
     with pytest.raises(WitnessError, match="not signed by the log's key"):
-        verifying.Known(seen, held.pinned).older(1)
+        verification.Known(seen, held.pinned).older(1)

@@ -11,7 +11,7 @@ import pytest_asyncio
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,

@@ -14,7 +14,7 @@ import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from governed_world import (
     AGENT,
     HOUR,

@@ -29,7 +29,7 @@ from concord_attestation.payloads import (
 from concord_attestation.restore import verify_restore
 from concord_attestation.spelling import RENAMED
 from concord_attestation.verify import verify_answer, verify_consent, verify_grant
-from concord_client import signing
+from concord_client.trust import signing
 from concord_governance.domain import documents
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.json_format import ParseDict

@@ -20,7 +20,7 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
-from concord_client import signing
+from concord_client.trust import signing
 from governed_world import (
     Keys,
     Party,

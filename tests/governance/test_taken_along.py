@@ -10,7 +10,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
-from concord_client.reviewing import ReviewError, demand_undoing, review
+from concord_client.trust.review import ReviewError, demand_undoing, review
 from concord_graph.usecases.write import cascade
 from governed_world import (
     CONSTITUTIVE,

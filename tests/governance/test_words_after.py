@@ -3,7 +3,7 @@
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import reviewing
+from concord_client.trust import review as reviewing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import CONSTITUTIVE, Party, edge_action, eventually, salt
 from test_undo_conflicts import deleting, done, held

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 import rfc8785
 from concord_attestation.spelling import RENAMED, entry_respelled, respelled
-from concord_client import signing
-from concord_client.audit.log import LogInvalid, Pinned, read_log
-from concord_client.audit.replay import Findings, Replay
-from concord_client.moving import read_export
+from concord_client.transfer import read_export
+from concord_client.trust import signing
+from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
+from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.domain.documents import from_json
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from forged_decisions import DECISION_FORGERIES

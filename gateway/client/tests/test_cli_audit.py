@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
-from concord_client.audit.store import CHANGED, MISSING, UNLOGGED
 from concord_client.cli.testing import Commands
+from concord_client.trust.audit.store import CHANGED, MISSING, UNLOGGED
 from concord_testing.up_process import Spawned, spawned
 from two_signers import PASSPHRASE, approved, met
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import graph_pb2
-from concord_client import keyfiles
 from concord_client.cli.testing import Commands
-from concord_client.reviewing import ReviewError, review
+from concord_client.trust import keyfiles
+from concord_client.trust.review import ReviewError, review
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, spawned
 from two_signers import PASSPHRASE, approved, enrolled, environ_of, met, parsed, proposal, typed
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord_client.cli import page, visible
-from concord_client.cli.failing import CommandError, complaint
+from concord_client.cli.errors import CommandError, complaint
+from concord_client.cli.render import page, visible
 from concord_client.cli.testing import Commands
 from concord_testing.up_process import Spawned, spawned
 from rich.console import Console

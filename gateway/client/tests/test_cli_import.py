@@ -17,9 +17,10 @@ from concord.graph.v1.memory_pb2 import (
     GetMemoryResponse,
 )
 from concord.search.v1.search_pb2 import SearchResponse
-from concord_client import freshness, uploading
+from concord_client import freshness
 from concord_client.cli.testing import Commands
 from concord_client.importers import formats
+from concord_client.importers import upload as uploading
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Defect, Draft
 

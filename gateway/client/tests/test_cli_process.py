@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from concord_client.cli.running import typed_as
+from concord_client.cli.commands.up import typed_as
 from concord_client.cli.testing import Commands
 from concord_testing.up_process import COMMAND, Spawned, clean_environ
 
@@ -105,7 +105,7 @@ def processor_seconds(*arguments: str) -> float:
 
 def test_help_loads_no_grpc() -> None:
     """W4 What only some commands need is loaded by these alone."""
-    code = "import sys, concord_client.cli.commands; print('grpc' in sys.modules)"
+    code = "import sys, concord_client.cli.app; print('grpc' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert told.stdout == "False\n"

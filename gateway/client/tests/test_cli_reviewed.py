@@ -12,11 +12,11 @@ import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import graph_pb2
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-from concord_client import signing
-from concord_client.cli.desk import Desk
+from concord_client.cli.governance.session import Desk
 from concord_client.cli.session import Session
 from concord_client.cli.testing import Commands
-from concord_client.reviewing import ReviewError, review
+from concord_client.trust import signing
+from concord_client.trust.review import ReviewError, review
 from concord_testing.up_process import Spawned, spawned
 from google.protobuf.json_format import ParseDict
 from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
@@ -216,7 +216,8 @@ def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Propo
 
 def answering(monkeypatch: pytest.MonkeyPatch, told: proposal_pb2.Proposal) -> None:
     """Lets the server show this proposal, whatever is asked for."""
-    from concord_client.cli import bulk, desk
+    from concord_client.cli.governance import bulk_approval as bulk
+    from concord_client.cli.governance import session as desk
 
     monkeypatch.setattr(desk.Desk, "proposal", lambda _self, _number: told)
     monkeypatch.setattr(bulk, "_waiting", lambda _at: iter([told]))

@@ -16,7 +16,7 @@ from concord.graph.v1.graph_pb2 import (
     QueryNeighborsResponse,
 )
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
-from concord_client.cli import running
+from concord_client.cli.commands import up
 from concord_client.cli.testing import Commands
 from concord_client.refusal import Refused
 from concord_testing.up_process import Spawned
@@ -135,9 +135,9 @@ def test_status_for_who_may_not_ask_governance() -> None:
 
         return SimpleNamespace(proposals=SimpleNamespace(GetBriefing=briefing))
 
-    assert not running._is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
+    assert not up._is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
     with pytest.raises(Refused):
-        running._is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
+        up._is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
 
 
 def test_a_memorys_plain_id_is_no_nodes_name(concord: Commands, unique: Unique) -> None:

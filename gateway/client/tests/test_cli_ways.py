@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1.governed_pb2 import GovernedAction
-from concord_client.cli import action_file, failure_words, proposal_page
-from concord_client.cli.page import show
+from concord_client.cli.governance import action_file
+from concord_client.cli.render import failure_words, proposal_page
+from concord_client.cli.render.page import show
 from concord_client.cli.testing import Commands
 from concord_testing.up_process import Spawned, spawned
 from two_signers import approved, enrolled, environ_of, proposal

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, LOOKUP_STATUS_NOT_FOUND
-from concord_client.audit.log import Pinned
-from concord_client.cli import verifying
+from concord_client.cli.governance import verification
 from concord_client.credentials import system_name
-from concord_client.pins import MOST_CHECKPOINTS, PinFile, Seen
-from concord_client.witness import Meeting, Witness, WitnessError
+from concord_client.trust.audit.log import Pinned
+from concord_client.trust.pins import MOST_CHECKPOINTS, PinFile, Seen
+from concord_client.trust.witness import Meeting, Witness, WitnessError
 
 OURS, THEIRS = "0f" * 32, "1e" * 32
 
@@ -192,8 +192,8 @@ def test_a_verdict_says_how_old_its_pins_are(client: Client, age: timedelta, sai
     (seen,) = PinFile(client.file).read()
     seen = replace(seen, met_time=time, genesis_time=time)
 
-    key, genesis, checkpoints = verifying.trusted(
-        verifying.Known(seen, Pinned(seen.public_key, seen.genesis_digest)), NOW
+    key, genesis, checkpoints = verification.trusted(
+        verification.Known(seen, Pinned(seen.public_key, seen.genesis_digest)), NOW
     )
 
     assert said in key
@@ -212,4 +212,4 @@ CASES: list[tuple[Pinned, list[str]]] = [
 @pytest.mark.parametrize(("pinned", "said"), CASES)
 def test_a_verdict_says_what_was_not_pinned_here(pinned: Pinned, said: list[str]) -> None:
     """A2 Given by hand, or believed from the file itself."""
-    assert verifying.trusted(verifying.Known(Seen(), pinned), NOW)[:2] == said
+    assert verification.trusted(verification.Known(Seen(), pinned), NOW)[:2] == said

@@ -30,7 +30,7 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
-from concord_client import signing
+from concord_client.trust import signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build, build_on

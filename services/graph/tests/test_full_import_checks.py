@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from concord.graph.v1 import transfer_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from forged_exports import CONSENTED, FORGERIES, Records, resealed
 from graph_world import PROTECTED, SECRET, Calls, Clock, Parties, World, reason, refused, world
 from transfers import export_of, file_of, furnish, import_into, restore_grant, restored

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import feed_pb2, governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from graph_world import (
     CONSTITUTIVE,
     DAY,

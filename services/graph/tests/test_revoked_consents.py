@@ -5,7 +5,7 @@ from pathlib import Path
 from concord.graph.v1 import feed_pb2, governed_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_REVOCATION_BYTES
-from concord_client import signing
+from concord_client.trust import signing
 from graph_world import Calls, Clock, Parties, World, reason, refused, world
 from transfers import export_of, restored
 

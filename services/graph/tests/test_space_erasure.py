@@ -5,7 +5,7 @@ from hashlib import sha256
 import pytest
 from concord.graph.v1 import erase_pb2, feed_pb2, graph_pb2, layers_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from concord_graph.usecases.governed.apply import space_erasure
 from graph_world import Calls, Parties, World, reason, refused
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from concord.graph.v1 import graph_pb2, layers_pb2, transfer_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
-from concord_client.moving import agreed_in
+from concord_client.transfer import agreed_in
+from concord_client.trust import signing
 from graph_world import AMENDS, DAY, SECRET, START, Calls, Clock, Parties, by_id, fact, stamp
 
 PIECE = 1_000

@@ -22,8 +22,8 @@ from concord.graph.v1 import (
     transfer_pb2,
 )
 from concord.type.v1 import type_pb2
-from concord_client import signing
-from concord_client.moving import agreed_in
+from concord_client.transfer import agreed_in
+from concord_client.trust import signing
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
 from contract_live import NOW, OPERATOR, Live, governing, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict

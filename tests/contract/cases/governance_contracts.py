@@ -4,7 +4,7 @@ from concord.governance.v1 import audit_pb2, principal_pb2
 from concord.governance.v1 import proposal_pb2 as pb
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from contract_homes import Home, consent_to
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask

@@ -1,7 +1,7 @@
 """The contract cases of GovernedChangeService."""
 
 from concord.graph.v1 import governed_pb2 as pb
-from concord_client import signing
+from concord_client.trust import signing
 from contract_homes import Home, consent_to, weaken
 from contract_live import governing, member
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord_chassis.failure import Failure
-from concord_client import signing
+from concord_client.trust import signing
 from contract_homes import (
     CONSTITUTIVE,
     EXPIRE_TIME,

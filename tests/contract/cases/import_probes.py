@@ -4,8 +4,8 @@ import json
 from hashlib import sha256
 
 import grpc
-from concord_client import signing
-from concord_client.moving import agreed_in
+from concord_client.transfer import agreed_in
+from concord_client.trust import signing
 from contract_homes import EXPIRE_TIME, Home, Template, importing
 from contract_live import Live, member
 from contract_registry import Refused

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from concord_client import signing
+from concord_client.trust import signing
 from concord_graph.usecases.write import cascade
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from forger import told_by

@@ -10,8 +10,8 @@ import sys
 
 def main() -> None:
     """Runs the command line and exits."""
-    from concord_client.cli.commands import app
-    from concord_client.cli.failing import OUTPUT_FORSAKEN, forsaken
+    from concord_client.cli.app import app
+    from concord_client.cli.errors import OUTPUT_FORSAKEN, forsaken
 
     try:
         try:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from concord_client.cli.ends import item_id
-from concord_client.cli.failing import CommandError
+from concord_client.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from concord.type.v1.type_pb2 import AsOf, Edge, Memory, Node

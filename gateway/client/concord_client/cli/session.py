@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client import credentials
-from concord_client.cli.visible import in_json
+from concord_client.cli.render.visible import in_json
 from concord_client.credentials import Role
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from google.protobuf.json_format import Parse
 from google.protobuf.message import Message
 from typer.testing import CliRunner, Result
 
-from concord_client.cli.commands import app
+from concord_client.cli.app import app
 
 M = TypeVar("M", bound=Message)
 

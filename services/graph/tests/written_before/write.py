@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 
 from concord.type.v1 import type_pb2
-from concord_client import signing
+from concord_client.trust import signing
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from graph_world import (
     AMENDS,

@@ -1,0 +1,141 @@
+"""The list of commands, and what all of them share: global options, failures, exit status."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from concord_client.cli.commands import (
+    add,
+    approve,
+    audit,
+    demo,
+    dialogue,
+    episode,
+    erase,
+    export,
+    forget,
+    import_,
+    import_space,
+    key,
+    link,
+    list_,
+    neighbors,
+    operations,
+    principal,
+    propose,
+    reconcile,
+    relation,
+    search,
+    space,
+    up,
+    update,
+    working,
+)
+from concord_client.cli.errors import OUTPUT_FORSAKEN, complaint, forsaken, told
+from concord_client.cli.session import Globals, JsonOption, SpaceOption
+
+
+class Commands(TyperGroup):
+    """Ends a command that was refused or failed with its reason and exit status 1."""
+
+    def invoke(self, ctx: Any) -> Any:  # the types are of typer's private copy of click
+        """Runs the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            forsaken()
+            raise typer.Exit(OUTPUT_FORSAKEN) from error
+        except told() as error:
+            typer.echo(complaint(error), err=True)
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        typer.echo(f"concord {metadata.version('concord-client')}")
+        raise typer.Exit
+
+
+@app.callback()
+def concord(
+    ctx: typer.Context,
+    space: SpaceOption = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Data directory of `concord up`, instead of CONCORD_URL, CONCORD_API_KEY "
+            "and CONCORD_DATA.",
+            show_default="CONCORD_DATA, else ~/.local/share/concord",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    version: Annotated[  # noqa: ARG001 - its callback has answered already
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Remember, link, search, and see why: governed, time-aware memory for AI agents."""
+    ctx.obj = Globals(space=space, data=data, as_json=as_json)
+
+
+app.command("up")(up.up)
+app.command("status")(up.status)
+app.command("reconcile")(reconcile.reconcile)
+app.command("add")(add.add)
+app.command("get")(add.get)
+app.command("list")(list_.list_)
+app.command("update")(update.update)
+app.command("forget")(forget.forget)
+app.command("restore")(forget.restore)
+app.command("delete")(forget.delete)
+app.command("link")(link.link)
+app.command("import")(import_.import_)
+app.command("search")(search.search)
+app.command("neighbors")(neighbors.neighbors)
+app.command("path")(neighbors.path)
+app.command("lineage")(link.lineage)
+app.command("relation")(relation.relation)
+app.command("relations")(relation.relations)
+app.command("say")(dialogue.say)
+app.command("dialogue")(dialogue.dialogue)
+app.command("episode")(episode.episode)
+app.command("episodes")(episode.episodes)
+app.command("hold")(working.hold)
+app.command("working")(working.working)
+app.command("history")(erase.history)
+app.command("erase")(erase.erase)
+app.command("receipt")(erase.receipt)
+app.command("operations")(operations.operations)
+app.command("export")(export.export)
+app.command("import-space")(import_space.import_space)
+app.add_typer(principal.app, name="principal")
+app.add_typer(propose.app, name="propose")
+app.command("proposals")(approve.proposals)
+app.command("review")(approve.review)
+app.command("approve")(approve.approve)
+app.command("reject")(approve.reject)
+app.command("withdraw")(approve.withdraw)
+app.command("revoke")(approve.revoke)
+app.command("undo")(approve.undo)
+app.command("briefing")(approve.briefing)
+app.add_typer(audit.app, name="audit")
+app.add_typer(space.app, name="space")
+app.add_typer(key.app, name="key")
+app.command("demo")(demo.demo)

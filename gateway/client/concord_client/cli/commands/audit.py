@@ -1,0 +1,289 @@
+"""`concord audit`: the log, and checking it without believing anybody."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import instant
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.session import Desk, desk
+from concord_client.cli.options import (
+    FileArgument,
+    LimitOption,
+    OutOption,
+    PageTokenOption,
+    chosen_file,
+)
+from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+
+if TYPE_CHECKING:
+    from concord.governance.v1.audit_pb2 import AuditAction
+
+    from concord_client.trust.audit.replay import Findings
+    from concord_client.trust.audit.store import Difference
+    from concord_client.trust.witness import Seen
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Read the audit log, take it with you, and check it. Each command first demands that the "
+    "log extends what this client saw of it before.",
+)
+
+
+class By(StrEnum):
+    """Who acted."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+    SYSTEM = "system"
+
+
+@app.command("log")
+def log(
+    ctx: typer.Context,
+    *,
+    item: Annotated[str, typer.Option(help="Only entries about this item.")] = "",
+    action: Annotated[
+        list[str] | None,
+        typer.Option(help='Only these, e.g. "smf-execute"; may be repeated.'),
+    ] = None,
+    actor: Annotated[By | None, typer.Option(case_sensitive=False, help="Only this one's.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what happened then or later (ISO 8601).")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only what happened before then.")] = None,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what was tried and done on what both parties agreed to, newest first."""
+    from concord.governance.v1 import audit_pb2
+
+    session = Session.of(ctx, space, as_json)
+    request = audit_pb2.ListAuditEntriesRequest(
+        item_id=item,
+        actions=[_action(each) for each in action or ()],
+        actor=audit_pb2.AuditActor.Value(f"AUDIT_ACTOR_{actor.name if actor else 'UNSPECIFIED'}"),
+        since=instant(since),
+        until=instant(until),
+        page_size=limit,
+        page_token=page_token,
+    )
+    with desk(session) as at:
+        _followed(at)
+        reply = at.client.audit.ListAuditEntries(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    from concord_client.cli.render.page import show, text
+    from concord_client.cli.render.proposal_page import logged
+
+    show(logged(reply))
+    if reply.next_page_token:
+        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+
+
+@app.command("export")
+def export(
+    ctx: typer.Context,
+    file: FileArgument = None,
+    *,
+    out: OutOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the whole log as JSON Lines, for `concord audit verify`."""
+    from concord_client import private_files
+
+    session = Session.of(ctx, space, as_json)
+    path = chosen_file(file, out)
+    with desk(session) as at:
+        lines = _exported(at)
+    if path is None:
+        sys.stdout.write(b"".join(lines).decode())
+        return
+    try:
+        private_files.replace(path, b"".join(lines))
+    except OSError as error:
+        raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
+    if session.as_json:
+        write_line(json.dumps({"file": str(path), "entries": len(lines) - 1}))
+    else:
+        typer.echo(f"Wrote {len(lines) - 1:,} entries to {path}.")
+
+
+@app.command("verify")
+def verify(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="What `concord audit export` wrote.", exists=True)],
+    *,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="A checkpoint that somebody kept: the log must extend it.", exists=True),
+    ] = None,
+    genesis: Annotated[
+        str, typer.Option(help="The genesis digest it must have.", show_default="as seen before")
+    ] = "",
+    log_key: Annotated[
+        str, typer.Option(help="The log's public key.", show_default="as seen before")
+    ] = "",
+    store: Annotated[
+        bool,
+        typer.Option(
+            "--store",
+            help="Also compare each constitutive item as it stands in the store with what the log "
+            "says. Needs the running system; export right before.",
+        ),
+    ] = False,
+    older: Annotated[
+        bool,
+        typer.Option(
+            "--older",
+            help="The file may end before what this client has seen: check it by itself, and say "
+            "what part of the log it covers.",
+        ),
+    ] = False,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check an exported log, offline: hashes, signatures, order, and every rule of governance."""
+    from concord_client.cli.governance import verification
+
+    if older and store:
+        raise typer.BadParameter("--store compares with the log as it stands, not an --older one.")
+    session = Session.of(ctx, space, as_json)
+    lines = verification.lines_of(file)
+    newest = verification.known(session, checkpoint, genesis, log_key)
+    held = newest.older(len(lines) - 1) if older else newest
+    findings = verification.found(lines, held)
+    differing: list[Difference] = []
+    if store:
+        with desk(session) as at:
+            at.principals()
+            differing = verification.compared(at, findings)
+    part = verification.covered(findings.entries, newest, held) if older else ""
+    _tell(session, findings, differing, verification.trusted(held), part, compared=store)
+    if findings.undecided:
+        raise CommandError(
+            "The log tells of writes that nobody decided.", reason="AUDIT_UNDECIDED_WRITE"
+        )
+    if differing:
+        raise CommandError("The store does not hold what the log says.", reason="AUDIT_MISMATCH")
+
+
+@app.command("proof")
+def proof(
+    ctx: typer.Context,
+    index: Annotated[int, typer.Argument(metavar="N", min=0, help="The entry, from 0.")],
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove that an entry is in the log: its leaf and its way up to the signed root."""
+    from concord.governance.v1 import audit_pb2
+    from concord_attestation.tree import ProofInvalid, leaf_hash, verify_inclusion
+    from google.protobuf.json_format import MessageToDict
+
+    session = Session.of(ctx, space, as_json)
+    with desk(session) as at:
+        seen = _followed(at)
+        head = seen.read(seen.checkpoint)
+        reply = at.client.audit.GetInclusionProof(
+            audit_pb2.GetInclusionProofRequest(index=index, tree_size=head.size)
+        )
+    try:
+        verify_inclusion(leaf_hash(reply.leaf), index, head.size, list(reply.hashes), head.root)
+    except ProofInvalid:
+        raise CommandError(
+            f"The log does not prove its entry {index}.", reason="AUDIT_PROOF_INVALID"
+        ) from None
+    if session.as_json:
+        told = {"checkpoint": seen.checkpoint, **MessageToDict(reply)}
+        write_line(json.dumps(told, indent=2))
+        return
+    from concord_client.cli.render.page import show, text
+    from concord_client.cli.render.proposal_page import proof_hashes
+
+    show(text(reply.leaf.decode()), *proof_hashes(list(reply.hashes)), "", text(seen.checkpoint))
+    show(text(f"Entry {index} is in the log of {head.size} that this checkpoint signs.", "green"))
+
+
+def _action(word: str) -> "AuditAction.ValueType":
+    from concord.governance.v1.audit_pb2 import AuditAction
+
+    name = f"AUDIT_ACTION_{word.upper().replace('-', '_').replace(' ', '_')}"
+    if name not in AuditAction.keys():  # noqa: SIM118 - an enum's wrapper is no mapping
+        known = ", ".join(
+            each.removeprefix("AUDIT_ACTION_").lower().replace("_", "-")
+            for each in AuditAction.keys()[1:]
+        )
+        raise typer.BadParameter(f"{word!r} is none of {known}.")
+    return AuditAction.Value(name)
+
+
+def _followed(at: Desk) -> "Seen":
+    """What the witness knows, once the log was held against it."""
+    at.principals()
+    return at.witness.follow(at.client.audit)
+
+
+def _exported(at: Desk) -> list[bytes]:
+    """The log's lines, under a checkpoint that extends what was seen before."""
+    from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
+
+    at.principals()
+    parts = at.client.audit.ExportAuditLog(ExportAuditLogRequest(), timeout=3600.0)
+    lines = b"".join(part.lines for part in parts).splitlines(keepends=True)
+    at.witness.accept(str(json.loads(lines[0])["checkpoint"]), at.client.audit)
+    return lines
+
+
+def _tell(
+    session: Session,
+    findings: "Findings",
+    differing: "list[Difference]",
+    trusted: list[str],
+    part: str,
+    *,
+    compared: bool,
+) -> None:
+    counted = {
+        name: getattr(findings, name)
+        for name in ("entries", "proposals", "executed", "undone", "refused")
+    }
+    if session.as_json:
+        store = [{"item": each.item_id, "what": each.what} for each in differing]
+        told = {**counted, "constitutive": len(findings.constitutive), "reliesOn": trusted}
+        told |= {
+            "undecidedWrites": list(findings.undecided),
+            "openDecisions": list(findings.open_decisions),
+        }
+        told |= {"covers": part} if part else {}
+        write_line(json.dumps({**told, "store": store if compared else None}, indent=2))
+        return
+    from concord_client.cli.render.page import fields, show, text
+
+    what = "This part of the log" if part else "The log"
+    if findings.undecided:
+        holds = f"{what} is whole: every byte stands under its checkpoint. One rule was broken."
+    else:
+        holds = f"{what} holds: every byte stands under its checkpoint, every rule was kept."
+    show(text(holds, "yellow" if findings.undecided else "green"))
+    for entry in findings.undecided:
+        show(text(f"Entry {entry}: a write on something constitutive that nobody decided.", "red"))
+    show(fields([(name, f"{count:,}") for name, count in counted.items()]))
+    for entry in findings.open_decisions:
+        undone = "is not carried out, has not failed, or its end was left out"
+        show(text(f"Entry {entry}: a decision without its end; it {undone}.", "yellow"))
+    if part:
+        show(text(part, "yellow"))
+    show(text("Relies on:", "dim"), *(text(f"  {each}", "dim") for each in trusted))
+    if compared and not differing:
+        count = len(findings.constitutive)
+        show(text(f"The store holds what the log says: {count:,} digests compared.", "green"))
+    for each in differing:
+        show(text(f"{each.item_id}: {each.what}", "red"))

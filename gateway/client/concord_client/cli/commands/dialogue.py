@@ -1,0 +1,99 @@
+"""`concord say` and `concord dialogue`."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.choices import instant
+from concord_client.cli.commands.add import STDIN
+from concord_client.cli.options import ExternalIdOption, LimitOption, PageTokenOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.layers_pb2 import ListDialogueResponse
+
+
+def say(
+    ctx: typer.Context,
+    session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
+    speaker: Annotated[str, typer.Argument(help="Who says it.")],
+    text: Annotated[str, typer.Argument(help='What; "-" reads standard input.')],
+    *,
+    time: Annotated[str | None, typer.Option(help="When (ISO 8601).", show_default="now")] = None,
+    external_id: ExternalIdOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a turn at the end of a dialogue; nobody can reword it."""
+    from concord.graph.v1.layers_pb2 import AppendDialogueRequest, DialogueTurn
+
+    from concord_client.cli.render.page import show
+    from concord_client.cli.render.page import text as shown
+
+    session = Session.of(ctx, space, as_json)
+    turn = DialogueTurn(
+        speaker=speaker,
+        content=sys.stdin.read().rstrip("\n") if text == STDIN else text,
+        time=instant(time),
+        external_id=external_id or "",
+    )
+    with session.client() as client:
+        reply = client.memory.AppendDialogue(
+            AppendDialogueRequest(session_id=session_id, turns=[turn])
+        )
+    if session.as_json:
+        session.reply(reply)
+        return
+    (kept,) = reply.turns
+    line = shown(f"Turn {kept.turn_order} " if reply.created_count else "Known already: ")
+    show(line.append(kept.id, "bold"))
+
+
+def dialogue(
+    ctx: typer.Context,
+    session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Whose dialogue.")],
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what was said in a session, in its order."""
+    from concord.graph.v1.layers_pb2 import ListDialogueRequest
+
+    session = Session.of(ctx, space, as_json)
+    request = ListDialogueRequest(
+        session_id=session_id,
+        as_of=asked_time(as_of, known_at),
+        page_size=limit,
+        page_token=page_token,
+    )
+    with session.client() as client:
+        reply = client.memory.ListDialogue(request)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        _show(reply)
+
+
+def _show(reply: "ListDialogueResponse") -> None:
+    from concord_client.cli.render.page import show, table, text, when
+
+    if not reply.turns:
+        show("Nothing was said.")
+        return
+    made = table("#Turn", "When", "Who", "What")
+    for turn in reply.turns:
+        made.add_row(
+            str(turn.turn_order),
+            when(turn.standing.effective_valid_from),
+            text(", ".join(source.speaker for source in turn.sources), "bold"),
+            text(turn.content),
+        )
+    show(made)
+    if reply.next_page_token:
+        show(text(f"More: --page-token {reply.next_page_token}", "dim"))

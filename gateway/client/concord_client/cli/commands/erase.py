@@ -1,0 +1,151 @@
+"""`concord erase`, `concord receipt` and `concord history`."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.errors import CommandError, or_propose
+from concord_client.cli.naming import absent, found_memory, plain_id
+from concord_client.cli.options import LimitOption, MemoryArgument, PageTokenOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.erase_pb2 import EraseReceipt, GetEraseReceiptResponse
+    from concord.graph.v1.memory_pb2 import MemoryVersion
+
+    from concord_client.client import Client
+
+PATIENCE = 120.0
+"""Seconds that `erase` waits for its receipt."""
+
+
+def erase(
+    ctx: typer.Context,
+    memory_id: MemoryArgument,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    wait: Annotated[bool, typer.Option(help="Wait until every store has confirmed.")] = True,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
+    from concord.graph.v1.erase_pb2 import EraseMemoryRequest
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        memory = found_memory(client, session, memory_id)
+        if not yes:
+            typer.confirm(f"Erase {memory.id} for good? Nothing brings it back", abort=True)
+        request = EraseMemoryRequest(id=memory.id, etag=memory.etag, reason=reason)
+        with or_propose(f"concord propose erase {memory.id}"):
+            client.memory.EraseMemory(request)
+        reply = _receipt(client, memory.id)
+        until = time.monotonic() + PATIENCE
+        while wait and not reply.receipt.HasField("complete_time") and time.monotonic() < until:
+            time.sleep(0.05)
+            reply = _receipt(client, memory.id)
+    session.reply(reply) if session.as_json else _show_receipt(reply.receipt)
+
+
+def receipt(
+    ctx: typer.Context,
+    memory_id: MemoryArgument,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show which stores have confirmed that they hold nothing more of an erased memory."""
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        reply = _receipt(client, plain_id(memory_id))
+    if session.as_json:
+        session.reply(reply)
+    if reply.status != LOOKUP_STATUS_FOUND:
+        raise CommandError(
+            f"No memory {memory_id!r} was erased in the space {session.space_name!r}.",
+            reason="LOOKUP_STATUS_NOT_FOUND",
+        )
+    if not session.as_json:
+        _show_receipt(reply.receipt)
+
+
+def history(
+    ctx: typer.Context,
+    memory_id: MemoryArgument,
+    *,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List a memory's versions, the newest first; what was known at a time are those up to it.
+
+    A version is of no valid time: --as-of changes nothing here.
+    """
+    from concord.graph.v1.memory_pb2 import GetMemoryHistoryRequest
+
+    from concord_client.cli.render.page import show, table, text, when
+
+    session = Session.of(ctx, space, as_json)
+    request = GetMemoryHistoryRequest(
+        id=plain_id(memory_id),
+        page_size=limit,
+        page_token=page_token,
+        as_of=asked_time(as_of, known_at),
+    )
+    with session.client() as client:
+        reply = client.memory.GetMemoryHistory(request)
+    if session.as_json:
+        session.reply(reply)
+    if not reply.versions:
+        raise absent(session, memory_id, what="memory")
+    if session.as_json:
+        return
+    made = table("#Version", "From", "Who", "What it said")
+    for each in reply.versions:
+        made.add_row(
+            str(each.revision), when(each.record_from), text(each.principal), text(_said(each))
+        )
+    show(made)
+    if reply.next_page_token:
+        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+
+
+def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":
+    from concord.graph.v1.erase_pb2 import GetEraseReceiptRequest
+
+    return client.memory.GetEraseReceipt(GetEraseReceiptRequest(memory_id=memory_id))
+
+
+def _show_receipt(receipt: "EraseReceipt") -> None:
+    from concord_client.cli.render.page import fields, show, text, when
+
+    done = receipt.HasField("complete_time")
+    show(text("Erased, and gone from every store." if done else "Erased; stores still tidy up."))
+    pairs = [
+        ("receipt", receipt.erase_id),
+        ("memory", receipt.memory_id),
+        ("erased", when(receipt.erase_time)),
+        ("asked for by", receipt.principal),
+        ("reason", receipt.reason),
+        ("digest", receipt.digest),
+        ("edges", str(receipt.edge_count or "")),
+        *(
+            (each.confirmer, when(each.confirm_time) if each.HasField("confirm_time") else "waits")
+            for each in receipt.confirmations
+        ),
+    ]
+    show(fields(pairs))
+
+
+def _said(version: "MemoryVersion") -> str:
+    memory = version.memory
+    if memory.HasField("erase_time"):
+        return "(erased)"
+    return f"(forgotten) {memory.content}" if memory.HasField("forget_time") else memory.content

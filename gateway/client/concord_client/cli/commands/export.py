@@ -1,0 +1,83 @@
+"""`concord export`."""
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.choices import Form
+from concord_client.cli.errors import CommandError
+from concord_client.cli.options import FileArgument, OutOption, chosen_file
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+TIMEOUT = 3600.0
+
+
+def export(
+    ctx: typer.Context,
+    file: FileArgument = None,
+    *,
+    out: OutOption = None,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--form",
+            case_sensitive=False,
+            help="state: what holds. full: all history, for import-space. dot: lineage, drawn by "
+            "Graphviz; what does not hold is grey.",
+        ),
+    ] = Form.STATE,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what is in the space, with --as-of only what held then, as JSON Lines.
+
+    With --form full it is all that ever was in it, who wrote it and when: keep such a file as safe
+    as the space itself. What is erased later stays in it.
+    """
+    from concord.graph.v1.graph_pb2 import ExportSpaceRequest
+    from google.protobuf.json_format import MessageToJson
+
+    session = Session.of(ctx, space, as_json)
+    request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.value_of())
+    count = 0
+    path = chosen_file(file, out)
+    with session.client() as client, _output(path) as output:
+        for reply in client.graph.ExportSpace(request, timeout=TIMEOUT):
+            count += len(reply.lines)
+            if session.as_json:
+                output.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")
+            else:
+                output.writelines(f"{line}\n" for line in reply.lines)
+    if path is not None:
+        typer.echo(
+            f"Wrote {count:,} {'lines' if form is Form.DOT else 'records'} to {path}.", err=True
+        )
+
+
+@contextlib.contextmanager
+def _output(out: Path | None) -> Iterator[TextIO]:
+    """Standard output, or the file, which appears whole or not at all and is its owner's alone."""
+    if out is None:
+        yield sys.stdout
+        return
+    fresh = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(out)
+    except OSError as error:
+        raise CommandError(f"Cannot write {out}: {error.strerror}.") from error
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,196 @@
+"""`concord list`: memories, or nodes, or edges, page by page."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.choices import Bearing, Kind, Weight
+from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.graph_pb2 import (
+        ListEdgesRequest,
+        ListEdgesResponse,
+        ListNodesRequest,
+        ListNodesResponse,
+    )
+    from concord.graph.v1.memory_pb2 import ListMemoriesRequest, ListMemoriesResponse
+
+SHOWN_CHARACTERS = 160
+
+
+def list_(
+    ctx: typer.Context,
+    *,
+    nodes: Annotated[bool, typer.Option("--nodes", help="Nodes, by name.")] = False,
+    edges: Annotated[bool, typer.Option("--edges", help="Edges, the oldest first.")] = False,
+    kind: Annotated[
+        list[Kind] | None, typer.Option(case_sensitive=False, help="Memories of this kind.")
+    ] = None,
+    tag: Annotated[str | None, typer.Option(help="Memories with this tag.")] = None,
+    domain: Annotated[str | None, typer.Option(help="Memories of this domain or below.")] = None,
+    session_id: Annotated[str | None, typer.Option("--session", help="Its memories.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Superseded memories too.")] = False,
+    label: Annotated[str | None, typer.Option(help="Nodes with this label.")] = None,
+    relation: Annotated[list[str] | None, typer.Option(help="Edges of this relation.")] = None,
+    importance: Annotated[
+        list[Weight] | None, typer.Option(case_sensitive=False, help="Edges of this importance.")
+    ] = None,
+    prop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property", metavar="NAME=VALUE", help="Memories or edges with this property."
+        ),
+    ] = None,
+    participant: Annotated[
+        list[str] | None, typer.Option(help="Edges with this participant.")
+    ] = None,
+    bearing: Annotated[
+        Bearing | None, typer.Option("--type", case_sensitive=False, help="Memories or edges.")
+    ] = None,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List memories, the newest first; with --nodes or --edges those. Nothing counts as read."""
+    from concord.graph.v1 import graph_pb2, memory_pb2
+    from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
+
+    from concord_client.cli.commands.link import properties
+
+    if nodes and edges:
+        raise typer.BadParameter("--nodes and --edges exclude each other.")
+    of_memories: dict[str, object] = {
+        "--kind": kind,
+        "--tag": tag,
+        "--domain": domain,
+        "--session": session_id,
+    }
+    of_memories |= {"--all": everything}
+    of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
+    of_edges |= {"--participant": participant}
+    of_both: dict[str, object] = {"--type": bearing, "--property": prop}
+    of_nodes: dict[str, object] = {"--label": label}
+    page: dict[str, Any] = {"page_size": limit, "page_token": page_token}
+    page["as_of"] = asked_time(as_of, known_at)
+    session = Session.of(ctx, space, as_json)
+    if nodes:
+        _demand_none(of_memories | of_edges | of_both, "nodes")
+        _nodes(session, graph_pb2.ListNodesRequest(label=label or "", **page))
+    elif edges:
+        _demand_none(of_memories | of_nodes, "edges")
+        of_these = graph_pb2.EdgeFilter(
+            relations=relation,
+            importances=[each.value_of() for each in importance or ()],
+            properties=properties(prop),
+            participants=participant,
+            edge_types=[bearing.value_of()] if bearing else (),
+        )
+        _edges(session, graph_pb2.ListEdgesRequest(filter=of_these, **page))
+    else:
+        _demand_none(of_edges | of_nodes, "memories")
+        chosen = memory_pb2.MemoryFilter(
+            kinds=[each.value_of() for each in kind or ()],
+            tag=tag or "",
+            domain=domain or "",
+            session_id=session_id or "",
+            properties=properties(prop),
+            edge_type=bearing.value_of() if bearing else EDGE_TYPE_UNSPECIFIED,
+        )
+        _memories(
+            session,
+            memory_pb2.ListMemoriesRequest(filter=chosen, include_superseded=everything, **page),
+        )
+
+
+def _demand_none(options: Mapping[str, object], listed: str) -> None:
+    """A filter is never ignored: one for other items is wrong use."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(f"{', '.join(given)}: no filter of {listed}.")
+
+
+def _memories(session: Session, request: "ListMemoriesRequest") -> None:
+    with session.client() as client:
+        reply = client.memory.ListMemories(request)
+    session.reply(reply) if session.as_json else _show_memories(reply)
+
+
+def _nodes(session: Session, request: "ListNodesRequest") -> None:
+    with session.client() as client:
+        reply = client.graph.ListNodes(request)
+    session.reply(reply) if session.as_json else _show_nodes(reply)
+
+
+def _edges(session: Session, request: "ListEdgesRequest") -> None:
+    with session.client() as client:
+        reply = client.graph.ListEdges(request)
+    session.reply(reply) if session.as_json else _show_edges(reply)
+
+
+def _show_memories(reply: "ListMemoriesResponse") -> None:
+    from concord.type.v1.type_pb2 import MemoryKind
+
+    from concord_client.cli.render.item_page import amended
+    from concord_client.cli.render.page import shortened, show, table, text, when, word
+
+    if not reply.memories:
+        show("No memories.")
+        return
+    made = table("From", "Kind", "Memory")
+    for each in reply.memories:
+        head = text(each.id, "bold")
+        if each.standing.is_superseded:
+            head.append("  (superseded)", "yellow")
+        head.append(amended(each.standing), "yellow")
+        made.add_row(
+            when(each.standing.effective_valid_from),
+            word(MemoryKind.Name(each.kind), "MEMORY_KIND_"),
+            head.append("\n").append(text(shortened(each.content, SHOWN_CHARACTERS))),
+        )
+    show(made)
+    _tell_more(reply.next_page_token)
+
+
+def _show_nodes(reply: "ListNodesResponse") -> None:
+    from concord_client.cli.render.page import show, table, text
+
+    if not reply.nodes:
+        show("No nodes.")
+        return
+    made = table("Label", "Node")
+    for each in reply.nodes:
+        made.add_row(text(each.label), text(each.name, "bold").append(f"\n{each.id}", "dim"))
+    show(made)
+    _tell_more(reply.next_page_token)
+
+
+def _show_edges(reply: "ListEdgesResponse") -> None:
+    from concord_client.cli.render.item_page import amended, statement
+    from concord_client.cli.render.page import show, table, text, when
+
+    if not reply.edges:
+        show("No edges.")
+        return
+    made = table("From", "Edge")
+    for each in reply.edges:
+        edge = text(statement(each), "bold")
+        if each.standing.is_superseded:
+            edge.append("  (superseded)", "yellow")
+        edge.append(amended(each.standing), "yellow")
+        made.add_row(when(each.standing.effective_valid_from), edge.append(f"\n{each.id}", "dim"))
+    show(made)
+    _tell_more(reply.next_page_token)
+
+
+def _tell_more(page_token: str) -> None:
+    from concord_client.cli.render.page import show, text
+
+    if page_token:
+        show(text(f"More: --page-token {page_token}", "dim"))

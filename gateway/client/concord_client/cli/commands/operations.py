@@ -1,0 +1,96 @@
+"""`concord operations`: who changed what, and when."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import instant
+from concord_client.cli.options import PageTokenOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.feed_pb2 import ChangeType
+    from concord.graph.v1.operation_pb2 import ListOperationsResponse
+
+
+class Deed(StrEnum):
+    """What happened to an item."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    RESTORED = "restored"
+    REFUSED = "refused"
+    ERASED = "erased"
+
+    def value_of(self) -> "ChangeType.ValueType":
+        """The contract's value."""
+        from concord.graph.v1 import feed_pb2
+
+        return feed_pb2.ChangeType.Value(f"CHANGE_TYPE_{self.name}")
+
+
+def operations(
+    ctx: typer.Context,
+    item: Annotated[
+        str, typer.Argument(metavar="[ID]", help="Only this item.", show_default=False)
+    ] = "",
+    *,
+    principal: Annotated[str, typer.Option(help="Only what this principal did.")] = "",
+    deed: Annotated[
+        list[Deed] | None,
+        typer.Option("--type", case_sensitive=False, help="Only these; may be repeated."),
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
+    before: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
+    oldest_first: Annotated[bool, typer.Option("--oldest-first")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
+    page_token: PageTokenOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List who changed what and when, newest first: digests, never content."""
+    from concord.graph.v1.operation_pb2 import ListOperationsRequest
+
+    session = Session.of(ctx, space, as_json)
+    request = ListOperationsRequest(
+        item_id=item,
+        principal=principal,
+        types=[each.value_of() for each in deed or ()],
+        since=instant(since),
+        before=instant(before),
+        oldest_first=oldest_first,
+        page_size=limit,
+        page_token=page_token,
+    )
+    with session.client() as client:
+        reply = client.graph.ListOperations(request)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        _show(reply)
+
+
+def _show(reply: "ListOperationsResponse") -> None:
+    from concord.graph.v1.feed_pb2 import ChangeType
+    from concord.type.v1.type_pb2 import ItemKind
+
+    from concord_client.cli.render.page import show, table, text, when, word
+
+    made = table("#Seq", "When", "Who", "What", "Item", "Digest", "Request")
+    for each in reply.operations:
+        deed = word(ChangeType.Name(each.type), "CHANGE_TYPE_")
+        done = f"{deed} ({each.method})" if each.method else deed
+        made.add_row(
+            str(each.seq),
+            when(each.record_time),
+            text(each.principal),
+            text(f"{done}: {each.reason}" if each.reason else done),
+            text(f"{word(ItemKind.Name(each.item_kind), 'ITEM_KIND_')} {each.item_id}"),
+            f"{each.before_digest[:8] or '—'} → {each.after_digest[:8] or '—'}",
+            text(each.request_id),
+        )
+    show(made)
+    if reply.next_page_token:
+        show(text(f"More: --page-token {reply.next_page_token}", "dim"))

@@ -1,0 +1,238 @@
+"""`concord principal`: keys, genesis, and who counts."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.session import (
+    PassphraseOption,
+    Slot,
+    desk,
+    merged,
+    passphrase,
+)
+from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.credentials import ENROLMENT_VARIABLE, FILE_NAME, Role, data_directory
+
+if TYPE_CHECKING:
+    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+
+    from concord_client.trust.keyfiles import KeyFile
+
+app = typer.Typer(
+    no_args_is_help=True, help="Make keys, enrol them, and show whose consent counts."
+)
+
+SlotOption = Annotated[Slot, typer.Option("--slot", case_sensitive=False, help="Whose key it is.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", help="The new key file.", show_default="~/.config/concord/SLOT.key"),
+]
+
+
+@app.command("create")
+def create(
+    ctx: typer.Context,
+    slot: SlotOption,
+    name: Annotated[
+        str, typer.Option(help="The principal: ASCII letters, digits and ._@:+/-, up to 128.")
+    ],
+    *,
+    out: OutOption = None,
+    protect: Annotated[
+        bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
+    ] = False,
+    passphrase_fd: PassphraseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key pair. A human's is locked with a passphrase; no server ever sees either."""
+    session = Session.of(ctx, None, as_json)
+    made = _make(session, slot, name, out, passphrase_fd, protect=protect)
+    if session.as_json:
+        write_line(json.dumps(_card(made) | {"path": str(made.path)}))
+        return
+    from concord_client.cli.render.page import show, text
+
+    show(text("Made ").append(str(made.path), "bold"))
+    show(text(f"{made.slot} {_peer(made)}"))
+
+
+@app.command("enrol")
+def enrol(
+    ctx: typer.Context,
+    *,
+    agent: Annotated[
+        Path | None, typer.Option(help="The agent's key file.", show_default="agent.key")
+    ] = None,
+    human: Annotated[
+        Path | None, typer.Option(help="The human's key file.", show_default="human.key")
+    ] = None,
+    sign_only: Annotated[
+        Slot | None,
+        typer.Option(
+            "--sign-only",
+            case_sensitive=False,
+            help="Sign for this slot alone and print the record, for --join elsewhere.",
+        ),
+    ] = None,
+    peer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=KEY",
+            help="With --sign-only: the other slot's principal and public key, as `principal "
+            "create` printed it.",
+        ),
+    ] = "",
+    join: Annotated[
+        Path | None,
+        typer.Option(help="Sign a record that --sign-only printed, too, and enrol.", exists=True),
+    ] = None,
+    passphrase_fd: PassphraseOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a space its genesis: both keys, signed by both, once and for all."""
+    from concord_client.cli.governance import genesis
+
+    session = Session.of(ctx, space, as_json)
+    with desk(session, Role.ADMIN) as at:
+        keys = genesis.Keys(at, agent, human, passphrase_fd)
+        if sign_only is not None:
+            write_line(genesis.half(keys, sign_only, peer).decode())
+            return
+        record = genesis.joined(keys, join.read_bytes()) if join else genesis.whole(keys)
+        told = genesis.enrol(at, record, _secret(session))
+    _tell(session, told)
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context,
+    *,
+    trust: Annotated[
+        str,
+        typer.Option(
+            metavar="DIGEST",
+            help="Keep this genesis as the right one, as its owners told it to you; needed where "
+            "another one is known for a space of the same name.",
+        ),
+    ] = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show whose consent counts, and hold it against what was seen before."""
+    session = Session.of(ctx, space, as_json)
+    with desk(session) as at:
+        told = at.principals(trust)
+    _tell(session, told)
+
+
+@app.command("rotate")
+def rotate(
+    ctx: typer.Context,
+    slot: SlotOption,
+    *,
+    out: OutOption = None,
+    protect: Annotated[
+        bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
+    ] = False,
+    passphrase_fd: PassphraseOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Propose a new key for a slot. Until both approve with their keys, the old one counts."""
+    from concord.graph.v1 import governed_pb2
+
+    from concord_client.cli.commands.propose import put_forward
+    from concord_client.cli.governance.action_file import salt
+    from concord_client.trust import keyfiles, signing
+
+    session = Session.of(ctx, space, as_json)
+    with desk(session) as at:
+        holder = next((each for each in at.principals().slots if each.slot == slot.contract), None)
+        if holder is None:
+            raise CommandError("This space has no principals yet: `concord principal enrol`.")
+        made = _make(session, slot, holder.principal, out, passphrase_fd, protect=protect)
+        fresh = keyfiles.open_key(
+            made, lambda: passphrase(passphrase_fd, f"Passphrase of {made.path}: ")
+        )
+        proof = signing.sign_new_key(
+            slot=slot.contract,
+            principal=holder.principal,
+            space=session.space_name,
+            key=fresh.key,
+        )
+        change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+        put_forward(at, governed_pb2.GovernedAction(change_key=change))
+        typer.echo(f"The new key is in {made.path}.", err=True)
+
+
+def _make(
+    session: Session,
+    slot: Slot,
+    name: str,
+    out: Path | None,
+    passphrase_fd: int | None,
+    *,
+    protect: bool,
+) -> "KeyFile":
+    from concord_client.trust import keyfiles
+
+    environ = merged(session)
+    path = out or keyfiles.fresh_path(slot.contract, environ)
+    keyfiles.demand_outside(path, environ)
+    keyfiles.demand_name(name)  # before anybody types a passphrase for it
+    words = ""
+    if slot == Slot.HUMAN or protect:
+        words = passphrase(passphrase_fd, f"New passphrase for {path}: ", twice=True)
+    return keyfiles.make(path, slot.contract, name, words, environ)
+
+
+def _card(key: "KeyFile") -> dict[str, str]:
+    from concord_client.trust.keyfiles import encoded
+
+    return {"slot": key.slot, "principal": key.principal, "publicKey": encoded(key.public_key)}
+
+
+def _peer(key: "KeyFile") -> str:
+    return f"{key.principal}={_card(key)['publicKey']}"
+
+
+def _secret(session: Session) -> str:
+    """The one-time secret that `concord up` wrote for the space, or `space create --save` kept."""
+    from concord_client.credentials import read
+
+    if given := os.environ.get(ENROLMENT_VARIABLE):
+        return given
+    path = data_directory(session.environ) / FILE_NAME
+    found = read(path).enrolment_secrets.get(session.space_name)
+    if found is None:
+        raise CommandError(
+            f"{path} holds no enrolment secret for {session.space_name!r}: set "
+            f"{ENROLMENT_VARIABLE} to what `concord space create` showed."
+        )
+    return found
+
+
+def _tell(session: Session, told: "GetPrincipalsResponse") -> None:
+    from concord_client.cli.render.page import fields, show
+    from concord_client.trust.keyfiles import encoded
+
+    if session.as_json:
+        session.reply(told)
+        return
+    pairs = [
+        (each.slot.lower(), f"{each.principal}={encoded(each.public_key)}") for each in told.slots
+    ]
+    pairs += [
+        ("governance", encoded(told.governance_key)),
+        ("audit log", f"{told.log_origin} {encoded(told.log_key)}"),
+        ("genesis", told.genesis_digest or "none yet: `concord principal enrol`"),
+    ]
+    show(fields(pairs))
+    sys.stdout.flush()

@@ -1,0 +1,381 @@
+"""`concord propose`: changes that wait for consent."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import instant
+from concord_client.cli.ends import END_HELP
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.action_file import EPILOG, read, salt
+from concord_client.cli.governance.actions import (
+    edge_now,
+    edge_type_of,
+    memory_now,
+    memory_update,
+    retyped,
+)
+from concord_client.cli.governance.session import Desk, desk
+from concord_client.cli.naming import absent, found_item, plain_id
+from concord_client.cli.options import KindOption, ValidFromOption, ValidUntilOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.governed_pb2 import GovernedAction
+
+    from concord_client.client import Client
+
+Make = Callable[["Client"], "GovernedAction"]
+
+app = typer.Typer(
+    invoke_without_command=True,
+    help="Propose a change. Nothing happens before whoever must agree has signed it.",
+)
+
+ConstitutiveOption = Annotated[
+    bool, typer.Option("--constitutive", help="It defines the agent: both must agree.")
+]
+WeightOption = Annotated[
+    float | None, typer.Option(min=0.0, max=1.0, help="Strength.", show_default="1")
+]
+PropertyOption = Annotated[
+    list[str] | None,
+    typer.Option("--property", metavar="NAME=VALUE", help="VALUE is JSON, else text."),
+]
+ItemArgument = Annotated[str, typer.Argument(metavar="ID")]
+NoteOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TEXT",
+        help="What you add, up to 500 characters; shown last, quoted, as yours.",
+    ),
+]
+
+
+@app.callback(epilog=EPILOG)
+def propose(
+    ctx: typer.Context,
+    action: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="In place of a command: an action as protobuf JSON, as told below.",
+            exists=True,
+        ),
+    ] = None,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Propose a change. Nothing happens before whoever must agree has signed it."""
+    if ctx.invoked_subcommand is not None:
+        if action or space or note or as_json:
+            raise typer.BadParameter("options stand after the command's name.")
+        return
+    if action is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit(2)
+    _propose(ctx, space, as_json, note, lambda _: read(action))
+
+
+@app.command("set")
+def set_(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Argument(help=f"{END_HELP} A new name makes a node.")],
+    relation: Annotated[str, typer.Argument(help='E.g. "VALUES".')],
+    target: Annotated[str, typer.Argument(help=f"{END_HELP} A new name makes a node.")],
+    *,
+    constitutive: ConstitutiveOption = False,
+    weight: WeightOption = None,
+    valid_from: ValidFromOption = None,
+    valid_until: ValidUntilOption = None,
+    prop: PropertyOption = None,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """An edge: make it, or say more about the one of this triple."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+    from concord.type.v1 import type_pb2
+
+    from concord_client.cli.commands.link import properties
+    from concord_client.cli.ends import edge_end
+
+    edge = type_pb2.Edge(
+        source=edge_end(source),
+        relation=relation,
+        target=edge_end(target),
+        weight=weight,
+        properties=properties(prop),
+        valid_from=instant(valid_from),
+        valid_until=instant(valid_until),
+        edge_type=edge_type_of(constitutive),
+    )
+    request = graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge)
+    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(upsert_edge=request))
+
+
+@app.command("change")
+def change(
+    ctx: typer.Context,
+    item: ItemArgument,
+    *,
+    weight: WeightOption = None,
+    prop: PropertyOption = None,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """An edge's weight or properties."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+    from concord.type.v1 import type_pb2
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    from concord_client.cli.commands.link import properties
+
+    changed = {
+        name: value
+        for name, value in (("weight", weight), ("properties", properties(prop)))
+        if value is not None
+    }
+    if not changed:
+        raise typer.BadParameter("say what changes: --weight or --property.")
+
+    def make(client: "Client") -> "GovernedAction":
+        etag = edge_now(client, plain_id(item)).etag
+        edge = type_pb2.Edge(id=plain_id(item), etag=etag, **changed)  # type: ignore[arg-type] # by name
+        request = graph_pb2.UpdateEdgeRequest(
+            request_id=salt(), edge=edge, update_mask=FieldMask(paths=list(changed))
+        )
+        return governed_pb2.GovernedAction(update_edge=request)
+
+    _propose(ctx, space, as_json, note, make)
+
+
+@app.command("delete")
+def delete(
+    ctx: typer.Context,
+    item: Annotated[str, typer.Argument(metavar="ID", help="An edge's or node's, or a name.")],
+    *,
+    cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges go with it.")] = False,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """An edge or a node, to be deleted."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+    from concord.type.v1 import type_pb2
+
+    def make(client: "Client") -> "GovernedAction":
+        found = found_item(client, Session.of(ctx, space, as_json), item)
+        named = {"request_id": salt(), "id": found.id, "etag": found.etag}
+        if isinstance(found, type_pb2.Memory):
+            raise CommandError(f"{found.id} is a memory: concord propose forget, or erase.")
+        if isinstance(found, type_pb2.Edge):
+            return governed_pb2.GovernedAction(delete_edge=graph_pb2.DeleteEdgeRequest(**named))
+        request = graph_pb2.DeleteNodeRequest(**named, cascade=cascade)
+        return governed_pb2.GovernedAction(delete_node=request)
+
+    _propose(ctx, space, as_json, note, make)
+
+
+@app.command("rename")
+def rename(
+    ctx: typer.Context,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="Its id or its name.")],
+    name: Annotated[str, typer.Argument(help="Its name from then on.")],
+    *,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A node that what defines the agent ends at."""
+    from concord.graph.v1 import governed_pb2, graph_pb2
+    from concord.type.v1 import type_pb2
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    def make(client: "Client") -> "GovernedAction":
+        session = Session.of(ctx, space, as_json)
+        found = found_item(client, session, node)
+        if not isinstance(found, type_pb2.Node):
+            raise absent(session, node, what="node")
+        request = graph_pb2.UpdateNodeRequest(
+            request_id=salt(),
+            node=type_pb2.Node(id=found.id, etag=found.etag, name=name),
+            update_mask=FieldMask(paths=["name"]),
+        )
+        return governed_pb2.GovernedAction(update_node=request)
+
+    _propose(ctx, space, as_json, note, make)
+
+
+@app.command("add")
+def add(
+    ctx: typer.Context,
+    text: Annotated[str, typer.Argument(help="What to remember.")],
+    *,
+    own_id: Annotated[str, typer.Option("--id", help="Your own id for it.")] = "",
+    kind: KindOption = None,
+    constitutive: ConstitutiveOption = False,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A new memory."""
+    from concord.graph.v1 import governed_pb2, memory_pb2
+    from concord.type.v1 import type_pb2
+
+    memory = type_pb2.Memory(
+        id=own_id,
+        content=text,
+        kind=kind.value_of() if kind else type_pb2.MEMORY_KIND_UNSPECIFIED,
+        edge_type=edge_type_of(constitutive),
+    )
+    request = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
+    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_memory=request))
+
+
+@app.command("update")
+def update(
+    ctx: typer.Context,
+    item: ItemArgument,
+    text: Annotated[str, typer.Argument(help="What it says from then on.")],
+    *,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """What a memory says."""
+    _propose(
+        ctx,
+        space,
+        as_json,
+        note,
+        lambda client: memory_update(client, item, "content", content=text),
+    )
+
+
+@app.command("forget")
+def forget(
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A memory, to be forgotten."""
+    from concord.graph.v1 import governed_pb2, memory_pb2
+
+    def make(client: "Client") -> "GovernedAction":
+        etag = memory_now(client, plain_id(item)).etag
+        request = memory_pb2.ForgetMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
+        return governed_pb2.GovernedAction(forget_memory=request)
+
+    _propose(ctx, space, as_json, note, make)
+
+
+@app.command("erase")
+def erase(
+    ctx: typer.Context,
+    item: ItemArgument,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; kept in the receipt.")] = "",
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A memory, to be taken out for good: every version, in every store. Nothing undoes it."""
+    from concord.graph.v1 import erase_pb2, governed_pb2
+
+    def make(client: "Client") -> "GovernedAction":
+        etag = memory_now(client, plain_id(item)).etag
+        request = erase_pb2.EraseMemoryRequest(
+            request_id=salt(), id=plain_id(item), etag=etag, reason=reason
+        )
+        return governed_pb2.GovernedAction(erase_memory=request)
+
+    _propose(ctx, space, as_json, note, make)
+
+
+@app.command("restore")
+def restore(
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A forgotten memory, to come back."""
+    from concord.graph.v1 import governed_pb2, memory_pb2
+
+    def make(client: "Client") -> "GovernedAction":
+        etag = memory_now(client, plain_id(item)).etag
+        request = memory_pb2.RestoreMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
+        return governed_pb2.GovernedAction(restore_memory=request)
+
+    _propose(ctx, space, as_json, note, make)
+
+
+@app.command("promote")
+def promote(
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A memory or edge, to define the agent."""
+    _propose(ctx, space, as_json, note, lambda client: retyped(client, item, constitutive=True))
+
+
+@app.command("demote")
+def demote(
+    ctx: typer.Context,
+    item: ItemArgument,
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """A memory or edge, to define the agent no longer."""
+    _propose(ctx, space, as_json, note, lambda client: retyped(client, item, constitutive=False))
+
+
+@app.command("link")
+def link(
+    ctx: typer.Context,
+    newer: Annotated[str, typer.Argument(help="memory:ID or edge:ID.")],
+    relation: Annotated[str, typer.Argument(help="SUPERSEDES, DEPRECATES, AMENDS or CONTRADICTS.")],
+    older: Annotated[str, typer.Argument(help="memory:ID or edge:ID.")],
+    *,
+    context: Annotated[str, typer.Option(help="Why.")] = "",
+    space: SpaceOption = None,
+    note: NoteOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Lineage between two memories or two edges."""
+    from concord.graph.v1 import governed_pb2
+
+    from concord_client.cli.commands.link import LINEAGE, lineage_request
+
+    if relation.upper() not in LINEAGE:
+        raise typer.BadParameter(f"{relation!r} is none of {', '.join(LINEAGE)}.")
+    request = lineage_request(newer, relation.upper(), older, context)
+    request.request_id = salt()
+    _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_lineage=request))
+
+
+def put_forward(at: Desk, action: "GovernedAction", note: str = "") -> None:
+    """Makes the proposal and tells it."""
+    from concord.governance.v1.proposal_pb2 import CreateProposalRequest
+
+    from concord_client.cli.render.proposal_page import tell
+
+    reply = at.client.proposals.CreateProposal(CreateProposalRequest(action=action, note=note))
+    tell(at.session, reply, reply.proposal)
+
+
+def _propose(ctx: typer.Context, space: str | None, as_json: bool, note: str, make: Make) -> None:
+    with desk(Session.of(ctx, space, as_json)) as at:
+        put_forward(at, make(at.client), note)

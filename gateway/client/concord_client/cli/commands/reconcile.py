@@ -1,0 +1,49 @@
+"""`concord reconcile`: whether the index and the graph agree."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.credentials import Role
+
+if TYPE_CHECKING:
+    from concord.search.v1.search_pb2 import ReconcileIndexResponse
+
+PATIENCE = 3600.0
+
+
+def reconcile(
+    ctx: typer.Context,
+    *,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what differs.")] = False,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove that the index holds what the graph remembers, or say what differs and mend it."""
+    from concord.search.v1.search_pb2 import ReconcileIndexRequest
+
+    session = Session.of(ctx, space, as_json)
+    with session.client(Role.ADMIN) as client:
+        request = ReconcileIndexRequest(repair=repair)
+        reply = client.index.ReconcileIndex(request, timeout=PATIENCE)
+    session.reply(reply) if session.as_json else _show(reply)
+    if not reply.agrees:
+        raise CommandError("Index and graph differ: `concord reconcile --repair` mends the index.")
+
+
+def _show(reply: "ReconcileIndexResponse") -> None:
+    from concord_client.cli.render.page import plural, show, text
+
+    states = plural(reply.state_count, "state")
+    if not reply.differing_ids:
+        if reply.agrees:
+            show(text(f"Index and graph agree on {states} through change {reply.seq:,}."))
+        return
+    missing = plural(reply.missing_state_count, "state")
+    surplus = plural(reply.surplus_state_count, "state")
+    show(text(f"Of {states} through change {reply.seq:,} the index lacked {missing}"))
+    show(text(f"and held {surplus} that graph does not have: {', '.join(reply.differing_ids)}."))
+    if reply.agrees:
+        show(text("They were indexed anew; index and graph agree."))

@@ -1,0 +1,79 @@
+"""`concord relation` and `concord relations`: what is declared about relations."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.relation_pb2 import Relation
+
+
+def relation(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="What edges call it, such as LIVES_IN.")],
+    *,
+    functional: Annotated[
+        bool,
+        typer.Option("--functional/--many", help="Whether a source has one value at a time."),
+    ],
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Declare whether a source has one value of a relation at a time: then the later one holds."""
+    from concord.graph.v1.relation_pb2 import DeclareRelationRequest
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        asked = DeclareRelationRequest(name=name, functional=functional)
+        reply = client.relation.DeclareRelation(asked)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        _show([reply.relation])
+
+
+def relations(
+    ctx: typer.Context,
+    *,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the relations that were declared.
+
+    A declaration is about all valid time: --as-of changes nothing here.
+    """
+    from concord.graph.v1.relation_pb2 import ListRelationsRequest
+
+    from concord_client.cli.render.page import show, text
+
+    session = Session.of(ctx, space, as_json)
+    request = ListRelationsRequest(
+        page_size=limit, page_token=page_token, as_of=asked_time(as_of, known_at)
+    )
+    with session.client() as client:
+        reply = client.relation.ListRelations(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    _show(reply.relations)
+    if reply.next_page_token:
+        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+
+
+def _show(declared: "Iterable[Relation]") -> None:
+    from concord_client.cli.render.page import show, table, text, when
+
+    made = table("Relation", "Of a source", "Declared")
+    for each in declared:
+        values = "one value at a time" if each.functional else "any number of values"
+        made.add_row(text(each.name), values, when(each.modify_time))
+    show(made)

@@ -1,0 +1,195 @@
+"""`concord up` and `concord status`."""
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.errors import CommandError
+from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.credentials import DATA_VARIABLE, data_directory
+
+if TYPE_CHECKING:
+    from concord.graph.v1.graph_pb2 import CountByTypeResponse
+    from concord.search.v1.search_pb2 import GetIndexStatusResponse
+
+    from concord_client.client import Client
+
+DEFAULT_PORT = 7600
+DECIDING = "concord.governance.v1.ProposalService"
+ROLLED_BACK = (
+    "The graph is older than the audit log of this space, so nothing is proposed or decided there:"
+    " stop Concord and restore the newer copy of the graph's store."
+)
+SERVICES = (
+    "concord.graph.v1.GraphService",
+    "concord.graph.v1.MemoryService",
+    "concord.graph.v1.GovernedChangeService",
+    "concord.search.v1.SearchService",
+    "concord.search.v1.IndexService",
+    DECIDING,
+    "concord.governance.v1.PrincipalService",
+    "concord.governance.v1.AuditService",
+)
+
+
+def up(
+    ctx: typer.Context,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Data directory; made when it is not there.",
+            show_default=f"{DATA_VARIABLE}, else ~/.local/share/concord",
+        ),
+    ] = None,
+    *,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65534, help="gRPC port; HTTP listens on the next one. 0 takes any two."
+        ),
+    ] = DEFAULT_PORT,
+    as_json: JsonOption = False,
+) -> None:
+    """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM.
+
+    GRAPH_STORE and GOVERNANCE_STORE choose the stores (sqlite, neo4j). GOVERNANCE_SETTINGS_FILE
+    names a JSON file with undo_retention_days and approval_timeout_hours.
+    """
+    began = time.monotonic()
+    session = Session.of(ctx, None, as_json)
+    demand_embedded()
+    from concord_embedded.up import up as run
+
+    where = data or data_directory(session.environ)
+    command = typed_as(where, session.environ)
+    raise typer.Exit(run(where, port, as_json=session.as_json, began=began, command=command))
+
+
+def typed_as(data: Path, environ: Mapping[str, str]) -> str:
+    """How another terminal, in this folder, calls the command line on the system with this data."""
+    beside = Path(sys.executable).parent / "concord"
+    found = which("concord", path=environ.get("PATH"))
+    command = "concord"
+    if beside.exists() and (found is None or Path(found).resolve() != beside.resolve()):
+        command = shlex.quote(os.path.relpath(beside))
+    plain = {name: value for name, value in environ.items() if name != DATA_VARIABLE}
+    if data.resolve() == data_directory(plain).resolve():
+        return command
+    return f"{command} --data {shlex.quote(str(data))}"
+
+
+def demand_embedded() -> None:
+    """Raises `CommandError` where the embedded system, a distribution of its own, is missing."""
+    if find_spec("concord_embedded") is None:
+        raise CommandError("This is the client alone: install concord-embedded for this command.")
+
+
+def status(
+    ctx: typer.Context,
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show whether Concord serves, what the space holds or held, and how far its index is now."""
+    from concord.graph.v1.graph_pb2 import CountByTypeRequest
+    from concord.search.v1.search_pb2 import GetIndexStatusRequest
+
+    session = Session.of(ctx, space, as_json)
+    asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
+    with session.client() as client:
+        serving = {name: _serves(client, name) for name in SERVICES}
+        counts = client.graph.CountByType(asked)
+        index = client.index.GetIndexStatus(GetIndexStatusRequest())
+        rolled_back = serving[DECIDING] and _is_rolled_back(client)
+        if session.as_json:
+            _print_json(client.url, serving, counts, index, rolled_back=rolled_back)
+        else:
+            _print_page(client.url, session.space_name, serving, counts, index)
+    if rolled_back:
+        raise CommandError(ROLLED_BACK, reason="ERROR_REASON_GRAPH_ROLLED_BACK")
+    if not all(serving.values()):
+        silent = ", ".join(name for name, serves in serving.items() if not serves)
+        raise CommandError(f"Not serving: {silent}.", reason="ERROR_REASON_UNAVAILABLE")
+
+
+def _is_rolled_back(client: "Client") -> bool:
+    """Whether governance says so; who may not ask it is not told, and sees the rest."""
+    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
+
+    from concord_client.refusal import Refused
+
+    try:
+        return bool(client.proposals.GetBriefing(GetBriefingRequest()).graph_rolled_back)
+    except Refused as refused:
+        if refused.reason == "ERROR_REASON_PERMISSION_MISSING":
+            return False
+        raise
+
+
+def _serves(client: "Client", service: str) -> bool:
+    from grpc_health.v1 import health_pb2
+
+    reply = client.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=5.0)
+    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+def _print_json(
+    url: str,
+    serving: dict[str, bool],
+    counts: "CountByTypeResponse",
+    index: "GetIndexStatusResponse",
+    *,
+    rolled_back: bool,
+) -> None:
+    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`; and whether
+    the graph is older than the space's audit log."""
+    from google.protobuf.json_format import MessageToDict
+
+    replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
+    told = {"url": url, "serving": serving, **replies, "graphRolledBack": rolled_back}
+    write_line(json.dumps(told, indent=2))
+
+
+def _print_page(
+    url: str,
+    space: str,
+    serving: dict[str, bool],
+    counts: "CountByTypeResponse",
+    index: "GetIndexStatusResponse",
+) -> None:
+    from concord_client.cli.render.page import fields, plural, show, text
+
+    down = [name for name, serves in serving.items() if not serves]
+    show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
+    lag = index.head_seq - index.applied_seq
+    known = "up to date" if index.following else "not known whether up to date"
+    state = f"{plural(lag, 'change')} behind" if lag else known
+    pairs = [
+        ("not serving", ", ".join(down)),
+        ("space", space),
+        ("memories", f"{counts.memories:,}"),
+        ("dialogue turns", f"{counts.raw_dialogues:,}"),
+        ("nodes", f"{counts.nodes:,}"),
+        ("edges", f"{counts.edges:,}"),
+        ("deleted", f"{counts.deleted:,}"),
+        ("index", f"{state}, {plural(index.indexed_memories, 'memory', 'memories')}"),
+        ("feed", "followed" if index.following else "not followed"),
+        ("set aside", f"{plural(index.parked_changes, 'change')}" if index.parked_changes else ""),
+        ("model", f"{index.model.model_id} ({index.model.dimension} dimensions)"),
+    ]
+    show(fields(pairs))
+    for parked in index.parked:
+        show(text(f"  set aside: {parked.item_id} (change {parked.seq}): {parked.reason}", "red"))

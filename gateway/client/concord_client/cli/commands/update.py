@@ -1,0 +1,231 @@
+"""`concord update`: other words, or other things said about an item."""
+
+import sys
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from concord_client.cli.choices import Kind, instant
+from concord_client.cli.commands.forget import EtagOption
+from concord_client.cli.errors import BY_FILE, or_propose
+from concord_client.cli.naming import found_item
+from concord_client.cli.options import (
+    CategoryOption,
+    DerivedFromOption,
+    DomainOption,
+    ExternalIdOption,
+    ImportanceOption,
+    SpeakerOption,
+    ValidFromOption,
+    ValidUntilOption,
+)
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.graph_pb2 import UpdateEdgeResponse, UpdateNodeResponse
+    from concord.graph.v1.memory_pb2 import UpdateMemoryResponse
+    from concord.type.v1.type_pb2 import Edge, Memory, Node
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    from concord_client.client import Client
+
+OF_MEMORY = {
+    "content": "content", "kind": "kind", "domain": "domain", "tag": "tags",
+    "concept": "concepts", "fact": "facts", "importance": "importance",
+    "valid-from": "valid_from", "valid-until": "valid_until", "source": "sources",
+    "external-id": "external_id", "category": "category", "property": "properties",
+}  # fmt: skip
+OF_EDGE = {
+    "weight": "weight", "property": "properties", "importance": "importance",
+    "valid-from": "valid_from", "valid-until": "valid_until",
+}  # fmt: skip
+OF_NODE = {"name": "name", "label": "label", "property": "properties"}
+PATHS = OF_MEMORY | OF_EDGE | OF_NODE
+"""Options, and the fields that they change; above, those of each kind of item."""
+
+
+def update(
+    ctx: typer.Context,
+    item: Annotated[
+        str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
+    ],
+    *,
+    content: Annotated[
+        str | None, typer.Option(help='What a memory says; "-" reads standard input.')
+    ] = None,
+    kind: Annotated[Kind | None, typer.Option(case_sensitive=False)] = None,
+    domain: DomainOption = None,
+    tag: Annotated[list[str] | None, typer.Option(help="All its tags; may be repeated.")] = None,
+    concept: Annotated[
+        list[str] | None, typer.Option(help="All that it is about; may be repeated.")
+    ] = None,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SUBJECT|RELATION|OBJECT", help="All that it states; may be repeated."
+        ),
+    ] = None,
+    importance: ImportanceOption = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It replaces this memory, too.")
+    ] = None,
+    deprecates: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It makes this memory obsolete, too.")
+    ] = None,
+    amends: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It corrects part of this one, too.")
+    ] = None,
+    contradicts: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="It cannot hold beside this one.")
+    ] = None,
+    valid_from: ValidFromOption = None,
+    valid_until: ValidUntilOption = None,
+    source: SpeakerOption = None,
+    derived_from: DerivedFromOption = None,
+    external_id: ExternalIdOption = None,
+    category: CategoryOption = None,
+    weight: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="An edge's strength.")
+    ] = None,
+    prop: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="All its properties."),
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="A node's label.")] = None,
+    name: Annotated[str | None, typer.Option(help="A node's new name.")] = None,
+    clear: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OPTION", help='Take away what this option sets, such as "tag".'),
+    ] = None,
+    etag: EtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change what is said about an item: only what the options name; a memory keeps its history."""
+    from concord_client.cli.commands.add import STDIN, stated_fact, stated_sources, with_links
+    from concord_client.cli.commands.link import properties
+
+    given: dict[str, Any] = {
+        "content": sys.stdin.read().rstrip("\n") if content == STDIN else content,
+        "kind": kind and kind.value_of(),
+        "domain": domain,
+        "tag": tag,
+        "concept": concept,
+        "fact": [stated_fact(each) for each in fact] if fact else None,
+        "importance": importance and importance.value_of(),
+        "valid-from": instant(valid_from),
+        "valid-until": instant(valid_until),
+        "source": stated_sources(source, derived_from) or None,
+        "external-id": external_id,
+        "category": category,
+        "weight": weight,
+        "property": properties(prop),
+        "label": label,
+        "name": name,
+    }
+    links = {
+        "Supersedes": supersedes, "Deprecates": deprecates, "Amends": amends,
+        "Contradicts": contradicts,
+    }  # fmt: skip
+    changed = {option: value for option, value in given.items() if value is not None}
+    changed |= _cleared(clear or [], changed)
+    if not changed and not any(links.values()):
+        raise typer.BadParameter("say what changes, such as --content TEXT.")
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        found = found_item(client, session, item)
+        if any(links.values()):
+            words = str(changed.get("content") or getattr(found, "content", ""))
+            changed["content"] = with_links(words, links)
+        found.etag = etag or found.etag
+        _update(client, session, found, changed)
+
+
+def _cleared(options: list[str], changed: dict[str, Any]) -> dict[str, None]:
+    for option in options:
+        if option not in PATHS:
+            raise typer.BadParameter(f"{option!r} is none of {', '.join(PATHS)}.")
+        if option in changed:
+            raise typer.BadParameter(f"--{option} and --clear {option} exclude each other.")
+    return dict.fromkeys(options)
+
+
+def _update(
+    client: "Client", session: Session, found: "Memory | Node | Edge", changed: dict[str, Any]
+) -> None:
+    from concord.type.v1.type_pb2 import Edge, Memory
+
+    from concord_client.cli.render.page import show, text
+    from concord_client.freshness import settle
+
+    reply: UpdateMemoryResponse | UpdateEdgeResponse | UpdateNodeResponse
+    if isinstance(found, Memory):
+        _demand_options(changed, OF_MEMORY, "a memory")
+        reply = _update_memory(client, found, changed)
+        settle(client, reply.token)
+    elif isinstance(found, Edge):
+        _demand_options(changed, OF_EDGE, "an edge")
+        reply = _update_edge(client, found, changed)
+    else:
+        _demand_options(changed, OF_NODE, "a node")
+        reply = _update_node(client, found, changed)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        show(text("Updated ").append(found.id, "bold"))
+
+
+def _demand_options(changed: dict[str, Any], known: Collection[str], what: str) -> None:
+    wrong = [f"--{option}" for option in changed if option not in known]
+    if wrong:
+        raise typer.BadParameter(f"{', '.join(wrong)}: not for {what}.")
+
+
+def _update_memory(
+    client: "Client", memory: "Memory", changed: dict[str, Any]
+) -> "UpdateMemoryResponse":
+    from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
+    from concord.type.v1.type_pb2 import Memory
+
+    request = UpdateMemoryRequest(
+        memory=Memory(id=memory.id, etag=memory.etag, **_values(changed)),
+        update_mask=_mask(changed),
+    )
+    words = f"concord propose update {memory.id} TEXT"
+    with or_propose(words if [*changed] == ["content"] else BY_FILE):
+        return client.memory.UpdateMemory(request)
+
+
+def _update_edge(client: "Client", edge: "Edge", changed: dict[str, Any]) -> "UpdateEdgeResponse":
+    from concord.graph.v1.graph_pb2 import UpdateEdgeRequest
+    from concord.type.v1.type_pb2 import Edge
+
+    request = UpdateEdgeRequest(
+        edge=Edge(id=edge.id, etag=edge.etag, **_values(changed)), update_mask=_mask(changed)
+    )
+    own = f"concord propose change {edge.id}"
+    with or_propose(own if {*changed} <= {"weight", "property"} else BY_FILE):
+        return client.graph.UpdateEdge(request)
+
+
+def _update_node(client: "Client", node: "Node", changed: dict[str, Any]) -> "UpdateNodeResponse":
+    from concord.graph.v1.graph_pb2 import UpdateNodeRequest
+    from concord.type.v1.type_pb2 import Node
+
+    request = UpdateNodeRequest(
+        node=Node(id=node.id, etag=node.etag, **_values(changed)), update_mask=_mask(changed)
+    )
+    own = f"concord propose rename {node.id} NAME"
+    with or_propose(own if [*changed] == ["name"] else BY_FILE):
+        return client.graph.UpdateNode(request)
+
+
+def _values(changed: dict[str, Any]) -> dict[str, Any]:
+    return {PATHS[option]: value for option, value in changed.items() if value is not None}
+
+
+def _mask(changed: dict[str, Any]) -> "FieldMask":
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    return FieldMask(paths=[PATHS[option] for option in changed])

@@ -1,0 +1,107 @@
+"""`concord hold` and `concord working`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
+from concord_client.cli.choices import Weight
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1.layers_pb2 import ListWorkingMemoryResponse
+
+    from concord_client.client import Client
+
+
+def hold(
+    ctx: typer.Context,
+    text: Annotated[str, typer.Argument(help="What to hold in mind.")],
+    *,
+    importance: Annotated[
+        Weight, typer.Option(case_sensitive=False, help="What is high is never evicted.")
+    ] = Weight.MEDIUM,
+    session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold a text in working memory; what matters least makes room for it."""
+    from concord.graph.v1.layers_pb2 import PutWorkingMemoryRequest
+
+    from concord_client.cli.render.page import lines, show
+    from concord_client.cli.render.page import text as shown
+
+    session = Session.of(ctx, space, as_json)
+    request = PutWorkingMemoryRequest(
+        content=text, importance=importance.value_of(), session_id=session_id
+    )
+    with session.client() as client:
+        reply = client.memory.PutWorkingMemory(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    held = shown("Holding ").append(reply.entry.id, "bold")
+    show(lines(held, *(shown(f"Evicted: {each.content}", "dim") for each in reply.evicted)))
+
+
+def working(
+    ctx: typer.Context,
+    *,
+    stale: Annotated[bool, typer.Option("--stale", help="What was evicted.")] = False,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Remove this entry first; may be repeated."),
+    ] = None,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove all first; with --stale what was evicted too.")
+    ] = False,
+    session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what working memory holds, the most important first."""
+    from concord.graph.v1.layers_pb2 import ClearWorkingMemoryRequest, ListWorkingMemoryRequest
+
+    session = Session.of(ctx, space, as_json)
+    request = ListWorkingMemoryRequest(
+        stale=stale, session_id=session_id, page_size=200, as_of=asked_time(as_of, known_at)
+    )
+    with session.client() as client:
+        _remove(client, remove or ())
+        if clear:
+            client.memory.ClearWorkingMemory(
+                ClearWorkingMemoryRequest(session_id=session_id, include_stale=stale)
+            )
+        reply = client.memory.ListWorkingMemory(request)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        _show(reply, stale=stale)
+
+
+def _remove(client: "Client", ids: "list[str] | tuple[()]") -> None:
+    from concord.graph.v1.layers_pb2 import RemoveWorkingMemoryRequest
+
+    for entry_id in ids:
+        client.memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
+
+
+def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:
+    from concord.type.v1.type_pb2 import Importance
+
+    from concord_client.cli.render.page import show, table, text, when, word
+
+    if not reply.entries:
+        show("Nothing is stale." if stale else "Nothing is held.")
+        return
+    made = table("Importance", "Evicted" if stale else "Put", "Text")
+    for each in reply.entries:
+        made.add_row(
+            word(Importance.Name(each.importance), "IMPORTANCE_"),
+            when(each.evict_time if stale else each.put_time),
+            text(each.content).append(f"\n{each.id}", "dim"),
+        )
+    count = f"{len(reply.entries)} of {reply.total_count}"
+    show(made, text(count if stale else f"{count}; room for {reply.capacity}", "dim"))

@@ -1,0 +1,73 @@
+"""What `concord propose` makes of a command: the items as they are now, and the action (V1)."""
+
+from typing import TYPE_CHECKING, NoReturn
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.action_file import salt
+from concord_client.cli.naming import plain_id
+
+if TYPE_CHECKING:
+    from concord.graph.v1.governed_pb2 import GovernedAction
+    from concord.type.v1 import type_pb2
+
+    from concord_client.client import Client
+
+
+def retyped(client: "Client", item: str, *, constitutive: bool) -> "GovernedAction":
+    """A memory or edge that defines the agent from then on, or no longer. Raises `CommandError`."""
+    from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+    from concord.type.v1 import type_pb2
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    found = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=plain_id(item), peek=True))
+    wanted = type_pb2.EDGE_TYPE_CONSTITUTIVE if constitutive else type_pb2.EDGE_TYPE_DESCRIPTIVE
+    if found.status == type_pb2.LOOKUP_STATUS_FOUND:
+        return memory_update(client, item, "edge_type", edge_type=wanted)
+    edge = type_pb2.Edge(
+        id=plain_id(item), etag=edge_now(client, plain_id(item)).etag, edge_type=wanted
+    )
+    request = graph_pb2.UpdateEdgeRequest(
+        request_id=salt(), edge=edge, update_mask=FieldMask(paths=["edge_type"])
+    )
+    return governed_pb2.GovernedAction(update_edge=request)
+
+
+def memory_update(client: "Client", item: str, path: str, **fields: object) -> "GovernedAction":
+    """One field of a memory, changed. Raises `CommandError`."""
+    from concord.graph.v1 import governed_pb2, memory_pb2
+    from concord.type.v1 import type_pb2
+    from google.protobuf.field_mask_pb2 import FieldMask
+
+    etag = memory_now(client, plain_id(item)).etag
+    memory = type_pb2.Memory(id=plain_id(item), etag=etag, **fields)  # type: ignore[arg-type] # by name
+    request = memory_pb2.UpdateMemoryRequest(
+        request_id=salt(), memory=memory, update_mask=FieldMask(paths=[path])
+    )
+    return governed_pb2.GovernedAction(update_memory=request)
+
+
+def memory_now(client: "Client", memory_id: str) -> "type_pb2.Memory":
+    """A memory, live or forgotten, as it is. Raises `CommandError`."""
+    from concord.graph.v1.memory_pb2 import GetMemoryRequest
+
+    reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
+    return reply.memory if reply.memory.id else _absent("memory", memory_id)
+
+
+def edge_now(client: "Client", edge_id: str) -> "type_pb2.Edge":
+    """An edge as it is. Raises `CommandError`."""
+    from concord.graph.v1.graph_pb2 import GetEdgeRequest
+
+    reply = client.graph.GetEdge(GetEdgeRequest(id=edge_id, peek=True))
+    return reply.edge if reply.edge.id else _absent("edge", edge_id)
+
+
+def _absent(what: str, item: str) -> NoReturn:
+    raise CommandError(f"There is no {what} {item!r}.", reason="LOOKUP_STATUS_NOT_FOUND")
+
+
+def edge_type_of(constitutive: bool) -> "type_pb2.EdgeType.ValueType":
+    """The contract's value."""
+    from concord.type.v1 import type_pb2
+
+    return type_pb2.EDGE_TYPE_CONSTITUTIVE if constitutive else type_pb2.EDGE_TYPE_DESCRIPTIVE

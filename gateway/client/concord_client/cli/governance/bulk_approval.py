@@ -1,0 +1,69 @@
+"""`concord approve --all-agent`: what the agent may decide alone, all at once (V7)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from concord.governance.v1 import proposal_pb2
+
+from concord_client.cli.governance.session import Desk, Slot
+from concord_client.cli.render.failure_words import in_words
+from concord_client.cli.render.page import show, table, text, word
+from concord_client.trust import signing
+from concord_client.trust.review import review
+
+MOST = 100
+
+
+def approve_all(at: Desk, key: Path | None, passphrase_fd: int | None, *, dry_run: bool) -> None:
+    """Signs and sends up to a hundred, or with `dry_run` says what would become of each."""
+    found = [each for _, each in zip(range(MOST), _waiting(at), strict=False)]
+    request = proposal_pb2.BulkApproveRequest(dry_run=dry_run)
+    signer = None
+    if found and not dry_run:
+        signer = at.signer(at.key_file(Slot.AGENT, key), passphrase_fd)
+    for each in found:
+        read = review(each, at.session.space_name)
+        at.demand_undoing(read)
+        item = request.items.add(proposal_id=each.id)
+        if signer is not None:
+            item.consent = signing.sign_consent(slot=signing.AGENT, signer=signer, **read.terms())
+            at.witness.keep_consent(each.id, signing.AGENT, item.consent)
+    reply = (
+        at.client.proposals.BulkApprove(request) if found else proposal_pb2.BulkApproveResponse()
+    )
+    if at.session.as_json:
+        at.session.reply(reply)
+    else:
+        _show(found, reply, dry_run=dry_run)
+
+
+def _waiting(at: Desk) -> Iterator[proposal_pb2.Proposal]:
+    request = proposal_pb2.ListProposalsRequest(
+        statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200
+    )
+    while True:
+        page = at.client.proposals.ListProposals(request)
+        for each in page.proposals:
+            if each.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT:
+                yield each
+        if not page.next_page_token:
+            return
+        request.page_token = page.next_page_token
+
+
+def _show(
+    found: list[proposal_pb2.Proposal], reply: proposal_pb2.BulkApproveResponse, *, dry_run: bool
+) -> None:
+    if not found:
+        show("Nothing waits that the agent may decide alone.")
+        return
+    made = table("#No", "Would be" if dry_run else "Is", "Refused", "Summary")
+    for each, outcome in zip(found, reply.outcomes, strict=True):
+        status = proposal_pb2.ProposalStatus.Name(outcome.status)
+        made.add_row(
+            str(each.number),
+            word(status, "PROPOSAL_STATUS_"),
+            text(in_words(outcome.reason)),
+            text(each.framing.neutral_summary),
+        )
+    show(made)

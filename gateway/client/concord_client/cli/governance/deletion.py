@@ -1,0 +1,94 @@
+"""The statement that a space with a genesis is to be deleted, signed by both slots (W7)."""
+
+import json
+from base64 import b64decode
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.session import Desk, Slot, desk
+from concord_client.cli.session import Session
+from concord_client.credentials import KEY_VARIABLE, CredentialsError
+from concord_client.trust import signing
+
+VALID = timedelta(days=1)
+"""For how long a statement can be used."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """What it is signed with: the space's session, and where the keys are."""
+
+    session: Session
+    agent: Path | None
+    human: Path | None
+    passphrase_fd: int | None
+
+    def signed_by_both(self) -> bytes:
+        """The statement, signed here by both; empty for a space without a genesis.
+
+        Without a key of the space it cannot be known whether there is one: governance knows, and
+        refuses what lacks the statement.
+        """
+        if self.session.environ.get(KEY_VARIABLE):
+            return b""  # an operator's key, which shows nothing of the space
+        try:
+            with desk(self.session) as at:
+                genesis = at.principals().genesis_digest
+                return (
+                    self._signed(at, _payload(self.session.space_name, genesis), *Slot)
+                    if genesis
+                    else b""
+                )
+        except CredentialsError:
+            return b""
+
+    def signed_by(self, slot: Slot, other: Path | None) -> bytes:
+        """The statement, signed by one slot here, after the `other` one signed the same bytes.
+
+        Raises `CommandError` when the other side signed something else.
+        """
+        with desk(self.session) as at:
+            genesis = at.principals().genesis_digest
+            if not genesis:
+                raise CommandError("This space has no genesis: nobody signs for its deletion.")
+            if other is None:
+                return self._signed(at, _payload(self.session.space_name, genesis), slot)
+            first = other.read_bytes()
+            payload = _read(first, self.session.space_name, genesis)
+            return signing.join_signatures(first, self._signed(at, payload, slot))
+
+    def _signed(self, at: Desk, payload: bytes, *slots: Slot) -> bytes:
+        from concord_client.cli.render.page import show, text
+
+        files = [
+            at.key_file(slot, self.agent if slot == Slot.AGENT else self.human) for slot in slots
+        ]
+        show(text("These bytes are signed:", "dim"), text(payload.decode()), on_error=True)
+        keys = [at.signer(file, self.passphrase_fd).key for file in files]
+        return signing.sign_envelope(signing.DELETION_TYPE, payload, keys)
+
+
+def _payload(space: str, genesis: str) -> bytes:
+    return signing.deletion_payload(
+        space=space, genesis_digest=genesis, expire_time=datetime.now(UTC) + VALID
+    )
+
+
+def _read(envelope: bytes, space: str, genesis: str) -> bytes:
+    """The payload of what the other side signed, which must be about this very space."""
+    try:
+        payload = b64decode(json.loads(envelope)["payload"], validate=True)
+        said = json.loads(payload)
+        wrong = said["space"] != space or said["genesis_digest"] != genesis
+        same = payload == signing.deletion_payload(
+            space=space,
+            genesis_digest=genesis,
+            expire_time=datetime.fromisoformat(said["expire_time"]),
+        )
+    except (ValueError, LookupError, TypeError):
+        raise CommandError("This is no statement of `concord space delete --sign-only`.") from None
+    if wrong or not same:
+        raise CommandError("The other side signed something else than this space's deletion.")
+    return payload

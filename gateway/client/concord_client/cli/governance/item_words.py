@@ -1,0 +1,46 @@
+"""What the items that a proposal touches say now: asked of the server, and told as such.
+
+The stored bytes name an item by its id and version. A reader who is to agree wants its words; those
+that belong to another version than the one named are marked.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+
+from concord_client.cli.render.item_page import statement
+from concord_client.client import Client
+from concord_client.refusal import Refused
+from concord_client.trust.review import Reviewed
+
+MOST_ASKED = 50
+"""Items of one proposal that are asked about, each with a call of its own."""
+
+
+def of_items(client: Client, found: Reviewed) -> dict[str, str]:
+    """Item id to its words; without those that the action makes."""
+    there = [item for item in found.document["affected"] if item["etag"]]
+    words = {item["id"]: _of_item(client, item) for item in there[:MOST_ASKED]}
+    return words | {item["id"]: "(not asked)" for item in there[MOST_ASKED:]}
+
+
+def _of_item(client: Client, item: Mapping[str, Any]) -> str:
+    try:
+        etag, words = _told(client, item["kind"], item["id"])
+    except Refused as refused:
+        return f"(not told: {refused.reason})"
+    return words if etag == item["etag"] else f"(another version by now) {words}"
+
+
+def _told(client: Client, kind: int, item_id: str) -> tuple[str, str]:
+    """The etag and the words of an item as it stands."""
+    if kind == type_pb2.ITEM_KIND_MEMORY:
+        memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item_id, peek=True)).memory
+        return memory.etag, memory.content
+    if kind == type_pb2.ITEM_KIND_EDGE:
+        edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item_id, peek=True)).edge
+        return edge.etag, statement(edge) if edge.etag else ""
+    node = client.graph.GetNode(graph_pb2.GetNodeRequest(id=item_id)).node
+    return node.etag, node.name

@@ -1,0 +1,82 @@
+"""What was shown, and what may therefore be signed: those bytes and no others (V3, V6)."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.session import Desk, Slot
+
+if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import Proposal
+
+    from concord_client.trust.keyfiles import KeyFile
+    from concord_client.trust.review import Reviewed
+
+DigestOption = Annotated[
+    str,
+    typer.Option(
+        metavar="DIGEST",
+        help="Sign only if the proposal's digest is this one, as `concord review` printed it.",
+        show_default="that of the bytes last reviewed here",
+    ),
+]
+
+
+def keep(at: Desk, slot: Slot, found: "Reviewed") -> None:
+    """Remember that a slot's principal was shown these bytes; nothing before the genesis."""
+    for holder in at.principals().slots:
+        if holder.slot == slot.contract:
+            at.witness.keep_reviewed(holder.principal, found.document["proposal_id"], found.digest)
+
+
+def demand_say(slot: Slot, found: "Reviewed") -> None:
+    """Let nobody sign where their word counts for nothing. Raises `CommandError`."""
+    said = found.document
+    if slot == Slot.HUMAN and said["approval_level"] == "AGENT":
+        raise CommandError(
+            f"Proposal {said['number']} is the agent's alone to decide: {slot.contract} has no say "
+            "in it, so nothing was signed.",
+            reason="ERROR_REASON_SLOT_NOT_REQUIRED",
+        )
+
+
+def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", digest: str) -> None:
+    """Let nothing be signed but what the key's owner has seen, whatever the server has now.
+
+    The digest is the one given, else the one kept when it was reviewed. Other bytes are shown in
+    full and, on a terminal, asked for. Raises `CommandError`.
+    """
+    number, principal = proposal.number, file.principal
+    command = f"concord review {number} --as {file.slot.lower()}"
+    if digest:
+        if digest != found.digest:
+            raise CommandError(
+                f"Proposal {number} is not what {digest} stands for: its digest is now "
+                f"{found.digest}. Nothing was signed. Look at it: {command}"
+            )
+        return
+    before = at.witness.reviewed(principal, proposal.id)
+    if before == found.digest:
+        return
+    what = "was changed since it was reviewed" if before else "was not reviewed"
+    _show_all(at, proposal, found)
+    if not sys.stdin.isatty():
+        raise CommandError(
+            f"Proposal {number} {what} here by {principal}, so nothing was signed. Look at it "
+            f"first: {command}"
+        )
+    asked = f"Proposal {number} {what} here by {principal}. Sign what stands above?"
+    if not typer.confirm(asked, err=True):
+        raise CommandError(f"Nothing was signed about proposal {number}.")
+    at.witness.keep_reviewed(principal, proposal.id, found.digest)
+
+
+def _show_all(at: Desk, proposal: "Proposal", found: "Reviewed") -> None:
+    """All that would be signed: on standard error when standard output is for a machine."""
+    from concord_client.cli.render.page import show
+    from concord_client.cli.render.proposal_page import noted, reviewed
+
+    page = reviewed(found, proposal, at.words(found))
+    show(*page, *noted(found.document), on_error=at.session.as_json)

@@ -1,0 +1,208 @@
+"""What every command of governance works with: the client, the witness, and the user's keys."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.session import Session
+from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE, Role
+
+if TYPE_CHECKING:
+    from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
+    from concord.governance.v1.proposal_pb2 import Proposal
+
+    from concord_client.client import Client
+    from concord_client.trust.keyfiles import KeyFile
+    from concord_client.trust.review import Reviewed
+    from concord_client.trust.signing import Signer
+    from concord_client.trust.witness import Witness
+
+
+class Slot(StrEnum):
+    """Whose voice it is."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+
+    @property
+    def contract(self) -> str:
+        """The contract's spelling."""
+        return self.name
+
+
+KeyOption = Annotated[
+    Path | None,
+    typer.Option("--key", help="Key file.", show_default="the slot's, in ~/.config/concord"),
+]
+PassphraseOption = Annotated[
+    int | None,
+    typer.Option(
+        "--passphrase-fd",
+        metavar="N",
+        help=f"Read the passphrase's line from this file descriptor; else {PASSPHRASE_VARIABLE}, "
+        "else you are asked.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One command's means."""
+
+    session: Session
+    client: "Client"
+    witness: "Witness"
+
+    def principals(self, trusted: str = "") -> "GetPrincipalsResponse":
+        """Whose consent counts, held against what was seen before; what is new is said aloud.
+
+        `trusted` is the genesis digest that somebody vouches for. Raises `WitnessError`.
+        """
+        from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
+
+        told = self.client.principals.GetPrincipals(GetPrincipalsRequest())
+        for line in self.witness.meet(told, trusted).news:
+            typer.echo(line, err=True)
+        return told
+
+    def proposal(self, number: str) -> "Proposal":
+        """The proposal of a number or id, and no other. Raises `CommandError`, `ReviewError`."""
+        from concord.governance.v1.proposal_pb2 import GetProposalRequest
+        from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+        from concord_client.trust.review import ReviewError
+
+        named = (
+            GetProposalRequest(number=int(number))
+            if number.isdecimal() and int(number) > 0
+            else GetProposalRequest(id=number)
+        )
+        found = self.client.proposals.GetProposal(named)
+        if found.status != LOOKUP_STATUS_FOUND:
+            raise CommandError(
+                f"There is no proposal {number} in the space {self.session.space_name!r}.",
+                reason="LOOKUP_STATUS_NOT_FOUND",
+            )
+        by = named.WhichOneof("by")
+        if getattr(found.proposal, str(by)) != getattr(named, str(by)):
+            raise ReviewError(str(by))
+        return found.proposal
+
+    def reviewed(self, number: str) -> "tuple[Proposal, Reviewed]":
+        """A proposal with what its bytes say, held against each other and the space worked in.
+
+        Raises `CommandError`, `ReviewError`.
+        """
+        from concord_client.trust.review import review
+
+        proposal = self.proposal(number)
+        return proposal, review(proposal, self.session.space_name)
+
+    def agreeable(self, number: str) -> "tuple[Proposal, Reviewed]":
+        """As `reviewed`; of an undo, also held against the log's entry of what it undoes.
+
+        Raises `CommandError`, `ReviewError`, `WitnessError`.
+        """
+        proposal, found = self.reviewed(number)
+        self.demand_undoing(found)
+        return proposal, found
+
+    def demand_undoing(self, found: "Reviewed") -> None:
+        """Let an undo bring back nothing but what the log says its original changed."""
+        from concord_client.trust.review import demand_undoing
+
+        if found.document["undo_of"] or "revert_items" in found.document["action"]:
+            from concord_client.cli.governance.executed import leaf_of
+
+            demand_undoing(found, leaf_of(self, found.document["undo_of"]))
+
+    def words(self, found: "Reviewed") -> dict[str, str]:
+        """What the items that a proposal touches say now, by id: the server's word."""
+        from concord_client.cli.governance.item_words import of_items
+
+        return of_items(self.client, found)
+
+    def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
+        """The file of the key that speaks for a slot now. Raises `CommandError`."""
+        from concord_client.trust import keyfiles
+
+        holders = {each.slot: each for each in self.principals().slots}
+        if not holders:
+            raise CommandError(
+                "This space has no principals yet: `concord principal enrol` comes first.",
+                reason="ERROR_REASON_GENESIS_MISSING",
+            )
+        wanted = holders[slot.contract]
+        files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
+        for file in files:
+            if file.slot == slot.contract and file.public_key == wanted.public_key:
+                keyfiles.demand_outside(file.path, merged(self.session))
+                return file
+        where = given or keyfiles.key_directory(merged(self.session))
+        raise CommandError(
+            f"{where} does not hold the key that speaks for {slot.contract} "
+            f"({wanted.principal}, {keyfiles.encoded(wanted.public_key)}): name its file "
+            "with --key."
+        )
+
+    def signer(self, file: "KeyFile", passphrase_fd: int | None) -> "Signer":
+        """Who signs; asks for a passphrase when the key has one. Raises `KeyFileError`."""
+        from concord_client.trust import keyfiles
+
+        return keyfiles.open_key(
+            file, lambda: passphrase(passphrase_fd, f"Passphrase of {file.path}: ")
+        )
+
+
+@contextmanager
+def desk(session: Session, role: Role = Role.MEMBER) -> Iterator[Desk]:
+    """The means of a command, closed at its end."""
+    from concord_client.trust.witness import Witness, state_file
+
+    with session.client(role) as client:
+        witness = Witness(state_file(os.environ), session.system_name, session.space_name)
+        yield Desk(session, client, witness)
+
+
+def merged(session: Session) -> Mapping[str, str]:
+    """The process's environment, with the data directory of `--data`."""
+    chosen = {name: session.environ[name] for name in (DATA_VARIABLE,) if name in session.environ}
+    return {**os.environ, **chosen}
+
+
+def passphrase(descriptor: int | None, prompt: str, *, twice: bool = False) -> str:
+    """A passphrase from the descriptor, the environment, or the terminal, without an echo.
+
+    Raises `CommandError`.
+    """
+    if descriptor is not None:
+        return _from_descriptor(descriptor)
+    if given := os.environ.get(PASSPHRASE_VARIABLE):
+        return given
+    if not sys.stdin.isatty():
+        raise CommandError(
+            f"A passphrase is needed: run this on a terminal, or give {PASSPHRASE_VARIABLE} or "
+            "--passphrase-fd."
+        )
+    from getpass import getpass
+
+    said = getpass(prompt)
+    if twice and getpass("Again: ") != said:
+        raise CommandError("The two passphrases differ: nothing was made.")
+    return said
+
+
+def _from_descriptor(descriptor: int) -> str:
+    try:
+        with open(descriptor, encoding="utf-8", closefd=False) as file:
+            return file.readline().removesuffix("\n")
+    except (OSError, ValueError) as error:
+        raise CommandError(f"Cannot read a passphrase from descriptor {descriptor}.") from error

@@ -1,0 +1,180 @@
+"""What `concord audit verify` believes, and what it finds (A2)."""
+
+import os
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.governance.session import Desk
+from concord_client.cli.session import Session
+from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
+from concord_client.trust.audit.replay import Findings, Replay, UndecidedWrites
+from concord_client.trust.audit.store import Difference, differences, stored_digests
+from concord_client.trust.keyfiles import decoded
+from concord_client.trust.pins import Kept
+from concord_client.trust.witness import Seen, Witness, state_file
+
+FRESH = timedelta(hours=1)
+"""What was pinned more lately is told as new: it has been compared with next to nothing."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a log is held against: what was given, else what this client saw before."""
+
+    seen: Seen
+    pinned: Pinned
+    given: str | None = None
+    """The checkpoint of `--checkpoint`."""
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """This client's own checkpoints, which are of the log that it knows, and of no other."""
+        key = decoded(self.seen.log_key) if self.seen.log_key else None
+        theirs = (self.pinned.log_key, self.pinned.genesis_digest)
+        return self.seen.checkpoints if theirs == (key, self.seen.genesis_digest or None) else ()
+
+    @property
+    def size(self) -> int:
+        """How many entries this client has seen signed; 0 for none."""
+        return self.seen.read(self.kept[-1]["note"]).size if self.kept else 0
+
+    def older(self, size: int) -> "Known":
+        """What an export of so many entries can be held against: what was kept up to then."""
+        fitting = [each for each in self.kept if self.seen.read(each["note"]).size <= size]
+        return replace(self, seen=replace(self.seen, checkpoints=tuple(fitting)))
+
+    def notes(self) -> list[str]:
+        """Checkpoints that the log must extend, each of them."""
+        newest = [each["note"] for each in self.kept[-1:]]
+        return [*([self.given] if self.given is not None else []), *newest]
+
+
+def known(session: Session, checkpoint: Path | None, genesis: str, log_key: str) -> Known:
+    """What is compared: what was given, else what this client saw before of the same system."""
+    seen = Witness(state_file(os.environ), session.system_name, session.space_name).seen
+    key = log_key or seen.log_key
+    try:
+        pinned = Pinned(
+            log_key=(decoded(key) if key else None),
+            genesis_digest=genesis or seen.genesis_digest or None,
+        )
+        given = checkpoint.read_text("utf-8") if checkpoint else None
+    except (OSError, ValueError) as error:
+        raise CommandError(f"Cannot use what the log is to be held against: {error}.") from None
+    return Known(seen, pinned, given)
+
+
+def lines_of(file: Path) -> list[bytes]:
+    """The header and the entries, a line each. Raises `CommandError`."""
+    try:
+        return file.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise CommandError(f"Cannot read {file}: {error.strerror}.") from error
+
+
+def verified(lines: list[bytes], held: Known) -> Findings:
+    """Check the log against each note, and replay its rules.
+
+    Raises `LogInvalid`; `CommandError` where a note is of a longer log: this is not the log as it
+    stands.
+    """
+    pinned = held.pinned
+    notes = [replace(pinned, checkpoint=note) for note in held.notes()]
+    try:
+        log = [read_log(lines, each) for each in notes or [pinned]][-1]
+    except LogInvalid as invalid:
+        if invalid.check != "shorter_than_witnessed":
+            raise
+        raise CommandError(
+            f"The file ends after {invalid.index:,} entries, and a checkpoint that it is held "
+            "against signs more: it is not the log as it stands. Entries were cut off, or it is an "
+            "older export: --older checks it by itself, and says what part it covers.",
+            reason="AUDIT_LOG_SHORTER",
+        ) from invalid
+    return Replay(log, pinned).run()
+
+
+def found(lines: list[bytes], held: Known) -> Findings:
+    """As `verified`; where writes that nobody decided are all that is wrong, what was found."""
+    try:
+        return verified(lines, held)
+    except UndecidedWrites as broken:
+        return broken.findings
+
+
+def covered(entries: int, held: Known, older: Known) -> str:
+    """What part of the log an older export is, and what ties it to the rest, in a sentence."""
+    if not held.size:
+        return f"It covers {entries:,} entries; this client has kept nothing to compare them with."
+    if entries >= held.size:
+        return f"It covers all {entries:,} entries, no less than this client saw signed."
+    part = f"It covers the first {entries:,} of the {held.size:,} entries that this client saw"
+    if not older.kept:
+        return (
+            f"{part}, and none of them was kept before: whether the log of today begins with "
+            "these was not compared. Export that one, and check it."
+        )
+    kept = older.size
+    behind = f", the last {entries - kept:,} as this file alone says" if kept < entries else ""
+    return f"{part}, {kept:,} of them proved to be part of those{behind}; later ones are not in it."
+
+
+def compared(at: Desk, findings: Findings) -> list[Difference]:
+    """Hold the store as it stands against the log."""
+    return differences(findings.constitutive, stored_digests(at.client.governed))
+
+
+def trusted(held: Known, now: datetime | None = None) -> list[str]:
+    """What the verdict rests on, in words: what was not pinned was believed from the file.
+
+    A pin says when it was taken and where; one that is seconds old is not told as an old one.
+    """
+    at = now or datetime.now(UTC)
+    return [_of_key(held, at), _of_genesis(held, at), *_of_checkpoints(held, at)]
+
+
+def _of_key(held: Known, now: datetime) -> str:
+    seen = held.seen
+    if held.pinned.log_key is None:
+        return "THE LOG'S KEY AS THE FILE STATES IT"
+    if not seen.log_key or held.pinned.log_key != seen.public_key:
+        return "the log's key as given"
+    return f"the log's key as pinned {_since(seen.met_time, now)}, met as {seen.names[0]}"
+
+
+def _of_genesis(held: Known, now: datetime) -> str:
+    seen = held.seen
+    if held.pinned.genesis_digest is None:
+        return "THE GENESIS AS THE FILE STATES IT"
+    if held.pinned.genesis_digest != seen.genesis_digest:
+        return "the genesis as given"
+    how = "signed or vouched for here" if seen.genesis_confirmed else "believed as first shown"
+    return f"the genesis as pinned {_since(seen.genesis_time, now)}, {how}"
+
+
+def _of_checkpoints(held: Known, now: datetime) -> list[str]:
+    told = ["the checkpoint that was given"] if held.given is not None else []
+    if held.kept:
+        newest, first = held.kept[-1], held.kept[0]
+        size = f"{held.seen.read(newest['note']).size:,} entries"
+        told.append(
+            f"a kept checkpoint over {size}, seen {_since(newest['time'], now)}, "
+            f"the first of {len(held.kept):,} seen {_since(first['time'], now)}"
+        )
+    return told or ["NO CHECKPOINT KEPT BEFORE"]
+
+
+def _since(time: str, now: datetime) -> str:
+    """An instant and how long ago that is; "ONLY" for what is new."""
+    at = datetime.fromisoformat(time)
+    age = max(now - at, timedelta())
+    seconds = int(age.total_seconds())
+    amount, unit = next(
+        (seconds // length, unit)
+        for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+        if seconds >= length or length == 1
+    )
+    ago = f"{amount:,} {unit}{'' if amount == 1 else 's'} ago"
+    return f"{'ONLY ' if age < FRESH else ''}{ago} ({at:%Y-%m-%d %H:%M:%SZ})"

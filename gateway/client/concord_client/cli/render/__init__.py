@@ -1,0 +1,1 @@
+"""How replies look on a terminal."""

@@ -1,0 +1,124 @@
+"""How one item looks on a page."""
+
+from typing import TYPE_CHECKING
+
+from concord.type.v1 import type_pb2
+from google.protobuf.json_format import MessageToJson
+
+from concord_client.cli.render.page import fields, text, when, word
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
+    """The content and what is known about it."""
+    standing = memory.standing
+    heads = [head for head in standing.head_ids if head != memory.id]
+    pairs = [
+        ("id", memory.id),
+        ("kind", word(type_pb2.MemoryKind.Name(memory.kind), "MEMORY_KIND_")),
+        ("type", word(type_pb2.EdgeType.Name(memory.edge_type), "EDGE_TYPE_")),
+        ("importance", word(type_pb2.Importance.Name(memory.importance), "IMPORTANCE_")),
+        ("domain", memory.domain),
+        ("category", memory.category),
+        ("tags", ", ".join(memory.tags)),
+        ("concepts", ", ".join(memory.concepts)),
+        ("facts", "; ".join(f"{f.subject} —{f.relation}→ {f.object}" for f in memory.facts)),
+        (
+            "sources",
+            ", ".join(filter(None, (each.speaker or each.file for each in memory.sources))),
+        ),
+        ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
+        ("properties", _json(memory.properties) if memory.properties.fields else ""),
+        ("external id", memory.external_id),
+        ("session", memory.session_id),
+        ("turn", str(memory.turn_order or "")),
+        ("valid", _interval(standing)),
+        ("recorded", when(memory.create_time)),
+        ("changed", _changed(memory)),
+        ("read", _read(memory.access)),
+        ("relevance", f"{memory.relevance_score:.3f}"),
+        ("superseded by", ", ".join(heads) if standing.is_superseded else ""),
+        ("amended by", ", ".join(standing.amendment_ids)),
+        ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
+        ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
+        ("etag", memory.etag),
+    ]
+    return [fields(pairs), "", text(memory.content)]
+
+
+def of_node(node: type_pb2.Node) -> "list[RenderableType]":
+    """A node's name, label and properties."""
+    pairs = [
+        ("id", node.id),
+        ("name", node.name),
+        ("label", node.label),
+        ("properties", _json(node.properties) if node.properties.fields else ""),
+        ("recorded", when(node.create_time)),
+        ("etag", node.etag),
+    ]
+    return [fields(pairs)]
+
+
+def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
+    """An edge's ends and what is known about it."""
+    heads = ", ".join(head for head in edge.standing.head_ids if head != edge.id)
+    pairs = [
+        ("id", edge.id),
+        ("edge", statement(edge)),
+        ("type", word(type_pb2.EdgeType.Name(edge.edge_type), "EDGE_TYPE_")),
+        ("importance", word(type_pb2.Importance.Name(edge.importance), "IMPORTANCE_")),
+        ("weight", f"{edge.weight:g}"),
+        ("properties", _json(edge.properties) if edge.properties.fields else ""),
+        ("valid", _interval(edge.standing)),
+        ("recorded", when(edge.create_time)),
+        ("read", _read(edge.access)),
+        ("relevance", f"{edge.relevance_score:.3f}"),
+        ("superseded by", heads if edge.standing.is_superseded else ""),
+        ("amended by", ", ".join(edge.standing.amendment_ids)),
+        ("orphaned", "an end of it is gone" if edge.standing.is_orphaned else ""),
+        ("etag", edge.etag),
+    ]
+    return [fields(pairs)]
+
+
+def amended(standing: type_pb2.Standing) -> str:
+    """What a title says of the live amendments of an item; "" where it has none."""
+    return f"  amended by {', '.join(standing.amendment_ids)}" if standing.amendment_ids else ""
+
+
+def statement(edge: type_pb2.Edge) -> str:
+    """`source —RELATION→ target`."""
+    return f"{end(edge.source)} —{edge.relation}→ {end(edge.target)}"
+
+
+def end(edge_end: type_pb2.EdgeEnd) -> str:
+    """A node's name, or `memory:ID` as `concord link` takes it."""
+    return edge_end.name or f"memory:{edge_end.id}"
+
+
+def _interval(standing: type_pb2.Standing) -> str:
+    begin = when(standing.effective_valid_from)
+    if not standing.HasField("effective_valid_until"):
+        return f"from {begin}"
+    return f"from {begin} until {when(standing.effective_valid_until)}"
+
+
+def _read(access: type_pb2.Access) -> str:
+    if not access.access_count:
+        return "never"
+    return f"{access.access_count}×, last {when(access.last_access_time)}"
+
+
+def _changed(memory: type_pb2.Memory) -> str:
+    if memory.modify_time == memory.create_time:
+        return ""
+    return when(memory.modify_time)
+
+
+def _json(properties: object) -> str:
+    from google.protobuf.struct_pb2 import Struct
+
+    assert isinstance(properties, Struct)  # noqa: S101 - narrows a generated type
+    return MessageToJson(properties, indent=None, ensure_ascii=False)

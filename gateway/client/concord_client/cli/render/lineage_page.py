@@ -1,0 +1,102 @@
+"""How a lineage looks: a timeline, each item with what it did to older ones."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from concord.graph.v1 import memory_pb2
+from concord.type.v1 import type_pb2
+
+from concord_client.cli.render.page import table, text, when
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def timeline(
+    reply: memory_pb2.GetLineageResponse, asked: str, as_of: datetime | None = None
+) -> "list[RenderableType]":
+    """The chain by valid time, oldest first.
+
+    `asked` is the id that was asked about, `as_of` of which valid time the reply is (default: now).
+    """
+    at = as_of or datetime.now(UTC)
+    made = table("From", "", "Item")
+    for item in reply.items:
+        mark, note, style = _standing(item, at)
+        body = text(item.id, "bold")
+        body.append("  ").append(note, style)
+        if item.id == asked:
+            body.append("  ← you asked about this", "dim")
+        if item.statement:
+            body.append("\n").append_text(text(item.statement))
+        for line in [*_deeds(item, reply), *_origins(item)]:
+            body.append("\n").append_text(text(line, "dim"))
+        made.add_row(_begin(item), text(mark, style), body)
+    parts: list[RenderableType] = [made]
+    if reply.truncated:
+        parts.append(text("The chain is longer than 1,000 items: this is a part.", "yellow"))
+    return parts
+
+
+def _standing(item: memory_pb2.LineageItem, at: datetime) -> tuple[str, str, str]:
+    """A sign, its meaning in words at a valid time, and its style."""
+    if item.is_undeclared:
+        return "?", "not remembered yet: something points at it", "magenta"
+    if item.is_erased:
+        return "✗", "erased: what it said is gone", "red"
+    if item.is_deleted:
+        return "✗", "forgotten: its lineage rests", "red"
+    if item.standing.is_superseded:
+        return "○", f"superseded from {when(item.standing.superseded_from)}", "yellow"
+    if apart := _outside(item.standing, at):
+        return "○", f"head: {apart}" if item.is_head else apart, "yellow"
+    if item.is_head:
+        return "●", "head: this holds", "green"
+    if item.standing.HasField("superseded_from"):
+        return "●", f"holds until {when(item.standing.superseded_from)}", "green"
+    return "●", "holds", "green"
+
+
+def _outside(standing: type_pb2.Standing, at: datetime) -> str:
+    """What to say of an item that does not hold then: it begins later, or has ended; else ""."""
+    begin, end = standing.effective_valid_from, standing.effective_valid_until
+    if standing.HasField("effective_valid_from") and begin.ToDatetime(tzinfo=UTC) > at:
+        return f"holds from {when(begin)}"
+    if standing.HasField("effective_valid_until") and end.ToDatetime(tzinfo=UTC) <= at:
+        return f"held until {when(end)}"
+    return ""
+
+
+def _begin(item: memory_pb2.LineageItem) -> str:
+    if not item.HasField("standing") or not item.standing.HasField("effective_valid_from"):
+        return "—"
+    return when(item.standing.effective_valid_from).partition(" ")[0]
+
+
+def _deeds(item: memory_pb2.LineageItem, reply: memory_pb2.GetLineageResponse) -> list[str]:
+    """What this item did to others, one line for each lineage edge that starts at it."""
+    return [
+        f"└ {_word(edge)} {edge.target.name or edge.target.id}"
+        for edge in reply.edges
+        if edge.source.id == item.id
+    ]
+
+
+def _origins(item: memory_pb2.LineageItem) -> list[str]:
+    """The memories that its sources name, one line each."""
+    return [
+        f"└ derived from {each.id}{_lost(each)}: {each.statement}".rstrip(": ")
+        for each in item.derived_from
+    ]
+
+
+def _lost(item: memory_pb2.LineageItem) -> str:
+    if item.is_undeclared:
+        return " (not remembered)"
+    if item.is_erased:
+        return " (erased)"
+    return " (forgotten)" if item.is_deleted else ""
+
+
+def _word(edge: type_pb2.Edge) -> str:
+    return edge.relation.lower()

@@ -1,0 +1,155 @@
+"""What people read: coloured and wrapped on a terminal, plain and unwrapped in a pipe."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC
+from functools import cache
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.segment import Segment, Segments
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from concord_client.cli.render import visible
+
+if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+PIPE_WIDTH = 32_768
+"""Wide enough that nothing is wrapped in a pipe: content has at most 20,000 characters a line."""
+
+_HIDDEN = "hidden"
+"""The key under which a style remembers what was written out in its place."""
+
+
+class _Output(Console):
+    """A console that leaves it to the command's end what to do when its reader has left."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+@cache
+def console() -> Console:
+    """Standard output."""
+    return _Output(highlight=False)
+
+
+@cache
+def complaints() -> Console:
+    """Standard error."""
+    return Console(stderr=True, highlight=False)
+
+
+def show(*parts: RenderableType, on_error: bool = False) -> None:
+    """Prints the parts; in a pipe without colour, wrapping or padding.
+
+    Stored text must neither steer the reader's terminal nor look like another text: what would is
+    written out, wherever it comes from, and a last line says so.
+    `on_error`: on standard error, where standard output is a machine's.
+    """
+    output = complaints() if on_error else console()
+    if output.is_terminal:
+        _print(output, parts)
+        return
+    memory = StringIO()
+    _print(Console(file=memory, width=PIPE_WIDTH, highlight=False, no_color=True), parts)
+    for line in memory.getvalue().splitlines():
+        output.file.write(f"{line.rstrip()}\n")
+
+
+def _print(output: Console, parts: Sequence[RenderableType]) -> None:
+    found: set[str] = set()
+    segments = list(_written_out(output.render(Group(*parts)), found))
+    output.print(Segments(segments), end="", crop=False)
+    if found:
+        output.print(Text(visible.told(found), "bold red"))
+
+
+def _written_out(segments: Iterable[Segment], found: set[str]) -> Iterator[Segment]:
+    """The same with nothing hidden; `found` gets what was, here or in `text` before."""
+    for segment in segments:
+        if segment.style is not None and segment.style.meta:
+            found.update(segment.style.meta.get(_HIDDEN, ""))
+        if segment.control or not any(map(visible.is_hidden, segment.text)):
+            yield segment
+            continue
+        found.update(filter(visible.is_hidden, segment.text))
+        yield Segment(visible.visible(segment.text), segment.style)
+
+
+def table(*columns: str) -> Table:
+    """An empty table; a column named "#..." is right-aligned."""
+    made = Table(
+        box=box.SIMPLE_HEAD if console().is_terminal else None,
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+    )
+    for name in columns:
+        right = name.startswith("#")
+        made.add_column(
+            name.removeprefix("#"),
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",  # never an ellipsis: an id must stay whole
+        )
+    return made
+
+
+def lines(*parts: Text) -> Text:
+    """The parts, one below the other."""
+    return Text("\n").join(parts)
+
+
+def text(content: str, style: str = "") -> Text:
+    """Stored text: no markup is read from it, and what does not show is written out.
+
+    What is appended to it has a style of its own.
+    """
+    made = Text()
+    for hides, piece in visible.runs(content):
+        own = Style.parse(style) if style else Style.null()
+        mark = Style(reverse=True, meta={_HIDDEN: piece}) if hides else Style.null()
+        made.append(visible.visible(piece) if hides else piece, own + mark)
+    return made
+
+
+def shortened(content: str, most: int) -> str:
+    """The beginning of a long text; `concord get` shows all of it."""
+    flat = content.strip()
+    if len(flat) <= most:
+        return flat
+    return f"{flat[:most].rstrip()} … ({len(flat):,} characters)"
+
+
+def fields(pairs: Sequence[tuple[str, str]]) -> Table:
+    """Names and values, the empty ones left out."""
+    made = Table.grid(padding=(0, 2))
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in pairs:
+        if value:
+            made.add_row(name, text(value))
+    return made
+
+
+def when(time: "Timestamp") -> str:
+    """An instant in UTC to the second; to the day at midnight."""
+    at = time.ToDatetime(tzinfo=UTC)
+    if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
+        return at.strftime("%Y-%m-%d")
+    return at.strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def word(enum_value_name: str, prefix: str) -> str:
+    """An enum value's name as a word: MEMORY_KIND_FACT -> fact."""
+    return enum_value_name.removeprefix(prefix).lower().replace("_", " ")
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 memory`, `2 memories`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,210 @@
+"""How proposals look on a page. What is signed is shown from its bytes, never from beside them."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from concord.governance.v1 import audit_pb2, proposal_pb2
+from google.protobuf.message import Message
+
+from concord_client.cli.render.failure_words import in_words
+from concord_client.cli.render.page import fields, plural, show, table, text, when, word
+from concord_client.cli.session import Session
+from concord_client.trust.review import Reviewed, kind_name
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_CHECKERS = {
+    "LEXICON": "the lexicon",
+    "MODEL": "the lexicon and a language model",
+    "MODEL_SILENT": "the lexicon alone: the language model gave no usable answer",
+}
+
+
+def tell(session: Session, reply: Message, proposal: proposal_pb2.Proposal) -> None:
+    """Says in a line or two where a proposal stands."""
+    if session.as_json:
+        session.reply(reply)
+        return
+    line = text(f"Proposal {proposal.number}", "bold")
+    show(line.append(f": {status_of(proposal)} ({kind_of(proposal.kind)})", "none"))
+    show(text(proposal.framing.neutral_summary))
+    if waits := waiting_for(proposal):
+        show(text(f"Waits for: {waits}. Look at it: concord review {proposal.number}", "dim"))
+    if proposal.resolution:
+        show(text(f"Because: {why(proposal)}", "red"))
+
+
+def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
+    """A table, newest first."""
+    made = table("#No", "Status", "What", "Must agree", "Signed", "Until", "Summary")
+    for each in proposals:
+        made.add_row(
+            str(each.number),
+            status_of(each),
+            kind_of(each.kind),
+            level_of(each.approval_level),
+            text(signed(each) or "—"),
+            when(each.expire_time),
+            text(each.framing.neutral_summary),
+        )
+    return made
+
+
+def reviewed(
+    found: Reviewed, proposal: proposal_pb2.Proposal, words: Mapping[str, str]
+) -> "list[RenderableType]":
+    """All that a revision says but its note (`noted`), its bytes, and the checks that they passed.
+
+    `words`: item id to what the item says now, which the server tells and no digest covers. What an
+    item that is to be made will say stands in the bytes.
+    """
+    said = found.document
+    framing = said["framing"]
+    pairs = [
+        ("proposal", f"{said['number']}, revision {said['revision']}"),
+        ("status", status_of(proposal)),
+        ("kind", said["kind"].lower().replace("_", " ")),
+        ("must agree", "agent and human" if said["approval_level"] == "BILATERAL" else "agent"),
+        ("because", why(proposal)),
+        ("signed by", signed(proposal)),
+        ("proposer", said["proposer"]),
+        ("until", said["expire_time"]),
+        ("undoes", said["undo_of"]),
+        ("detected", framing["detected"]),
+        ("affected", framing["affected"]),
+        ("cascades to", _cascaded(said["cascaded_count"])),
+        ("undo", "not possible, whatever the words say" if said.get("irreversible") else ""),
+        ("if approved", framing["if_approved"]),
+        ("if rejected", framing["if_rejected"]),
+    ]
+    items = table(
+        "Item", "Is", "Version", "Needs consent", "Says, as the server tells; new: as is signed"
+    )
+    for item in said["affected"]:
+        items.add_row(
+            text(item["id"]),
+            kind_name(item["kind"]),
+            text(item["etag"] or "new"),
+            "yes" if item["needs_consent"] else "no",
+            text(words.get(item["id"], "")),
+        )
+    after = [
+        (item["id"] or "new", stated)
+        for item in said["affected"]
+        if (stated := item.get("statement_after" if item["etag"] else "statement"))
+    ]
+    action = json.dumps(said["action"], indent=2, ensure_ascii=False, sort_keys=True)
+    checks = [
+        ("digest", f"{found.digest} = SHA-256 of these bytes"),
+        ("action", f"{said['action_digest']} = SHA-256 of the action in them"),
+        ("policy", said["policy_digest"]),
+        ("compared by", "this machine, with the server's fields"),
+    ]
+    return [
+        *(fields(pairs), "", items, ""),
+        *((text("After it, as is signed:", "bold"), fields(after), "") if after else ()),
+        *(text(action), ""),
+        *(text("The stored bytes:", "bold"), text(found.canonical.decode()), "", fields(checks)),
+    ]
+
+
+def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
+    """The note of a revision in quotes, as its proposer's, to stand last; nothing without one."""
+    if not said.get("note"):
+        return []
+    head = (
+        f"Note of the proposer {said['proposer']} (checked by {_CHECKERS[said['framing_check']]}):"
+    )
+    return ["", text(head, "bold"), text(f"\u201c{said['note']}\u201d")]
+
+
+def _cascaded(count: int) -> str:
+    """What goes along unnamed, as it was when the revision was made; empty for nothing."""
+    return f"{count} more, not listed, that need no consent, when it was proposed" if count else ""
+
+
+def status_of(proposal: proposal_pb2.Proposal) -> str:
+    """Where it stands, as a word."""
+    return word(proposal_pb2.ProposalStatus.Name(proposal.status), "PROPOSAL_STATUS_")
+
+
+def why(proposal: proposal_pb2.Proposal) -> str:
+    """Why it ended: a failure's check in words, a rejection's reason as it was given."""
+    failed = proposal.status == proposal_pb2.PROPOSAL_STATUS_FAILED
+    if not failed:
+        return proposal.resolution
+    check = f" (check: {proposal.failed_check})" if proposal.failed_check else ""
+    return in_words(proposal.resolution) + check
+
+
+def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:
+    """What it does, as a word."""
+    return word(proposal_pb2.ProposalKind.Name(kind), "PROPOSAL_KIND_")
+
+
+def level_of(level: "proposal_pb2.ApprovalLevel.ValueType") -> str:
+    """Who must agree, in words."""
+    both = level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
+    return "agent and human" if both else "agent"
+
+
+def signed(proposal: proposal_pb2.Proposal) -> str:
+    """The slots whose consent stands."""
+    return ", ".join(each.slot.lower() for each in proposal.consents if not each.revoked)
+
+
+def waiting_for(proposal: proposal_pb2.Proposal) -> str:
+    """The slots whose consent is missing; empty once it is decided."""
+    if proposal.status != proposal_pb2.PROPOSAL_STATUS_PENDING:
+        return ""
+    both = proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
+    given = {each.slot for each in proposal.consents if not each.revoked}
+    return " and ".join(
+        slot.lower() for slot in (("AGENT", "HUMAN") if both else ("AGENT",)) if slot not in given
+    )
+
+
+def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
+    """What waits, a line each."""
+    head = text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
+    made = table("#No", "What", "Waits for", "Until", "Summary")
+    for each in reply.proposals:
+        missing = " and ".join(slot.lower() for slot in each.missing_slots)
+        made.add_row(
+            str(each.number),
+            kind_of(each.kind),
+            text(missing),
+            when(each.expire_time),
+            text(each.summary),
+        )
+    shown: list[RenderableType] = [head, made] if reply.proposals else [head]
+    if reply.graph_rolled_back:
+        shown.append(
+            text("The graph is older than this space's audit log: nothing is decided.", "red")
+        )
+    return shown
+
+
+def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
+    """A table of entries, newest first."""
+    made = table("#Entry", "When", "Who", "What", "About", "Refused")
+    for each in reply.entries:
+        actor = word(audit_pb2.AuditActor.Name(each.actor), "AUDIT_ACTOR_")
+        made.add_row(
+            str(each.index),
+            # what graph did or refused happened when graph says so, not when it reached the log
+            when(each.record_time if each.HasField("record_time") else each.time),
+            text(f"{actor} {each.principal}".strip()),
+            word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),
+            text(each.item_id or each.proposal_id),
+            text(in_words(each.reason) or "yes") if each.blocked else "",
+        )
+    return made
+
+
+def proof_hashes(hashes: "list[bytes]") -> "list[RenderableType]":
+    """Hashes from the leaf upwards, one a line."""
+    return [text(f"  {b64encode(each).decode()}", "dim") for each in hashes]

@@ -1,0 +1,171 @@
+"""Moving a space: a full export sent into an unused one, and what its parties sign for that."""
+
+import hashlib
+import json
+import secrets
+from base64 import b64decode, urlsafe_b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from concord.graph.v1 import transfer_pb2
+from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
+from concord.type.v1 import type_pb2
+from concord_attestation.agreed import Agreed, constitutive_digest
+
+from concord_client.trust import signing
+
+PIECE = 256 * 1024
+TIMEOUT = 3600.0
+PRINCIPAL_RELATION = "concord:principal"
+_CONSENTED = b'"needs_consent":true'
+_PRINCIPAL = PRINCIPAL_RELATION.encode()
+
+Told = Callable[[int], None]
+"""Is told how many bytes are sent."""
+
+
+class NotAnExport(ValueError):
+    """The file is no full export; the text says what it is."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A full export in a file."""
+
+    path: Path
+    space: str
+    """Where it comes from."""
+    digest: str
+    """Hex SHA-256 of the whole file."""
+    genesis_digest: str
+    """Of the genesis in it, which then must be restored by its parties; empty without one."""
+    constitutive_digest: str = ""
+    """Of what both parties agreed to, as it stands in it."""
+    keys: Mapping[str, bytes] = field(default_factory=dict)
+    """The public key of each slot, as it stands in it."""
+
+    def payload(
+        self, expire_time: datetime, *, governance_key: bytes, nonce: bytes | None = None
+    ) -> bytes:
+        """The bytes that both slots sign, with `signing.sign_envelope` under RESTORE_TYPE.
+
+        `governance_key`: of the place where it goes, as `concord principal show` tells it there.
+        A slot whose key was changed since the genesis signs with both, the former and the present.
+        """
+        return signing.restore_payload(
+            space=self.space,
+            genesis_digest=self.genesis_digest,
+            export_digest=self.digest,
+            constitutive_digest=self.constitutive_digest,
+            keys=self.keys,
+            governance_key=governance_key,
+            expire_time=expire_time,
+            nonce=nonce,
+        )
+
+
+def read_export(path: Path) -> Export:
+    """Looks at the first lines of a file and digests all of it; of one with a genesis, takes from
+    its changes what both parties agreed to, and their keys.
+
+    Raises `NotAnExport` for another kind of file, `OSError` when it cannot be read.
+    """
+    with path.open("rb") as file:
+        header, second = _record(file.readline()), _record(file.readline())
+        if header.get("kind") != "export":
+            raise NotAnExport(
+                f"{path} is no full export: make one with `concord export --form full`."
+            )
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        envelope = second.get("envelope") if second.get("kind") == "genesis" else None
+        space = str(header.get("space", ""))
+        if not envelope:
+            return Export(path, space, digest, "")
+        file.seek(0)
+        try:
+            agreed, keys = agreed_in(file)
+        except (KeyError, TypeError, ValueError):
+            raise NotAnExport(f"{path} is no full export: a line of it was changed.") from None
+    genesis = signing.genesis_digest(str(envelope).encode())
+    return Export(path, space, digest, genesis, agreed, keys)
+
+
+def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes]]:
+    """The digest of what the lines of an export say was agreed to, and each slot's present key."""
+    agreed, keys = Agreed(), {}
+    for line in lines:
+        if _CONSENTED in line and (told := _record(line)).get("kind") == "change":
+            _take(agreed, told)
+        elif _PRINCIPAL in line and (told := _record(line)).get("kind") == "edge":
+            said = told.get("properties")
+            if isinstance(said, dict) and told.get("relation") == PRINCIPAL_RELATION:
+                key = str(said.get("key", ""))
+                keys[str(said.get("slot", ""))] = urlsafe_b64decode(key + "=" * (-len(key) % 4))
+    return constitutive_digest(agreed.items()), keys
+
+
+def _take(agreed: Agreed, told: dict[str, Any]) -> None:
+    if told["type"] == "REFUSED":
+        return
+    agreed.take(
+        told["item_id"],
+        type_pb2.ItemKind.Value(f"ITEM_KIND_{told['item_kind']}"),
+        told["revision"],
+        told.get("digest", ""),
+        told.get("ends"),
+        method=told.get("author", {}).get("method", ""),
+    )
+
+
+def governance_named(grant: bytes) -> bytes:
+    """The governance key that a restore grant names, unverified; empty when it names none."""
+    try:
+        payload = json.loads(b64decode(json.loads(grant)["payload"]))
+        key = str(payload["governance_key"])
+        return urlsafe_b64decode(key + "=" * (-len(key) % 4))
+    except (ValueError, KeyError, TypeError):
+        return b""
+
+
+def import_space(
+    graph: GraphServiceStub,
+    path: Path,
+    *,
+    restore_grant: bytes = b"",
+    enrolment_secret: str = "",
+    told: Told = lambda _: None,
+) -> transfer_pb2.ImportSpaceResponse:
+    """Sends a full export into the caller's space, in which nothing was ever recorded.
+
+    Raises `Refused`; then nothing was written.
+    """
+    header = transfer_pb2.ImportHeader(
+        request_id=f"import-{secrets.token_hex(8)}",
+        restore_grant=restore_grant,
+        enrolment_secret=enrolment_secret,
+    )
+    return graph.ImportSpace(_messages(header, path, told), timeout=TIMEOUT)
+
+
+def _messages(
+    header: transfer_pb2.ImportHeader, path: Path, told: Told
+) -> Iterator[transfer_pb2.ImportSpaceRequest]:
+    yield transfer_pb2.ImportSpaceRequest(header=header)
+    sent = 0
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield transfer_pb2.ImportSpaceRequest(piece=piece)
+            sent += len(piece)
+            told(sent)
+
+
+def _record(line: bytes) -> dict[str, object]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,70 @@
+"""The rules of the fields of an entry: who acted, on which item, whether it was blocked, and why.
+
+Every one of them follows from the entry's action and from what was signed, but for those that
+decision 0009 names: they are believed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from concord_client.trust.audit.course import Course
+
+SYSTEM = ("SYSTEM", "")
+"""Actor and principal of what governance does by itself."""
+GOVERNANCE = ("SYSTEM", "governance")
+"""Actor and principal of a governed write: governance asks graph for it."""
+NO_ITEM = {"id": "", "kind": 0}
+
+_REFUSALS = frozenset({"FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED"})
+_BLOCKED = _REFUSALS | {"WRITE_ATTEMPT", "DELETE_ATTEMPT", "SMF_FAIL"}
+_BY_SYSTEM = frozenset({"SMF_EXPIRE", "SMF_DECIDE", "SMF_EXECUTE", "SMF_FAIL", "SMF_UNDO"})
+_MADE = frozenset({"SMF_PROPOSE", "SMF_REVISE"})
+_COMMANDS = frozenset({"KEY_CREATE", "KEY_REVOKE", "SPACE_CREATE", "SPACE_DELETE"})
+"""Commands of an operator, allowed or refused: nothing of them was signed (`access_rules`)."""
+_REASON = re.compile(r"ERROR_REASON_[A-Z_]+")
+
+
+class EntryRules:
+    """What an entry may say of itself."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+
+    def judge(self, leaf: dict[str, Any]) -> None:
+        """Demand what follows from an entry's action, before its action is judged."""
+        course, action = self._course, leaf["action"]
+        if action in _COMMANDS:
+            return
+        course.demand("blocked", leaf["blocked"] == (action in _BLOCKED))
+        if action in _BY_SYSTEM:
+            course.demand("by_system", (leaf["actor"], leaf["principal"]) == SYSTEM)
+        course.demand("reason", self._is_reason(leaf))
+        course.demand("item", self._is_item(leaf))
+
+    def _is_reason(self, leaf: dict[str, Any]) -> bool:
+        """Return whether a reason can be one of such an entry.
+
+        The signed reason of an answer is compared with its statement; that of a refusal is
+        believed.
+        """
+        action, reason = leaf["action"], leaf["reason"]
+        if action == "SMF_FAIL":
+            return _REASON.fullmatch(reason) is not None
+        signed = action in ("SMF_REJECT", "SMF_REVOKE")
+        return signed or action in _BLOCKED or reason == ""
+
+    def _is_item(self, leaf: dict[str, Any]) -> bool:
+        """Return whether an entry about a proposal names the item that its revision does: one that
+        is there, which the consents name; or none."""
+        action, item = leaf["action"], leaf["item"]
+        if action in _REFUSALS or action == "IMPORT":
+            return bool(item == NO_ITEM)
+        if action in _MADE:
+            named = leaf["properties"]["etags"].get(item["id"], "")
+            return bool(item == NO_ITEM or (named and item["kind"]))
+        if not action.startswith("SMF_"):
+            return True
+        told = self._course.proposals.get(leaf["proposal"]["id"])
+        return bool(item == (told.item if told else NO_ITEM))

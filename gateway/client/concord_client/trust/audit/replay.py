@@ -1,0 +1,124 @@
+"""The rules of governance, replayed over a log (A2): nothing took effect that they forbid.
+
+Every signed statement in the log is verified anew, with the keys as they stood at its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from concord_attestation.consent import ConsentError
+
+from concord_client.trust.audit.access_rules import AccessRules
+from concord_client.trust.audit.consent_rules import ConsentRules
+from concord_client.trust.audit.course import DECIDED, EXECUTED, UNDONE, Course
+from concord_client.trust.audit.decision_rules import DecisionRules
+from concord_client.trust.audit.entry_rules import EntryRules
+from concord_client.trust.audit.import_rules import ImportRules
+from concord_client.trust.audit.log import Log, LogInvalid, Pinned
+from concord_client.trust.audit.write_rules import WriteRules
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a replay learned. `constitutive`: the id of everything that both parties agreed to as
+    it stands, and of what it rests on, to the digest that its last governed write gave it."""
+
+    entries: int
+    proposals: int
+    executed: int
+    undone: int
+    refused: int
+    constitutive: Mapping[str, str]
+    undecided: tuple[int, ...] = ()
+    """Entries of writes on constitutive items that no decision of both parties covers."""
+    open_decisions: tuple[int, ...] = ()
+    """Entries of decisions without an end: it is to come, or was left out (decision 0009)."""
+
+
+class UndecidedWrites(LogInvalid):
+    """All rules were kept but for writes that nobody decided, which `findings` names."""
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__("undecided_write", findings.undecided[0])
+        self.findings = findings
+
+
+class Replay:
+    """Goes through a log entry by entry and stops at the first that breaks a rule."""
+
+    def __init__(self, log: Log, pinned: Pinned, *, skipped: frozenset[str] = frozenset()) -> None:
+        """Tests skip a rule, by its name, to prove that it is the one that holds."""
+        self._course = Course(log, pinned, skipped)
+        self._writes = writes = WriteRules(self._course)
+        answers = ConsentRules(self._course, writes)
+        self._decisions = decisions = DecisionRules(self._course)
+        self._entry = EntryRules(self._course)
+        self._imports = imports = ImportRules(self._course, writes)
+        access = AccessRules(self._course, writes)
+        self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
+            "GENESIS": writes.on_genesis,
+            "IMPORT": imports.on_import,
+            "SMF_PROPOSE": answers.on_propose,
+            "SMF_REVISE": answers.on_revise,
+            "SMF_APPROVE": answers.on_approve,
+            "SMF_REVOKE": answers.on_revoke,
+            "SMF_REJECT": answers.on_reject,
+            "SMF_WITHDRAW": answers.on_end,
+            "SMF_EXPIRE": answers.on_expire,
+            "SMF_DECIDE": decisions.on_decide,
+            "SMF_EXECUTE": decisions.on_execute,
+            "SMF_FAIL": decisions.on_fail,
+            "SMF_UNDO": decisions.on_undo,
+            "WRITE_SUCCESS": writes.on_write,
+            "DELETE_SUCCESS": writes.on_write,
+            "WRITE_ATTEMPT": writes.on_refusal,
+            "DELETE_ATTEMPT": writes.on_refusal,
+            "FRAMING_VIOLATION": writes.on_refusal,
+            "SAFEGUARD_VIOLATION": writes.on_refusal,
+            "CONSENT_REFUSED": writes.on_refusal,
+            "KEY_CREATE": access.on_key,
+            "KEY_REVOKE": access.on_key,
+            "SPACE_CREATE": access.on_space,
+            "SPACE_DELETE": access.on_space,
+        }
+
+    def run(self) -> Findings:
+        """Replay the whole log.
+
+        Raises:
+            UndecidedWrites: writes that nobody decided are all that is wrong with it.
+            LogInvalid: names the rule and the entry.
+        """
+        for index, leaf in enumerate(self._course.log.leaves):
+            self._course.index = index
+            rule = self._rules.get(leaf["action"])
+            self._course.demand("action", rule is not None)
+            try:
+                self._entry.judge(leaf)
+                if rule is not None:
+                    rule(leaf)
+            except ConsentError as error:
+                check = f"paper {getattr(error, 'check', '')}".strip()
+                raise LogInvalid(check, index) from None
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise LogInvalid("form", index) from None
+        self._course.index = len(self._course.log.leaves)
+        self._imports.demand_whole()
+        self._decisions.demand_undone()
+        told = self._course.proposals.values()
+        findings = Findings(
+            entries=len(self._course.log.leaves),
+            proposals=len(self._course.proposals),
+            executed=sum(each.state in (EXECUTED, UNDONE) for each in told),
+            undone=sum(each.state == UNDONE for each in told),
+            refused=self._writes.refused,
+            constitutive=self._course.items.constitutive(),
+            undecided=tuple(self._course.undecided),
+            open_decisions=tuple(each.decided_at for each in told if each.state == DECIDED),
+        )
+        if findings.undecided:
+            raise UndecidedWrites(findings)
+        return findings

@@ -1,0 +1,228 @@
+"""What a proposal says, read from its stored bytes alone, and the consent to it (V6).
+
+Nothing that the server says beside those bytes is shown or signed before it was held against
+them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from concord.governance.v1 import proposal_pb2
+from concord.type.v1 import type_pb2
+from concord_attestation.spelling import entry_respelled, respelled
+
+from concord_client.trust import signing
+
+VERSIONS = (1, 2)
+"""Of a revision. Version 1 says the same as version 2 in other names
+(`concord_attestation.spelling`)."""
+_WORDS = tuple(proposal_pb2.Framing.DESCRIPTOR.fields_by_name)
+
+
+class ReviewError(Exception):
+    """The proposal is not what its bytes say; names the check."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(
+            f"The server's proposal failed the check {check!r}: it is not what its bytes say. "
+            "Nothing was signed."
+        )
+        self.check = check
+
+
+class OtherSpace(ReviewError):
+    """The proposal is of another space than the one that is worked in."""
+
+    def __init__(self, found: str, wanted: str) -> None:
+        super().__init__("space")
+        self.args = (
+            f"The proposal is of the space {found!r}, and this is {wanted!r}: nothing was signed. "
+            f"If {found!r} is meant, say so with --space.",
+        )
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A revision whose bytes, digests and fields agree. `document` is read from `canonical`."""
+
+    canonical: bytes
+    digest: str
+    document: Mapping[str, Any]
+
+    @property
+    def etags(self) -> dict[str, str]:
+        """Item id to the etag that a consent names."""
+        return {item["id"]: item["etag"] for item in self.document["affected"]}
+
+    @property
+    def expire_time(self) -> datetime:
+        """When silence becomes rejection."""
+        return datetime.fromisoformat(self.document["expire_time"])
+
+    def terms(self) -> dict[str, Any]:
+        """Return what a consent to this revision names, as arguments of `signing`."""
+        said = self.document
+        return {
+            "space": said["space"],
+            "proposal_id": said["proposal_id"],
+            "revision": said["revision"],
+            "proposal_digest": self.digest,
+            "action_digest": said["action_digest"],
+            "etags": self.etags,
+            "policy_digest": said["policy_digest"],
+            "expire_time": self.expire_time,
+        }
+
+    def payload(self, slot: str, principal: str, nonce: bytes) -> bytes:
+        """Return exactly the bytes that this slot's consent signs."""
+        return signing.consent_payload(slot=slot, principal=principal, nonce=nonce, **self.terms())
+
+
+def review(proposal: proposal_pb2.Proposal, space: str | None = None) -> Reviewed:
+    """Check that a proposal is what its stored bytes say, and return what they say.
+
+    With `space` it must be of that space, too: whoever signs names the one they work in.
+
+    Raises:
+        ReviewError: "erased", "digest", "canonical", "version", "action_digest", "space", or the
+            name of the field that says something else than the bytes.
+    """
+    canonical = proposal.canonical
+    if not canonical:
+        raise ReviewError("erased")
+    if sha256(canonical).hexdigest() != proposal.digest:
+        raise ReviewError("digest")
+    document = _stated(_parsed(canonical))
+    _demand_alike(document, proposal)
+    if space not in (None, document["space"]):
+        raise OtherSpace(str(document["space"]), str(space))
+    return Reviewed(canonical, proposal.digest, document)
+
+
+def _parsed(canonical: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(canonical)
+        again = signing.canonical(document)
+    except (ValueError, RecursionError):
+        raise ReviewError("canonical") from None
+    if again != canonical or not isinstance(document, dict):
+        raise ReviewError("canonical")
+    return document
+
+
+def _stated(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a document states in today's names, if its action is the one that it digests."""
+    try:
+        if document["version"] not in VERSIONS:
+            raise ReviewError("version")
+        if _digest(document["action"]) != document["action_digest"]:
+            raise ReviewError("action_digest")
+        stated: dict[str, Any] = respelled("revision", document)
+    except KeyError as error:
+        raise ReviewError(str(error.args[0])) from None
+    except ValueError:
+        raise ReviewError("version") from None
+    return stated
+
+
+def _digest(action: signing.Json) -> str:
+    return sha256(signing.canonical(action)).hexdigest()
+
+
+def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) -> None:
+    try:
+        if _digest(document["action"]) != signing.action_digest(proposal.action):
+            raise ReviewError("action")
+        for name, said in _fields(proposal).items():
+            if document[name] != said:
+                raise ReviewError(name)
+        if document.get("irreversible", False) is not proposal.irreversible:
+            raise ReviewError("irreversible")
+        if document.get("note", "") != proposal.note:
+            raise ReviewError("note")
+        if not isinstance(document["space"], str):
+            raise ReviewError("space")
+    except KeyError as error:
+        raise ReviewError(str(error.args[0])) from None
+
+
+def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
+    """Return what the server says beside the bytes, as the bytes would say it."""
+    kind = proposal_pb2.ProposalKind.Name(proposal.kind)
+    trigger = proposal_pb2.ProposalTrigger.Name(proposal.trigger)
+    checked = proposal_pb2.FramingCheck.Name(proposal.framing_check)
+    level = proposal_pb2.ApprovalLevel.Name(proposal.approval_level)
+    return {
+        "proposal_id": proposal.id,
+        "number": proposal.number,
+        "revision": proposal.revision,
+        "proposer": proposal.proposer,
+        "kind": kind.removeprefix("PROPOSAL_KIND_"),
+        "approval_level": level.removeprefix("APPROVAL_LEVEL_"),
+        "action_digest": proposal.action_digest,
+        "policy_digest": proposal.policy_digest,
+        "trigger": trigger.removeprefix("PROPOSAL_TRIGGER_"),
+        "framing_check": checked.removeprefix("FRAMING_CHECK_"),
+        "framing": {name: getattr(proposal.framing, name) for name in _WORDS},
+        "undo_of": proposal.undo_of,
+        "cascaded_count": proposal.cascaded_count,
+        "affected": [
+            {
+                "id": item.id,
+                "kind": int(item.kind),
+                "etag": item.etag,
+                "needs_consent": item.needs_consent,
+                **({"statement": item.statement} if item.statement else {}),
+                **({"pinned": True} if item.pinned else {}),
+                **({"statement_after": item.statement_after} if item.statement_after else {}),
+            }
+            for item in proposal.affected
+        ],
+    }
+
+
+def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
+    """Check that an undo brings back what its original changed, by the log's entry of that.
+
+    `leaf`: the SMF_EXECUTE entry of the proposal that it undoes, proved to be in the log; None when
+    there is none. What the original took along is held against the entry's digest of it.
+
+    Raises:
+        ReviewError: "undo_of": it is of another proposal, or of other items or revisions.
+    """
+    try:
+        told = entry_respelled(json.loads(leaf or b"{}"))
+        items = found.document["action"]["revert_items"]["items"]
+        wanted = {_reverted(item) for item in items if not item.get("cascaded")}
+        along = [_reverted(item) for item in items if item.get("cascaded")]
+        effects = told["properties"]["effects"]
+        done = {(each["id"], each["before"], each["after"]) for each in effects}
+        alike = told["proposal"]["id"] == found.document["undo_of"] and wanted == done
+        alike = alike and told["properties"]["cascaded"] == _counted(along)
+        alike = alike and told["action"] == "SMF_EXECUTE"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ReviewError("undo_of") from None
+    if not alike:
+        raise ReviewError("undo_of")
+
+
+def _reverted(item: Mapping[str, Any]) -> tuple[str, int, int]:
+    return item["id"], int(item.get("revision", 0)), int(item["expected_revision"])
+
+
+def _counted(items: list[tuple[str, int, int]]) -> dict[str, Any]:
+    """Return how the log tells of what goes along: a line for each, by id."""
+    lines = "".join(f"{name} {before} {after}\n" for name, before, after in sorted(items))
+    return {"count": len(items), "digest": sha256(lines.encode()).hexdigest() if items else ""}
+
+
+def kind_name(kind: int) -> str:
+    """Return what an item of this number is, as a word."""
+    name = type_pb2.ItemKind.Name(kind)  # type: ignore[arg-type] # numbers are the contract's
+    return name.removeprefix("ITEM_KIND_").lower()
