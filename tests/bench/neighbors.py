@@ -11,7 +11,7 @@ from concord_graph.bootstrap import system_clock
 from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.items.edges import upsert_edge
-from concord_graph.usecases.write.writer import Rules, Writer
+from concord_graph.usecases.write.writer import Writer
 
 from tests.bench import empty_rpc
 from tests.bench.run import Run
@@ -68,7 +68,7 @@ async def _fill(path: Path, nodes: int, edges: int) -> None:
 async def _write(tx: Writes, pairs: Sequence[tuple[int, int]]) -> None:
     author = Author("bench", METHOD, "fill")
     for at, (source, target) in enumerate(pairs):
-        writer = Writer(tx, author, Rules(), max(system_clock(), tx.last_time))
+        writer = Writer(tx, author, max(system_clock(), tx.last_time))
         relation = RELATIONS[(source + target + at) % len(RELATIONS)]
         await upsert_edge(writer, EdgeDraft(EndRef(_name(source)), relation, EndRef(_name(target))))
 

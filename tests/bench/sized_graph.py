@@ -14,7 +14,7 @@ from concord_graph.config import SqliteConfig
 from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.items.edges import upsert_edge
-from concord_graph.usecases.write.writer import Rules, Writer
+from concord_graph.usecases.write.writer import Writer
 from concord_stores.neo4j_server import Neo4jConfig
 from concord_testing.neo4j_server import running
 from neo4j import GraphDatabase
@@ -132,5 +132,5 @@ def _triples(nodes: int, edges: int, hub_edges: int) -> Iterator[tuple[str, str,
 
 
 async def _first(tx: Writes) -> None:
-    writer = Writer(tx, Author("bench", "bench", "first"), Rules(), system_clock())
+    writer = Writer(tx, Author("bench", "bench", "first"), system_clock())
     await upsert_edge(writer, EdgeDraft(EndRef("first"), "LIKE", EndRef("second")))

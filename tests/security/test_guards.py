@@ -15,7 +15,6 @@ import pytest
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
-from concord_graph.usecases.write.writer import Rules
 from concord_testing.serving import new_issuer
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
@@ -60,8 +59,15 @@ from safeguard_probes import (
     an_end_comes_between,
 )
 
-UNBOUND = Rules(breach=lambda *_: None)
-UNRESERVED = Rules(reserved=lambda *_: None)
+UNBOUND = {"concord_graph.domain.protection.breach": lambda *_: None}
+UNRESERVED = {"concord_graph.domain.protection.reserved": lambda *_: None}
+UNASKED = {"concord_graph.domain.protection.agreed": lambda _: None}
+"""No guard of an import asks whether both parties agreed to it."""
+WORDLESS = {"concord_graph.domain.protection.takes_words": lambda *_: False}
+ANY_ETAG = {"concord_graph.usecases.write.writer.etag_matches": lambda *_: True}
+ANY_REQUEST = {"concord_graph.usecases.write.commands.is_same_request": lambda *_: True}
+GRANT = "concord_graph.usecases.governed.apply.verify_grant"
+RESTORE = "concord_graph.usecases.governed.apply.verify_restore"
 CODE = grpc.StatusCode
 
 
@@ -228,7 +234,7 @@ GUARDS = {
     "request ids: comparing": Guard(
         an_id_is_used_twice,
         "a request got the reply of another one",
-        off=Setting(rules=Rules(same_request=lambda *_: True)),
+        off=Setting(patched=ANY_REQUEST),
     ),
     "request ids: remembering": Guard(
         a_request_comes_again,
@@ -244,7 +250,7 @@ GUARDS = {
             "ETAG_MISMATCH",
         ),
         "a node that had changed was deleted",
-        off=Setting(rules=Rules(etag_matches=lambda *_: True)),
+        off=Setting(patched=ANY_ETAG),
     ),
     "lineage cycle": Guard(
         attempt(
@@ -279,37 +285,39 @@ GUARDS = {
     "etags of a grant": Guard(
         a_grant_meets_another_state,
         "a change was made to what nobody consented to",
-        off=Setting(believe=without_etags),
+        off=Setting(patched={GRANT: without_etags}),
     ),
     "words of the ends": Guard(
         an_end_comes_between,
         OTHER_WORDS,
-        off=Setting(rules=Rules(takes_words=lambda *_: False)),
+        off=Setting(patched=WORDLESS),
     ),
-    "restore grant": Guard(strangers_sign_for_a_restore, RESTORED, off=Setting(restore=restoring)),
+    "restore grant": Guard(
+        strangers_sign_for_a_restore, RESTORED, off=Setting(patched={RESTORE: restoring})
+    ),
     "agreement in an import: use cases": Guard(
         principals_come_without_a_genesis,
         BROUGHT_IN,
-        off=Setting(rules=Rules(agreed=lambda _: None), without_triggers=True),
+        off=Setting(patched=UNASKED, without_triggers=True),
         on=Setting(without_triggers=True),
     ),
     "agreement in an import: store": Guard(
         principals_come_without_a_genesis,
         BROUGHT_IN,
-        off=Setting(rules=Rules(agreed=lambda _: None), without_triggers=True),
-        on=Setting(rules=Rules(agreed=lambda _: None)),
+        off=Setting(patched=UNASKED, without_triggers=True),
+        on=Setting(patched=UNASKED),
     ),
     "principals under a grant: use cases": Guard(
         a_principal_is_rewritten,
         TAKEN_OVER,
-        off=Setting(rules=UNRESERVED, without_triggers=True),
+        off=Setting(patched=UNRESERVED, without_triggers=True),
         on=Setting(without_triggers=True),
     ),
     "principals under a grant: store": Guard(
         a_principal_is_rewritten,
         TAKEN_OVER,
-        off=Setting(rules=UNRESERVED, without_triggers=True),
-        on=Setting(rules=UNRESERVED),
+        off=Setting(patched=UNRESERVED, without_triggers=True),
+        on=Setting(patched=UNRESERVED),
     ),
     "page token": Guard(
         a_page_of_another_query,
@@ -322,7 +330,7 @@ for name, forgery in FORGERIES.items():
     GUARDS[f"grant {name}"] = Guard(
         forged(forgery, name),
         f"a change was made under a grant {name}",
-        off=Setting(believe=believing),
+        off=Setting(patched={GRANT: believing}),
     )
 
 ATTEMPTS: dict[str, tuple[Probe, Agree]] = {}
@@ -336,10 +344,10 @@ for harm, (agree, method, ask_for) in HELD.items():
 
 # Protection stands twice; each of the two is proved without the other.
 for harm, (probe, agree) in ATTEMPTS.items():
-    nothing = Setting(rules=UNBOUND, without_triggers=True)
+    nothing = Setting(patched=UNBOUND, without_triggers=True)
     for where, on in (
         ("use cases", replace(ALL_ON, without_triggers=True)),
-        ("store", replace(ALL_ON, rules=UNBOUND)),
+        ("store", replace(ALL_ON, patched=UNBOUND)),
     ):
         name = f"protection in the {where}: {harm}"
         GUARDS[name] = Guard(probe, harm, off=nothing, on=on, agree=agree)

@@ -20,9 +20,6 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
-from concord_attestation.parties import verify_genesis, verify_new_key
-from concord_attestation.restore import verify_restore
-from concord_attestation.verify import verify_grant, verify_revocation
 from concord_chassis.failure import Translate
 from concord_chassis.server import Registration
 from concord_concepts import extract
@@ -34,7 +31,7 @@ from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import EXPORTERS, Clock, GrantVerifier, GraphStore, RestoreVerifier
+from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
@@ -52,7 +49,6 @@ from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, Worki
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.touches import Touches
 from concord_graph.usecases.write.commands import Commands
-from concord_graph.usecases.write.writer import Rules
 
 CONFIRMERS = ("search",)
 """The services that keep something derived from memories, as they are configured by default."""
@@ -72,35 +68,24 @@ class GraphApp:
         self,
         store: GraphStore,
         clock: Clock,
-        rules: Rules,
         enrolment: Mapping[str, str],
-        verify: GrantVerifier = verify_grant,
         *,
-        restore: RestoreVerifier = verify_restore,
         working_capacity: int = DEFAULT_CAPACITY,
         confirmers: Sequence[str] = CONFIRMERS,
     ) -> None:
-        """`verify` and `restore` are replaced only where a test proves what they are for."""
         self._store = store
         self._closed = False
         self._touches = Touches(store, clock)
         store.pending(lambda: self._touches.pending)
-        commands = Commands(store, clock, rules, reason_of)
+        commands = Commands(store, clock, reason_of)
         queries = Queries(store, self._touches, clock)
         self._scrubbing = Scrubbing(store)
         erased = self._scrubbing.wake
         actions = Actions(
             Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
         )
-        governed = GovernedChanges(
-            verify_genesis,
-            verify,
-            enrolment,
-            verify_restore=restore,
-            verify_revocation=verify_revocation,
-            verify_key=verify_new_key,
-        )
-        rehearsing = Rehearsing(store, clock, rules)
+        governed = GovernedChanges(enrolment)
+        rehearsing = Rehearsing(store, clock)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -172,7 +157,6 @@ def build(
     *,
     enrolment: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
-    rules: Rules | None = None,
     readers: int = 2,
     busy_seconds: float = BUSY_SECONDS,
     working_capacity: int = DEFAULT_CAPACITY,
@@ -182,7 +166,7 @@ def build(
 
     `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
     is how many entries a space's working memory holds; `confirmers` are the services that an
-    erasure waits for. Tests replace `clock` and `rules`.
+    erasure waits for. Tests replace `clock`.
 
     Raises:
         StoreUnusable: the file cannot serve; the text says what to do.
@@ -191,7 +175,6 @@ def build(
     return GraphApp(
         store,
         clock,
-        rules or Rules(),
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,
@@ -203,7 +186,6 @@ async def build_on(
     *,
     enrolment: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
-    rules: Rules | None = None,
     working_capacity: int = DEFAULT_CAPACITY,
     exporters: int = EXPORTERS,
     confirmers: Sequence[str] = CONFIRMERS,
@@ -229,7 +211,6 @@ async def build_on(
     return GraphApp(
         store,
         clock,
-        rules or Rules(),
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,

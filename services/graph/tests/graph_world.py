@@ -36,7 +36,6 @@ from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build, build_on
 from concord_graph.ports import GraphStore
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY
-from concord_graph.usecases.write.writer import Rules
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -492,7 +491,6 @@ async def world(
     path: Path,
     *,
     clock: Clock | None = None,
-    rules: Rules | None = None,
     spaces: Sequence[str] = ("home", "other"),
     busy_seconds: float = 5.0,
     working_capacity: int = DEFAULT_CAPACITY,
@@ -503,7 +501,6 @@ async def world(
     app = await _built(
         path,
         clock,
-        rules=rules,
         enrolment=enrolment,
         busy_seconds=busy_seconds,
         working_capacity=working_capacity,
@@ -525,7 +522,6 @@ async def _built(
     path: Path,
     clock: Clock,
     *,
-    rules: Rules | None,
     enrolment: Mapping[str, str],
     busy_seconds: float,
     working_capacity: int,
@@ -535,14 +531,12 @@ async def _built(
         return await build_on(
             neo4j_at_hand.of(path),
             clock=clock,
-            rules=rules,
             enrolment=enrolment,
             working_capacity=working_capacity,
         )
     return build(
         path,
         clock=clock,
-        rules=rules,
         enrolment=enrolment,
         busy_seconds=busy_seconds,
         working_capacity=working_capacity,

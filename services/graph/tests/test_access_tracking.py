@@ -13,7 +13,7 @@ from concord_graph.domain.errors import StoreUnavailable
 from concord_graph.domain.items import Instant, ItemKind, Memory
 from concord_graph.ports import Author, ReadCounts, Reads, Writes
 from concord_graph.usecases.read.touches import Touches
-from concord_graph.usecases.write.writer import Rules, Writer
+from concord_graph.usecases.write.writer import Writer
 from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, opened_store, world
 
 
@@ -137,7 +137,7 @@ async def test_no_read_is_seen_twice_or_missed_while_it_is_stored(tmp_path: Path
         return (await tx.views(ItemKind.MEMORY, ["m"], Instant(START)))["m"].access.count
 
     async def put(tx: Writes) -> None:
-        writer = Writer(tx, Author("p", "Test", "r"), Rules(), START)
+        writer = Writer(tx, Author("p", "Test", "r"), START)
         await writer.put(None, Memory(id="m", content="x"))
 
     async def flushing(ended: asyncio.Event) -> None:
@@ -184,7 +184,7 @@ async def test_reads_that_could_not_be_stored_are_stored_later(tmp_path: Path) -
         refuses = True
 
     async def put(tx: Writes) -> None:
-        await Writer(tx, Author("p", "Test", "r"), Rules(), START).put(None, Memory("m", "x"))
+        await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory("m", "x"))
 
     async def stored(tx: Reads) -> int:
         return (await tx.views(ItemKind.MEMORY, ["m"], Instant(START)))["m"].access.count

@@ -16,7 +16,6 @@ from concord_chassis.failure import from_rpc_error
 from concord_graph.domain import protection
 from concord_graph.domain.items import Item
 from concord_graph.domain.protection import Surroundings
-from concord_graph.usecases.write.writer import Rules
 from graph_world import (
     AMENDS,
     CONSTITUTIVE,
@@ -316,6 +315,9 @@ def _date(item: type_pb2.Edge | type_pb2.Memory, time: int | None) -> None:
         item.valid_until.CopyFrom(stamp(time + 2 * DAY))
 
 
+_breach = protection.breach
+
+
 @dataclass
 class Guarding:
     """Which of the two lines of protection stand; the use cases' can be taken away in the midst."""
@@ -328,7 +330,7 @@ class Guarding:
         """Judge as the use cases do, unless that is switched off for the walk."""
         if self.walking and not self.use_cases:
             return None
-        return protection.breach(before, after, around)
+        return _breach(before, after, around)
 
 
 async def walk(live: World, guarding: Guarding, space: str, operations: list[Op]) -> None:
@@ -351,7 +353,9 @@ def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
     unused = iter(spaces)
     with asyncio.Runner() as runner, ExitStack() as undo:
         path = tmp_path / "graph.db"
-        running = world(path, spaces=spaces, rules=Rules(breach=guarding.breach))
+        patch = undo.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr(protection, "breach", guarding.breach)
+        running = world(path, spaces=spaces)
         live = runner.run(running.__aenter__())
         if not guarding.store:
             undo.enter_context(raw_store.unprotected(path))

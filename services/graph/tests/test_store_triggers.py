@@ -9,7 +9,6 @@ import pytest
 import pytest_asyncio
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.usecases.write.writer import Rules
 from graph_world import (
     CONSTITUTIVE,
     PROTECTED,
@@ -137,9 +136,16 @@ PROTECTING = [
 ]
 
 
-async def test_a_batch_goes_on_after_what_the_second_line_refuses(path: Path) -> None:
+@pytest.fixture
+def unruled(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The store, with use cases that protect nothing."""
+    monkeypatch.setattr("concord_graph.domain.protection.breach", lambda *_: None)
+    return path
+
+
+async def test_a_batch_goes_on_after_what_the_second_line_refuses(unruled: Path) -> None:
     """G4 M6 Each item is judged as if the refused one had not come."""
-    async with world(path, clock=Clock(), rules=Rules(breach=lambda *_: None)) as live:
+    async with world(unruled, clock=Clock()) as live:
         home = live.calls()
         await home.add("free", id="free")
         usurper = type_pb2.Memory(id="free", content="I am", edge_type=CONSTITUTIVE)
@@ -152,15 +158,17 @@ async def test_a_batch_goes_on_after_what_the_second_line_refuses(path: Path) ->
 
 
 @pytest.mark.parametrize("dropped", [None, *PROTECTING])
-async def test_the_second_line_holds_when_the_first_is_off(path: Path, dropped: str | None) -> None:
+async def test_the_second_line_holds_when_the_first_is_off(
+    unruled: Path, dropped: str | None
+) -> None:
     """G4 With the rule switched off every write is refused all the same; without a trigger not."""
     if dropped:
         partners = {name for name in PROTECTING if name.split("_")[0] == dropped.split("_")[0]}
-        with closing(sqlite3.connect(path)) as db:
+        with closing(sqlite3.connect(unruled)) as db:
             for name in partners:
                 db.execute(f"DROP TRIGGER {name}")
             db.commit()
-    async with world(path, clock=Clock(), rules=Rules(breach=lambda *_: None)) as live:
+    async with world(unruled, clock=Clock()) as live:
         home = live.calls()
         edge = await home.get_triple("Me", "VALUES", "Honesty")
         core = await home.get("core")

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import grpc
-from concord_attestation.restore import verify_restore
-from concord_attestation.verify import verify_grant
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.rules import Rulebook
@@ -16,8 +14,6 @@ from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.ports import GrantVerifier, RestoreVerifier
-from concord_graph.usecases.write.writer import Rules
 from concord_testing.serving import Serving, new_issuer, serving
 from contract_descriptors import METHODS, scopes
 from google.protobuf.descriptor import MethodDescriptor
@@ -152,14 +148,11 @@ def graph_app(
     path: Path,
     *,
     enrolment: Mapping[str, str] | None = None,
-    rules: Rules | None = None,
     store: SqliteStore | None = None,
-    verify: GrantVerifier = verify_grant,
-    restore: RestoreVerifier = verify_restore,
 ) -> GraphApp:
     """Assemble graph over a store file, or over a store that a test has made itself."""
     kept = open_store(path, frozen_clock) if store is None else store
-    return GraphApp(kept, frozen_clock, rules or Rules(), enrolment or {}, verify, restore=restore)
+    return GraphApp(kept, frozen_clock, enrolment or {})
 
 
 Verifying = Callable[[TokenIssuer], TokenVerifier]

@@ -1,7 +1,7 @@
-"""How each guard is switched off, through the doors that production code has anyway.
+"""How each guard is switched off: no product code has a switch for it.
 
-Nothing is patched: a rule is replaced in `Rules`, a verifier or rulebook is handed to the server,
-a store or servicer is wrapped, a trigger is dropped in the file.
+The guard's function is patched by its name, a verifier or rulebook is handed to the server, a store
+or servicer is wrapped, a trigger is dropped in the file.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import jwt
+import pytest
 from concord.graph.v1 import graph_pb2
 from concord_attestation.bounds import MAX_GRANT_BYTES
 from concord_attestation.consent import (
@@ -24,7 +25,7 @@ from concord_attestation.consent import (
 )
 from concord_attestation.envelope import parse_envelope
 from concord_attestation.payloads import GrantPayload, RestorePayload, read_payload
-from concord_attestation.restore import MAX_RESTORE_BYTES, verify_restore
+from concord_attestation.restore import MAX_RESTORE_BYTES
 from concord_attestation.verify import verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
@@ -33,8 +34,7 @@ from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.ports import Author, GrantVerifier, Reads, RestoreVerifier, Writes
-from concord_graph.usecases.write.writer import Rules
+from concord_graph.ports import Author, Reads, Writes
 from contract_homes import Template
 from contract_live import Live, Verifying, frozen_clock, graph_app, graph_live, verifying
 from google.protobuf.descriptor import Descriptor
@@ -46,14 +46,13 @@ T = TypeVar("T")
 class Setting:
     """A deployment as it should be, but for what is replaced."""
 
-    rules: Rules = field(default_factory=Rules)
+    patched: Mapping[str, Callable[..., object]] = field(default_factory=dict)
+    """What stands in for functions of the product, by their full names."""
     without_triggers: bool = False
     store: Callable[[SqliteStore], object] = lambda store: store
     verify: Verifying = verifying
     rulebook: Callable[[], Rulebook] = Rulebook
     max_message_bytes: int = MAX_MESSAGE_BYTES
-    believe: GrantVerifier = verify_grant
-    restore: RestoreVerifier = verify_restore
     rebind_pages: bool = False
 
 
@@ -70,22 +69,18 @@ async def deployed(template: Template, folder: Path, setting: Setting) -> AsyncI
         drop_triggers(path)
     # A wrapped store gives everything that its own lacks.
     store = cast(SqliteStore, setting.store(open_store(path, frozen_clock)))
-    app = graph_app(
-        path,
-        enrolment=template.enrolment,
-        rules=setting.rules,
-        store=store,
-        verify=setting.believe,
-        restore=setting.restore,
-    )
-    async with graph_live(
-        app,
-        registrations=_registrations(app, setting),
-        verify=setting.verify,
-        rulebook=setting.rulebook(),
-        max_message_bytes=setting.max_message_bytes,
-    ) as live:
-        yield live
+    app = graph_app(path, enrolment=template.enrolment, store=store)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stand_in in setting.patched.items():
+            patch.setattr(name, stand_in)
+        async with graph_live(
+            app,
+            registrations=_registrations(app, setting),
+            verify=setting.verify,
+            rulebook=setting.rulebook(),
+            max_message_bytes=setting.max_message_bytes,
+        ) as live:
+            yield live
 
 
 def _registrations(app: GraphApp, setting: Setting) -> list[Registration]:

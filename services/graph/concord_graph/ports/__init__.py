@@ -3,12 +3,7 @@
 from concord_graph.ports.outside import (
     Clock,
     ConceptExtractor,
-    GenesisVerifier,
-    GrantVerifier,
-    KeyVerifier,
     LinkParser,
-    RestoreVerifier,
-    RevocationVerifier,
 )
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.store import EXPORTERS, GraphStore
@@ -46,12 +41,9 @@ __all__ = [
     "EdgeFilter",
     "EntryFilter",
     "Expected",
-    "GenesisVerifier",
-    "GrantVerifier",
     "GraphStore",
     "Hop",
     "Imported",
-    "KeyVerifier",
     "LinkParser",
     "MemoryFilter",
     "OperationFilter",
@@ -59,8 +51,6 @@ __all__ = [
     "Reads",
     "Receipt",
     "Ref",
-    "RestoreVerifier",
-    "RevocationVerifier",
     "SpaceHead",
     "State",
     "Step",

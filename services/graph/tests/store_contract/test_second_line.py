@@ -11,7 +11,6 @@ import raw_store
 from agreed_space import agree
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.usecases.write.writer import Rules
 from graph_world import (
     AMENDS,
     DEPRECATES,
@@ -22,11 +21,6 @@ from graph_world import (
     refused,
     world,
 )
-
-UNRULED = Rules(breach=lambda *_: None)
-"""The use cases let everything through."""
-UNRESERVED = Rules(reserved=lambda *_: None)
-"""They let a grant change what stands for a principal."""
 
 
 @pytest_asyncio.fixture
@@ -51,9 +45,10 @@ async def path(tmp_path: Path) -> Path:
 
 
 @pytest_asyncio.fixture
-async def unruled(path: Path) -> AsyncIterator[World]:
+async def unruled(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A graph over that store whose use cases protect nothing."""
-    async with world(path, rules=UNRULED) as live:
+    monkeypatch.setattr("concord_graph.domain.protection.breach", lambda *_: None)
+    async with world(path) as live:
         yield live
 
 
@@ -158,10 +153,13 @@ async def test_one_refused_row_undoes_a_whole_batch(
 
 
 @pytest.mark.parametrize("guarded", [True, False])
-async def test_no_grant_changes_a_principal(tmp_path: Path, guarded: bool) -> None:
+async def test_no_grant_changes_a_principal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
     """V2 V5 Both parties' grant for another key in the edge that stands for the human."""
     place = tmp_path / "principals.db"
-    async with world(place, rules=UNRESERVED) as live:
+    monkeypatch.setattr("concord_graph.domain.protection.reserved", lambda *_: None)
+    async with world(place) as live:
         home, parties = live.calls(), live.parties()
         await parties.enrol(home)
         around = [n.edge for n in (await home.neighbors("concord:space")).neighbors]

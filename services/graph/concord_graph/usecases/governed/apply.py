@@ -20,7 +20,9 @@ from concord_attestation.consent import (
     RestoreInvalid,
     of_slot,
 )
-from concord_attestation.restore import restored_governance_key
+from concord_attestation.parties import verify_genesis, verify_new_key
+from concord_attestation.restore import restored_governance_key, verify_restore
+from concord_attestation.verify import verify_grant, verify_revocation
 
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
@@ -41,16 +43,7 @@ from concord_graph.domain.items import (
     digest,
     etag,
 )
-from concord_graph.ports import (
-    GenesisVerifier,
-    GrantVerifier,
-    KeyVerifier,
-    Reads,
-    Ref,
-    RestoreVerifier,
-    RevocationVerifier,
-    Writes,
-)
+from concord_graph.ports import Reads, Ref, Writes
 from concord_graph.usecases.governed.change_digest import demand_known
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.read.by_id import item_by_id, record_by_id
@@ -91,27 +84,16 @@ class GovernedChanges:
 
     def __init__(
         self,
-        verify_genesis: GenesisVerifier,
-        verify_grant: GrantVerifier,
         enrolment: Mapping[str, str],
-        *,
-        verify_restore: RestoreVerifier,
-        verify_revocation: RevocationVerifier,
-        verify_key: KeyVerifier,
     ) -> None:
-        self._verify_genesis = verify_genesis
-        self._verify_grant = verify_grant
         self._enrolment = enrolment
-        self._verify_revocation = verify_revocation
-        self._verify_key = verify_key
-        self._verify_restore = verify_restore
 
     async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> tuple[Ref, ...]:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
         if await writer.tx.genesis() is not None:
             raise GenesisExists
         await self._demand_secret(writer.tx, secret)
-        record = self._verify_genesis(envelope, writer.tx.space)
+        record = verify_genesis(envelope, writer.tx.space)
         await writer.tx.open_grant(record.digest)
         await writer.tx.open_principals()
         await writer.tx.put_genesis(record, envelope)
@@ -149,7 +131,7 @@ class GovernedChanges:
         """Return the grant. A store that was put back may hold other keys than the consents are
         signed with, so that is told first; but not to what governance has not signed."""
         try:
-            grant = self._verify_grant(
+            grant = verify_grant(
                 envelope,
                 genesis=await keys_now(writer.tx),
                 space=writer.tx.space,
@@ -176,7 +158,7 @@ class GovernedChanges:
 
     async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
         """Burn a consent's nonce, on its principal's signature alone, and tell of it."""
-        answer = self._verify_revocation(envelope, await keys_now(writer.tx))
+        answer = verify_revocation(envelope, await keys_now(writer.tx))
         if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
             raise ConsentInvalid(answer.slot, "nonce")
         await writer.tell_revocation(envelope.decode())
@@ -185,7 +167,7 @@ class GovernedChanges:
     async def change_key(self, writer: Writer, proof: bytes) -> tuple[Ref, ...]:
         """Give a principal another key: a change of what stands for it, so never ungranted."""
         tx = writer.tx
-        slot, holder = self._verify_key(proof, await keys_now(tx))
+        slot, holder = verify_new_key(proof, await keys_now(tx))
         for edge in await _principal_edges(tx):
             if edge.properties.get("slot") == slot:
                 properties = {**edge.properties, "key": _text(holder.public_key)}
@@ -205,8 +187,8 @@ class GovernedChanges:
         tx = writer.tx
         if not restore.grant:
             raise ConstitutiveProtected("", "this would bring in what both parties agreed to")
-        genesis = self._verify_genesis(envelope, tx.space)
-        grant = self._verify_restore(
+        genesis = verify_genesis(envelope, tx.space)
+        grant = verify_restore(
             restore.grant,
             genesis=genesis,
             space=tx.space,

@@ -21,7 +21,7 @@ from concord_graph.usecases.governed.apply import demand_etags
 from concord_graph.usecases.read.by_id import item_by_id
 from concord_graph.usecases.write.cascade import Scope
 from concord_graph.usecases.write.commands import Work
-from concord_graph.usecases.write.writer import Effect, Rehearsal, Rules, Writer
+from concord_graph.usecases.write.writer import Effect, Rehearsal, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,9 @@ class _TakenBack(Exception):
 class Rehearsing:
     """Runs changes that are never kept."""
 
-    def __init__(self, store: GraphStore, clock: Clock, rules: Rules) -> None:
+    def __init__(self, store: GraphStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._rules = rules
 
     async def touched(
         self, space: str, author: Author, work: Work, etags: Mapping[str, str], scope: Scope
@@ -83,7 +82,7 @@ class Rehearsing:
         async def transaction(tx: Writes) -> None:
             await demand_etags(tx, etags)
             now = max(self._clock(), tx.last_time)
-            writer = Writer(tx, author, self._rules, now, Rehearsal())
+            writer = Writer(tx, author, now, Rehearsal())
             await tx.open_grant("rehearsal")
             done = scope.of(await work(writer))
             raise _TakenBack(await _Sight(tx, writer, done).seen())

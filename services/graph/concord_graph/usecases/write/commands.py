@@ -41,7 +41,7 @@ from concord_graph.ports import (
 )
 from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.refusals import BatchRefused
-from concord_graph.usecases.write.writer import Rules, Writer
+from concord_graph.usecases.write.writer import Writer
 
 _ON_RECORD = (
     *(ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid),
@@ -80,12 +80,11 @@ class Commands:
     """Runs writes."""
 
     def __init__(
-        self, store: GraphStore, clock: Clock, rules: Rules, reason_of: Callable[[Exception], str]
+        self, store: GraphStore, clock: Clock, reason_of: Callable[[Exception], str]
     ) -> None:
         """`reason_of`: the name of the ErrorReason that stands for a refusal."""
         self._store = store
         self._clock = clock
-        self._rules = rules
         self._reason_of = reason_of
         self._limit = RefusalLimit()
 
@@ -110,7 +109,7 @@ class Commands:
                 raise SpaceDeleted(space)
             receipt = await self._known(tx, author, request)
             if receipt is None:
-                writer = Writer(tx, author, self._rules, max(self._clock(), tx.last_time + 1))
+                writer = Writer(tx, author, max(self._clock(), tx.last_time + 1))
                 receipt = await self._first(writer, request, work)
             return await self._done(tx, receipt, shown)
 
@@ -132,8 +131,7 @@ class Commands:
             return None
         salt, digest, receipt = found
         erased = not digest  # with what it was compared with: who sends it again gets what is left
-        compared = bool(request) and not erased
-        if compared and not self._rules.same_request(digest, _fingerprint(salt, request)):
+        if request and not erased and not is_same_request(digest, salt, request):
             raise RequestIdReused(author.request_id)
         return receipt
 
@@ -225,6 +223,11 @@ def _refusals(error: Exception) -> list[Exception]:
     """Return what must go on record: attempts at something constitutive, alone or in a batch."""
     causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
     return [cause for cause in causes if isinstance(cause, (*_ON_RECORD, *_OF_CONSTITUTIVE))]
+
+
+def is_same_request(digest: str, salt: bytes, request: bytes) -> bool:
+    """Return whether a request is the one whose salted digest was kept under its request id."""
+    return digest == _fingerprint(salt, request)
 
 
 def _fingerprint(salt: bytes, request: bytes) -> str:

@@ -7,7 +7,7 @@ announces whose standing changed with it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -49,18 +49,6 @@ RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The guards of every write. Tests switch one off to prove that it is the one that holds."""
-
-    breach: Callable[[Item | None, Item, Surroundings], str | None] = protection.breach
-    reserved: Callable[[Item | None, Item, Sequence[Item]], str | None] = protection.reserved
-    takes_words: Callable[[Item | None, Edge], bool] = protection.takes_words
-    agreed: Callable[[Item], str | None] = protection.agreed
-    etag_matches: Callable[[Record, str], bool] = lambda item, given: etag(item) == given
-    same_request: Callable[[str, str], bool] = str.__eq__
-
-
-@dataclass(frozen=True, slots=True)
 class Effect:
     """What was done to an item: from which revision (0 = it was not there) to which.
 
@@ -91,14 +79,12 @@ class Writer:
         self,
         tx: Writes,
         author: Author,
-        rules: Rules,
         now: int,
         grant: Grant | GenesisRecord | RestoreGrant | Rehearsal | None = None,
     ) -> None:
         self.tx = tx
         self.now = now
         self.author = author
-        self._rules = rules
         self._grant = grant
         self._owed: dict[str, ItemKind] | None = None
         self._made: set[str] = set()  # what this grant made itself: its digest covers the words
@@ -109,7 +95,7 @@ class Writer:
 
     def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | Rehearsal) -> Writer:
         """Return a writer that this verified grant lets through protection."""
-        return Writer(self.tx, self.author, self._rules, self.now, grant)
+        return Writer(self.tx, self.author, self.now, grant)
 
     @property
     def is_granted(self) -> bool:
@@ -146,7 +132,7 @@ class Writer:
         `intended` is what the write would make of the item: an attempt on what defines the agent
         is refused, and recorded, as such, whatever version it names.
         """
-        if self._rules.etag_matches(item, given):
+        if etag_matches(item, given):
             return
         if self._grant is None and isinstance(intended, (Node, Edge, Memory)):
             await self._protected(item, intended)
@@ -252,7 +238,7 @@ class Writer:
     async def replay(self, item: Record | None, change: Change) -> None:
         """Write a change, and the revision that it made, as another store recorded them."""
         if isinstance(item, (Node, Edge, Memory)) and not self.is_granted:
-            why = self._rules.agreed(item)
+            why = protection.agreed(item)
             if why is not None:
                 raise ConstitutiveProtected("", why)
         self.tx.wind(change.seq, change.record_time)
@@ -320,7 +306,7 @@ class Writer:
     async def _protected(self, before: ItemT | None, after: ItemT) -> tuple[ItemT, bool]:
         why = await self._why_not_alone(before, after)
         if not isinstance(self._grant, GenesisRecord):
-            never = self._rules.reserved(before, after, await self._hung_on(after))
+            never = protection.reserved(before, after, await self._hung_on(after))
             if never is not None:
                 raise SafeguardViolation(before.id if before else "", never)
             await self._demand_no_later_twin(before, after)
@@ -343,7 +329,7 @@ class Writer:
     async def _why_not_alone(self, before: Item | None, after: Item) -> str | None:
         """Return why a change needs consent, or None; without a grant that is refused."""
         around = await self._surroundings(before, after)
-        why = self._rules.breach(before, after, around)
+        why = protection.breach(before, after, around)
         if why is not None and self._grant is None:
             raise ConstitutiveProtected(_protected_id(before, after, around), why)
         return why
@@ -383,7 +369,7 @@ class Writer:
 
         They are its ends, and of an end that is an edge the ends again.
         """
-        if not isinstance(after, Edge) or not self._rules.takes_words(before, after):
+        if not isinstance(after, Edge) or not protection.takes_words(before, after):
             return set()
         ids = {after.source.id, after.target.id}
         for end in (after.source, after.target):
@@ -436,6 +422,11 @@ def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str
     if isinstance(after, Edge) and (around.target_constitutive or around.target_held):
         return after.target.id
     return after.id if isinstance(after, Memory) and after.id_stated else ""
+
+
+def etag_matches(item: Record, given: str) -> bool:
+    """Return whether a caller names the current version of an item."""
+    return etag(item) == given
 
 
 def ref(item: Record, outcome: str = "") -> Ref:
