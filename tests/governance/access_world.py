@@ -25,7 +25,7 @@ def holder(space: str, principal: str, *scopes: Scope) -> Caller:
 OPERATING = holder(SYSTEM_SPACE, "ops", Scope.OPERATOR, Scope.READ)
 
 
-class Desk:
+class AccessClient:
     """A caller's ways to ask AccessService."""
 
     def __init__(self, live: World, who: Caller) -> None:

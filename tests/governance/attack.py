@@ -773,7 +773,7 @@ async def loses_the_next_answer(it: Attack) -> None:
 async def completes(it: Attack) -> None:
     """Let governance go on with what was decided."""
     it.world.app._graph.__dict__.pop("apply", None)
-    await it.world.app._executing.complete()
+    await it.world.app._execution.complete()
 
 
 STEPS: dict[str, Step] = {

@@ -20,7 +20,7 @@ from access_world import (
     SCOPE,
     STATUS,
     WRITE,
-    Desk,
+    AccessClient,
     caller_of,
     holder,
 )
@@ -47,14 +47,14 @@ from governed_world import (
 
 
 @pytest_asyncio.fixture(loop_scope="function")
-async def ops(live: World) -> AsyncIterator[Desk]:
+async def ops(live: World) -> AsyncIterator[AccessClient]:
     """An operator, and a space called `team`."""
-    desk = Desk(live, OPERATING)
-    await desk.space("team")
-    yield desk
+    client = AccessClient(live, OPERATING)
+    await client.space("team")
+    yield client
 
 
-async def test_a_key_opens_its_space_until_it_is_revoked(live: World, ops: Desk) -> None:
+async def test_a_key_opens_its_space_until_it_is_revoked(live: World, ops: AccessClient) -> None:
     """W7 A gateway hears whom a key stands for, and from its revocation on nothing more."""
     made = await ops.key("team", scopes=[READ, WRITE])
     known = await caller_of(live, made.secret)
@@ -74,7 +74,7 @@ async def test_a_key_opens_its_space_until_it_is_revoked(live: World, ops: Desk)
     assert stranger == access_pb2.GetCallerResponse(status=STATUS.KEY_STATUS_NOT_FOUND)
 
 
-async def test_no_key_is_in_the_store(live: World, ops: Desk) -> None:
+async def test_no_key_is_in_the_store(live: World, ops: AccessClient) -> None:
     """W7 Keys and enrolment secrets are stored as digests alone: no file holds one."""
     space = await ops.space("other")
     made = await ops.key("other")
@@ -88,7 +88,9 @@ async def test_no_key_is_in_the_store(live: World, ops: Desk) -> None:
 @pytest.mark.parametrize(
     ("kind", "origin"), [("HUMAN", "HUMAN"), ("AGENT", "AGENT"), ("SYSTEM", "TOOL")]
 )
-async def test_origin_follows_the_principals_kind(ops: Desk, kind: str, origin: str) -> None:
+async def test_origin_follows_the_principals_kind(
+    ops: AccessClient, kind: str, origin: str
+) -> None:
     """W7 W8 What a key writes comes from where its principal's kind says, unless it is stated."""
     of_kind = KIND.Value(f"PRINCIPAL_KIND_{kind}")
     made = await ops.key("team", kind=of_kind)
@@ -98,7 +100,7 @@ async def test_origin_follows_the_principals_kind(ops: Desk, kind: str, origin: 
     assert stated.key.origin == access_pb2.ORIGIN_IMPORT
 
 
-async def test_a_key_expires(live: World, ops: Desk) -> None:
+async def test_a_key_expires(live: World, ops: AccessClient) -> None:
     """W7 A key's time ends by governance's clock; one that is over already is not made."""
     soon = Timestamp(seconds=live.clock.now // SECOND + 60)
     made = await ops.key("team", expire_time=soon)
@@ -113,7 +115,7 @@ async def test_a_key_expires(live: World, ops: Desk) -> None:
     assert listed.status == STATUS.KEY_STATUS_EXPIRED
 
 
-async def test_a_rotated_key_overlaps(live: World, ops: Desk) -> None:
+async def test_a_rotated_key_overlaps(live: World, ops: AccessClient) -> None:
     """W7 A new key takes an old one's place: both open the space until the overlap is over."""
     old = await ops.key("team", scopes=[READ, WRITE], origin=access_pb2.ORIGIN_TOOL)
     rotation = access_pb2.CreateKeyRequest(
@@ -156,7 +158,7 @@ def _anew(request: access_pb2.CreateKeyRequest) -> access_pb2.CreateKeyRequest:
     ],
 )
 async def test_what_a_key_is_asked_to_be_must_go_together(
-    ops: Desk, said: dict[str, object], field: str
+    ops: AccessClient, said: dict[str, object], field: str
 ) -> None:
     """W7 A refusal names the field that is missing or one too many."""
     failure = await refused(ops.key("team", **said))
@@ -165,7 +167,7 @@ async def test_what_a_key_is_asked_to_be_must_go_together(
     assert [each.field for each in failure.violations] == [field]
 
 
-async def test_an_overlap_is_bounded(ops: Desk) -> None:
+async def test_an_overlap_is_bounded(ops: AccessClient) -> None:
     """W7 A replaced key stays valid for 90 days at most."""
     old = (await ops.key("team")).key
     request = access_pb2.CreateKeyRequest(space="team", replaces=old.id)
@@ -178,11 +180,13 @@ async def test_an_overlap_is_bounded(ops: Desk) -> None:
             await call
 
 
-async def test_an_administrator_has_a_say_in_its_own_space_alone(live: World, ops: Desk) -> None:
+async def test_an_administrator_has_a_say_in_its_own_space_alone(
+    live: World, ops: AccessClient
+) -> None:
     """W7 An admin makes keys of its own space, with no more than its own space's scopes."""
     await ops.space("other")
     foreign = (await ops.key("other")).key
-    admin = Desk(live, holder("team", "ada", Scope.ADMIN))
+    admin = AccessClient(live, holder("team", "ada", Scope.ADMIN))
     made = await admin.key(scopes=[READ, WRITE, SCOPE.KEY_SCOPE_GOVERN, ADMIN])
 
     assert made.key.space == "team"
@@ -206,13 +210,13 @@ async def test_an_administrator_has_a_say_in_its_own_space_alone(live: World, op
 
 async def test_an_administrators_key_of_the_reserved_space_has_no_say(live: World) -> None:
     """W7 Only OPERATOR counts in concord:system: no other key there can make one."""
-    admin = Desk(live, holder(SYSTEM_SPACE, "ada", Scope.ADMIN))
+    admin = AccessClient(live, holder(SYSTEM_SPACE, "ada", Scope.ADMIN))
 
     failure = await refused(admin.key(scopes=[OPERATOR]))
     assert reason_of(failure)[0] == "KEY_REFUSED"
 
 
-async def test_an_operators_key_is_of_the_reserved_space(live: World, ops: Desk) -> None:
+async def test_an_operators_key_is_of_the_reserved_space(live: World, ops: AccessClient) -> None:
     """W7 OPERATOR stands on keys of concord:system alone, which carry nothing else but READ."""
     made = await ops.key(SYSTEM_SPACE, principal="bob", scopes=[OPERATOR, READ])
     known = await caller_of(live, made.secret)
@@ -223,12 +227,12 @@ async def test_an_operators_key_is_of_the_reserved_space(live: World, ops: Desk)
 
 
 @pytest.mark.parametrize("name", ["governance", "Gateway", "concord:system", "CONCORD:x"])
-async def test_nobody_is_called_as_a_service_is(ops: Desk, name: str) -> None:
+async def test_nobody_is_called_as_a_service_is(ops: AccessClient, name: str) -> None:
     """W7 A key's principal cannot pass for one of Concord's own."""
     assert reason_of(await refused(ops.key("team", principal=name)))[0] == "RESERVED_NAME"
 
 
-async def test_a_spaces_name_is_taken_once(ops: Desk) -> None:
+async def test_a_spaces_name_is_taken_once(ops: AccessClient) -> None:
     """W7 A name that is in use is refused, and what no space can be called."""
     assert reason_of(await refused(ops.space("team")))[0] == "ITEM_EXISTS"
     for name in ("", SYSTEM_SPACE, "-a", "a b", "ä", "a" * 129):
@@ -236,7 +240,7 @@ async def test_a_spaces_name_is_taken_once(ops: Desk) -> None:
     assert reason_of(await refused(ops.key("nowhere")))[0] == "ITEM_NOT_FOUND"
 
 
-async def test_spaces_and_keys_are_paged(ops: Desk) -> None:
+async def test_spaces_and_keys_are_paged(ops: AccessClient) -> None:
     """W7 Lists come in pages."""
     for name in ("a", "b"):
         await ops.space(name)
@@ -258,7 +262,9 @@ async def test_spaces_and_keys_are_paged(ops: Desk) -> None:
     assert (found, last.next_page_token) == ({"a", "b"}, "")
 
 
-async def test_each_space_has_an_enrolment_secret_of_its_own(live: World, ops: Desk) -> None:
+async def test_each_space_has_an_enrolment_secret_of_its_own(
+    live: World, ops: AccessClient
+) -> None:
     """W7 V5 A space's genesis takes the secret that came with it, and no other space's."""
     first, second = await ops.space("a"), await ops.space("b")
 
@@ -268,7 +274,9 @@ async def test_each_space_has_an_enrolment_secret_of_its_own(live: World, ops: D
     await _enrol(live, "a", first.enrolment_secret)
 
 
-async def test_a_lost_secret_is_drawn_anew_until_the_genesis(live: World, ops: Desk) -> None:
+async def test_a_lost_secret_is_drawn_anew_until_the_genesis(
+    live: World, ops: AccessClient
+) -> None:
     """W7 V5 The same request again voids the secret whose reply was lost; not after the genesis."""
     request = access_pb2.CreateSpaceRequest(request_id=request_id(), space="a")
     lost = await ops.stub.CreateSpace(request)
@@ -305,10 +313,10 @@ def _channels(live: World, space: str) -> tuple[grpc.aio.Channel, grpc.aio.Chann
     return live.governance.channel(admin), live.graph.channel(admin)
 
 
-async def test_every_command_is_in_the_log(live: World, ops: Desk) -> None:
+async def test_every_command_is_in_the_log(live: World, ops: AccessClient) -> None:
     """W7 A1 Each command, also a refused one, is an entry that names the key's principal."""
     made = (await ops.key("team")).key
-    admin = Desk(live, holder("team", "ada", Scope.ADMIN, Scope.READ))
+    admin = AccessClient(live, holder("team", "ada", Scope.ADMIN, Scope.READ))
     await admin.revoke(made)
     await admin.revoke(made)
     await refused(admin.key(scopes=[OPERATOR]))
@@ -339,12 +347,12 @@ async def test_every_command_is_in_the_log(live: World, ops: Desk) -> None:
     assert of_system[0][3] == {"space": "team", "operator": True}
 
 
-async def test_commands_of_those_who_may_not_are_in_the_log(live: World, ops: Desk) -> None:
+async def test_commands_of_those_who_may_not_are_in_the_log(live: World, ops: AccessClient) -> None:
     """W7 A1 A command that the key may not call, and a reserved principal, are entries of the
     caller's own space; a read that the key may not call is none."""
     made = (await ops.key("team")).key
-    agent = Desk(live, holder("team", "planner", Scope.READ, Scope.WRITE))
-    admin = Desk(live, holder("team", "ada", Scope.ADMIN, Scope.READ))
+    agent = AccessClient(live, holder("team", "planner", Scope.READ, Scope.WRITE))
+    admin = AccessClient(live, holder("team", "ada", Scope.ADMIN, Scope.READ))
     deletion = access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
     for call in (agent.key(), agent.revoke(made), admin.space("other")):
         assert reason_of(await refused(call))[0] == "PERMISSION_MISSING"
@@ -367,17 +375,17 @@ async def test_commands_of_those_who_may_not_are_in_the_log(live: World, ops: De
     ]
 
 
-async def _refusals(desk: Desk) -> list[audit_pb2.AuditEntry]:
+async def _refusals(client: AccessClient) -> list[audit_pb2.AuditEntry]:
     """Return what the log tells of refused commands."""
-    found = await desk.audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest())
+    found = await client.audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest())
     return [entry for entry in found.entries if entry.blocked]
 
 
-async def test_a_log_with_commands_verifies(live: World, ops: Desk) -> None:
+async def test_a_log_with_commands_verifies(live: World, ops: AccessClient) -> None:
     """W7 A2 The offline verifier accepts the entries of keys and spaces."""
     party = live.party("one")
     await party.enrol()
-    keys_file = Desk(live, holder("one", "ada", Scope.ADMIN, Scope.READ))
+    keys_file = AccessClient(live, holder("one", "ada", Scope.ADMIN, Scope.READ))
     assert reason_of(await refused(keys_file.key()))[0] == "ITEM_NOT_FOUND"  # nobody registered it
     system = Party(
         SYSTEM_SPACE, live.governance.channel(OPERATING), live.graph.channel(OPERATING), live.clock
@@ -393,7 +401,7 @@ async def test_last_use_is_listed_and_noted_together(tmp_path: Path) -> None:
     """W7 The list shows when a key was last used; uses are written together, also at a stop."""
     known, clock = Keys(), Clock()
     async with world(tmp_path, clock=clock, keys=known) as first:
-        ops = Desk(first, OPERATING)
+        ops = AccessClient(first, OPERATING)
         await ops.space("team")
         made = await ops.key("team")
         assert not (await ops.keys("team"))[0].HasField("last_use_time")
@@ -403,9 +411,9 @@ async def test_last_use_is_listed_and_noted_together(tmp_path: Path) -> None:
         size = len(await ops.told())
         assert used.ToMicroseconds() == clock.now
     async with world(tmp_path, clock=clock, keys=known) as again:
-        (listed,) = await Desk(again, OPERATING).keys("team")
+        (listed,) = await AccessClient(again, OPERATING).keys("team")
         assert listed.last_use_time == used
-        assert len(await Desk(again, OPERATING).told()) == size
+        assert len(await AccessClient(again, OPERATING).told()) == size
 
 
 async def test_a_keys_file_comes_in_once(tmp_path: Path) -> None:
@@ -422,7 +430,7 @@ async def test_a_keys_file_comes_in_once(tmp_path: Path) -> None:
     file.write_text(json.dumps({digests[0]: entry, digests[2]: operator}))
     known = Keys()
     async with world(tmp_path, keys=known, keys_file=file) as first:
-        ops = Desk(first, OPERATING)
+        ops = AccessClient(first, OPERATING)
         (taken,) = await ops.keys("home")
         assert (list(taken.permissions), taken.created_by) == (["governed:write"], "")
         assert [
@@ -436,7 +444,7 @@ async def test_a_keys_file_comes_in_once(tmp_path: Path) -> None:
     async with world(tmp_path, keys=known, keys_file=file) as again:
         assert (await caller_of(again, "a")).status == STATUS.KEY_STATUS_REVOKED
         assert (await caller_of(again, "b")).scopes == [READ, ADMIN]
-        told = await Desk(again, holder("home", "ada", Scope.READ)).told()
+        told = await AccessClient(again, holder("home", "ada", Scope.READ)).told()
         assert [(e[0], e[3].get("from")) for e in told] == [
             ("KEY_CREATE", "keys file"),
             ("KEY_REVOKE", None),
@@ -487,7 +495,7 @@ def test_an_absent_keys_file_is_told(tmp_path: Path) -> None:
 async def test_nobody_but_a_gateway_asks_whom_a_key_stands_for(live: World) -> None:
     """W7 No key carries what GetCaller takes, whatever its scopes."""
     every = holder(SYSTEM_SPACE, "ops", *Scope)
-    desk = Desk(live, replace(every, principal="gateway"))
+    client = AccessClient(live, replace(every, principal="gateway"))
 
-    failure = await refused(desk.stub.GetCaller(access_pb2.GetCallerRequest(key_digest="a" * 64)))
+    failure = await refused(client.stub.GetCaller(access_pb2.GetCallerRequest(key_digest="a" * 64)))
     assert reason_of(failure)[0] == "PERMISSION_MISSING"

@@ -11,9 +11,9 @@ from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord_attestation.consent import GenesisRecord
 from concord_client.trust import signing
-from concord_governance.ports import News
-from concord_governance.usecases.decisions import Deciding
-from concord_governance.usecases.graph_feed import Following
+from concord_governance.ports import FeedMessage
+from concord_governance.usecases.decisions import Decisions
+from concord_governance.usecases.graph_feed import GraphFollower
 from governed_world import (
     AGENT,
     HUMAN,
@@ -47,16 +47,16 @@ async def keys_of(party: Party) -> list[bytes]:
 @asynccontextmanager
 async def follower_held(party: Party, proposal: proposal_pb2.Proposal) -> AsyncIterator[None]:
     """Decide while nothing of graph's reaches the log; within, graph has done it."""
-    real, told = Following.apply, asyncio.Event()
+    real, told = GraphFollower.apply, asyncio.Event()
     before = await keys_of(party)
 
-    async def held(self: Following, news: News) -> None:
+    async def held(self: GraphFollower, news: FeedMessage) -> None:
         await told.wait()
         await real(self, news)
 
     with pytest.MonkeyPatch.context() as patch:
         await party.approve(proposal, AGENT)
-        patch.setattr(Following, "apply", held)
+        patch.setattr(GraphFollower, "apply", held)
         deciding = asyncio.create_task(party.approve(proposal, HUMAN))
         try:
             await eventually(lambda: keys_of(party), lambda now: now != before)
@@ -92,15 +92,15 @@ async def test_keys_read_before_a_change_judge_nothing_after_it(
     change of a key fits, and then the paper is not judged by the old one."""
     other = await party.propose(edge_action())
     change, new = await key_change(party, HUMAN)
-    real = Deciding._standing
+    real = Decisions._genesis
 
-    async def read_then_changed(self: Deciding, space: str) -> GenesisRecord:
+    async def read_then_changed(self: Decisions, space: str) -> GenesisRecord:
         found = await real(self, space)
-        monkeypatch.setattr(Deciding, "_standing", real)
+        monkeypatch.setattr(Decisions, "_genesis", real)
         await party.decide(change)
         return found
 
-    monkeypatch.setattr(Deciding, "_standing", read_then_changed)
+    monkeypatch.setattr(Decisions, "_genesis", read_then_changed)
 
     failure = await refused(party.approve(other, HUMAN))
 

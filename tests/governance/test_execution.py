@@ -13,7 +13,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphFaulty, GraphUnavailable, LedgerBusy
-from concord_governance.ports import Done
+from concord_governance.ports import AppliedChange
 from concord_governance.usecases import execution
 from concord_graph.usecases.governed.apply import GovernedChanges
 from governed_world import (
@@ -37,10 +37,10 @@ from governed_world import (
 )
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-Applying = Callable[..., Awaitable[Done]]
+Applying = Callable[..., Awaitable[AppliedChange]]
 
 
-async def never(*_: Any, **__: Any) -> Done:
+async def never(*_: Any, **__: Any) -> AppliedChange:
     """Fail before graph was asked."""
     raise GraphUnavailable("cut off before")
 
@@ -48,7 +48,7 @@ async def never(*_: Any, **__: Any) -> Done:
 def lost(apply: Applying) -> Applying:
     """Let the effect happen, and lose the answer."""
 
-    async def apply_and_lose(self: GraphClient, *args: Any, **kwargs: Any) -> Done:
+    async def apply_and_lose(self: GraphClient, *args: Any, **kwargs: Any) -> AppliedChange:
         await apply(self, *args, **kwargs)
         raise GraphUnavailable("cut off after")
 
@@ -146,7 +146,9 @@ async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
     """V6 What fails at one decision is tried again; those behind it come to their end."""
     real: Applying = GraphClient.apply
 
-    async def stuck(self: GraphClient, space: str, action: Any, *rest: Any, **named: Any) -> Done:
+    async def stuck(
+        self: GraphClient, space: str, action: Any, *rest: Any, **named: Any
+    ) -> AppliedChange:
         if action["upsert_edge"]["edge"]["target"]["name"] == "first":
             raise LedgerBusy
         return await real(self, space, action, *rest, **named)
@@ -277,7 +279,7 @@ async def test_what_was_done_is_no_failure(party: Party, monkeypatch: pytest.Mon
     real: Applying = GraphClient.apply
     tries = 0
 
-    async def done_and_failed(self: GraphClient, *args: Any, **named: Any) -> Done:
+    async def done_and_failed(self: GraphClient, *args: Any, **named: Any) -> AppliedChange:
         nonlocal tries
         done = await real(self, *args, **named)
         tries += 1

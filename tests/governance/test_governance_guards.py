@@ -34,8 +34,8 @@ from concord_governance.ports import Preview
 from concord_governance.usecases import decisions, graph_feed, ledger_commands, proposals
 from concord_governance.usecases.decisions import Checks
 from concord_graph.servicer import governed
-from concord_graph.usecases.governed.apply import apply as governed_changes
-from concord_graph.usecases.governed.apply import undo_conflicts
+from concord_graph.usecases.governed import apply as governed_changes
+from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
 from concord_graph.usecases.write.writer import Writer
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -196,7 +196,7 @@ async def silence_before_the_sweep(scene: Scene) -> str:
         proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
         scene.clock.pass_(49 * HOUR)
         with pytest.MonkeyPatch.context() as patch, suppress(grpc.aio.AioRpcError):
-            patch.setattr(ledger_commands.Desk, "expire", _unswept)
+            patch.setattr(ledger_commands.LedgerCommands, "expire", _unswept)
             await party.approve(proposal, AGENT)
             return "silence was taken for an open question"
     return ""
@@ -548,7 +548,11 @@ async def _unswept(*_: object) -> None:
 
 
 async def _unrecorded(
-    _self: ledger_commands.Desk, _asker: object, _request: object, error: Exception, *_: object
+    _self: ledger_commands.LedgerCommands,
+    _asker: object,
+    _request: object,
+    error: Exception,
+    *_: object,
 ) -> None:
     raise error
 
@@ -560,13 +564,13 @@ async def _unburnt(*_: Any) -> tuple[str, int]:
 
 def _believing(patch: pytest.MonkeyPatch) -> None:
     """Let the agent's key fill both slots where governance looks."""
-    real = decisions.Deciding._standing
+    real = decisions.Decisions._genesis
 
-    async def agent_twice(self: decisions.Deciding, space: str) -> GenesisRecord:
+    async def agent_twice(self: decisions.Decisions, space: str) -> GenesisRecord:
         found = await real(self, space)
         return replace(found, human=replace(found.human, public_key=found.agent.public_key))
 
-    patch.setattr(decisions.Deciding, "_standing", agent_twice)
+    patch.setattr(decisions.Decisions, "_genesis", agent_twice)
 
 
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
@@ -643,7 +647,7 @@ GUARDS = {
     "safeguards that graph finds": Guard(
         a_rule_is_proposed_by_id,
         "an attack by id left no entry",
-        off=_without(ledger_commands.Desk, "refuse", _unrecorded),
+        off=_without(ledger_commands.LedgerCommands, "refuse", _unrecorded),
     ),
     "an undo stays one": Guard(
         an_undo_becomes_something_else,
@@ -658,7 +662,7 @@ GUARDS = {
     "undo by name": Guard(
         an_undo_by_hand,
         "an undo was written by hand",
-        off=_without(proposals.Proposing, "_demand_allowed", lambda *_: None),
+        off=_without(proposals.Proposals, "_demand_allowed", lambda *_: None),
     ),
     "derived level": Guard(
         the_agent_says_it_is_descriptive,
@@ -678,7 +682,7 @@ GUARDS = {
     "the model's look": Guard(
         a_push_without_a_loaded_word,
         "what the model found was proposed",
-        off=_without(proposals.Proposing, "_judged", _nobody_judges),
+        off=_without(proposals.Proposals, "_judged", _nobody_judges),
     ),
     "signed words": Guard(
         other_words_before_the_human,

@@ -8,8 +8,8 @@ import pytest
 from concord.governance.v1 import audit_pb2
 from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
 from concord_chassis.identity import Caller
-from concord_governance.ports import News
-from concord_governance.usecases.graph_feed import Following
+from concord_governance.ports import FeedMessage
+from concord_governance.usecases.graph_feed import GraphFollower
 from governed_world import (
     HOUR,
     SCOPES,
@@ -34,13 +34,13 @@ async def test_an_entry_says_who_was_refused_and_when(
     await party.decide(await party.propose(edge_action()))
     edge = await party.edge("agent", "VALUES", "honesty")
     assert edge is not None
-    real, told = Following.apply, asyncio.Event()
+    real, told = GraphFollower.apply, asyncio.Event()
 
-    async def held(self: Following, news: News) -> None:
+    async def held(self: GraphFollower, news: FeedMessage) -> None:
         await told.wait()
         await real(self, news)
 
-    monkeypatch.setattr(Following, "apply", held)
+    monkeypatch.setattr(GraphFollower, "apply", held)
     stub = graph_pb2_grpc.GraphServiceStub(live.graph.channel(Caller("one", who, SCOPES, kind)))
     delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
     await refused(stub.DeleteEdge(delete))

@@ -14,7 +14,7 @@ from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust.audit.store import CHANGED, Difference, differences
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.usecases.graph_feed import Following
+from concord_governance.usecases.graph_feed import GraphFollower
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
@@ -220,14 +220,14 @@ async def test_executed_waits_for_what_graph_tells(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A1 A2 Nothing is EXECUTED before graph's own entries of it are in the log."""
-    real = Following.apply
+    real = GraphFollower.apply
     told = asyncio.Event()
 
-    async def held(self: Following, news: object) -> None:
+    async def held(self: GraphFollower, news: object) -> None:
         await told.wait()
         await real(self, news)  # type: ignore[arg-type] # as it came
 
-    monkeypatch.setattr(Following, "apply", held)
+    monkeypatch.setattr(GraphFollower, "apply", held)
     proposal = await party.propose(edge_action())
     await party.approve(proposal, AGENT)
     deciding = asyncio.create_task(party.approve(proposal, HUMAN))

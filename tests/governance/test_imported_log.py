@@ -14,9 +14,9 @@ from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, Pinned
 from concord_client.trust.audit.store import differences
 from concord_governance.domain.errors import GraphUnavailable
-from concord_governance.ports import News
+from concord_governance.ports import FeedMessage
 from concord_governance.usecases import imports
-from concord_governance.usecases.graph_feed import Following
+from concord_governance.usecases.graph_feed import GraphFollower
 from concord_graph.servicer import feed
 from forged_imports import IMPORT_FORGERIES, READ_IMPORTS
 from forger import Forger, demand_refused, demand_refused_alone
@@ -188,15 +188,15 @@ async def test_a_stopped_follower_tells_the_import_once(
     """A1 What follows graph may stop between any two messages of an import: the log tells it once,
     and whole."""
     await lived_in(party)
-    apply, applied = Following.apply, []
+    apply, applied = GraphFollower.apply, []
 
-    async def stopping(self: Following, news: News) -> None:
+    async def stopping(self: GraphFollower, news: FeedMessage) -> None:
         applied.append(news.seq)
         if len(applied) in (2, 5, 9):
             raise GraphUnavailable("the feed fell silent")
         await apply(self, news)
 
-    monkeypatch.setattr(Following, "apply", stopping)
+    monkeypatch.setattr(GraphFollower, "apply", stopping)
     monkeypatch.setattr(feed, "CHANGES_A_MESSAGE", 4)
     async with moved(tmp_path, party, live.clock) as (_, guest, _):
         assert len(applied) > 9
@@ -246,13 +246,13 @@ async def test_no_paper_comes_before_the_import_in_the_log(
     former = await other_key(party)
     export = await exported(party, tmp_path / "one.jsonl")
     (tmp_path / "there").mkdir()
-    apply, follows = Following.apply, asyncio.Event()
+    apply, follows = GraphFollower.apply, asyncio.Event()
 
-    async def late(self: Following, news: News) -> None:
+    async def late(self: GraphFollower, news: FeedMessage) -> None:
         await follows.wait()
         await apply(self, news)
 
-    monkeypatch.setattr(Following, "apply", late)
+    monkeypatch.setattr(GraphFollower, "apply", late)
     async with world(tmp_path / "there", clock=live.clock) as there:
         guest = there.party()
         guest.agent, guest.human = party.agent, party.human

@@ -14,8 +14,8 @@ from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
-from concord_governance.ports import News
-from concord_governance.usecases.graph_feed import Following
+from concord_governance.ports import FeedMessage
+from concord_governance.usecases.graph_feed import GraphFollower
 from governed_world import (
     AGENT,
     HUMAN,
@@ -67,11 +67,11 @@ async def given(party: Party, slot: str, **fields: Any) -> tuple[proposal_pb2.Pr
 async def unfollowed() -> AsyncIterator[None]:
     """Let nothing of graph's reach the log."""
 
-    async def held(_self: Following, _news: News) -> None:
+    async def held(_self: GraphFollower, _news: FeedMessage) -> None:
         raise GraphUnavailable("held")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Following, "apply", held)
+        patch.setattr(GraphFollower, "apply", held)
         yield
 
 

@@ -280,7 +280,7 @@ async def test_the_page_names_the_fields_of_a_revision(party: Party) -> None:
     proposal = await party.propose(edge_action())
     told = {name for row in table_under("**Revision, version 2.**") for name in fields(row[0])}
     parts = documents.from_json(json.loads(proposal.canonical), b"", "")
-    all_there = replace(parts, final=True, note="as Ada asked")
+    all_there = replace(parts, irreversible=True, note="as Ada asked")
 
     assert documents.as_json(all_there).keys() == told
     assert json.loads(proposal.canonical).keys() == told - {"irreversible", "note"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from access_world import OPERATING, STATUS, Desk, caller_of
+from access_world import OPERATING, STATUS, AccessClient, caller_of
 from concord.governance.v1 import access_pb2, audit_pb2, audit_pb2_grpc
 from concord.graph.v1 import (
     erase_pb2,
@@ -50,7 +50,7 @@ def deletion(party: Party, genesis_digest: str, **changed: Any) -> bytes:
 
 
 async def delete(
-    ops: Desk, space: str, statement: bytes = b"", typed: str = ""
+    ops: AccessClient, space: str, statement: bytes = b"", typed: str = ""
 ) -> access_pb2.Space:
     """Delete a space."""
     request = access_pb2.DeleteSpaceRequest(
@@ -80,15 +80,15 @@ async def fill(party: Party) -> str:
 
 
 @pytest_asyncio.fixture(loop_scope="function")
-async def ops(live: World) -> AsyncIterator[Desk]:
+async def ops(live: World) -> AsyncIterator[AccessClient]:
     """An operator, and a space called `team` with a key."""
-    desk = Desk(live, OPERATING)
-    await desk.space("team")
-    yield desk
+    client = AccessClient(live, OPERATING)
+    await client.space("team")
+    yield client
 
 
 async def test_a_space_without_a_genesis_goes_when_its_name_is_typed(
-    live: World, ops: Desk
+    live: World, ops: AccessClient
 ) -> None:
     """W7 M4 Its keys are revoked, its memories leave receipts, and its name is never used again."""
     party, key = live.party("team"), await ops.key("team")
@@ -115,7 +115,7 @@ async def test_a_space_without_a_genesis_goes_when_its_name_is_typed(
     assert reason_of(await refused(delete(ops, "concord:system")))[0] == "ITEM_NOT_FOUND"
 
 
-async def test_nothing_is_written_in_a_deleted_space(live: World, ops: Desk) -> None:
+async def test_nothing_is_written_in_a_deleted_space(live: World, ops: AccessClient) -> None:
     """W7 A token that was minted before writes no more, and governance registers nothing there."""
     party = live.party("team")
     await delete(ops, "team")
@@ -131,7 +131,7 @@ async def test_nothing_is_written_in_a_deleted_space(live: World, ops: Desk) -> 
 
 async def test_a_space_with_a_genesis_takes_both_signatures(live: World) -> None:
     """W7 V2 Each check of the statement refuses; both slots' keys over this very genesis do not."""
-    ops, party = Desk(live, OPERATING), live.party("team")
+    ops, party = AccessClient(live, OPERATING), live.party("team")
     secret = (await ops.space("team")).enrolment_secret
     digest = await party.enrol(secret)
     other = signing.Signer("ada", signing.generate_key())
@@ -163,7 +163,7 @@ async def _erase(live: World, space: str, statement: bytes) -> feed_pb2.EraseSpa
 
 async def test_log_and_genesis_stay(live: World) -> None:
     """W7 A2 What both agreed to goes too; the log tells all of it still, and verifies."""
-    ops, party = Desk(live, OPERATING), live.party("team")
+    ops, party = AccessClient(live, OPERATING), live.party("team")
     digest = await party.enrol((await ops.space("team")).enrolment_secret)
     await party.decide(await party.propose(edge_action()))
     pending = await party.propose(edge_action("agent", "VALUES", "Bergamot"))
@@ -194,7 +194,7 @@ async def test_log_and_genesis_stay(live: World) -> None:
     assert (await system.verified()).entries == len(told)
 
 
-async def test_refused_deletions_are_on_record(ops: Desk) -> None:
+async def test_refused_deletions_are_on_record(ops: AccessClient) -> None:
     """W7 A1 Each refused attempt is an entry."""
     await refused(delete(ops, "team", typed="else"))
     await refused(delete(ops, "nowhere"))
@@ -203,7 +203,7 @@ async def test_refused_deletions_are_on_record(ops: Desk) -> None:
     assert found[1:] == [("SPACE_DELETE", True), ("SPACE_DELETE", True)]
 
 
-async def test_another_space_stays_as_it_is(live: World, ops: Desk) -> None:
+async def test_another_space_stays_as_it_is(live: World, ops: AccessClient) -> None:
     """W7 G13 What is deleted is one space: the other has all of its words and its keys."""
     party, other = live.party("team"), live.party("other")
     await ops.space("other")
@@ -229,7 +229,7 @@ async def test_no_word_is_left_in_any_file(tmp_path: Path) -> None:
     """W7 M4 A byte search of the stores finds nothing that the deleted space said."""
     known = Keys()
     async with world(tmp_path, keys=known) as live:
-        ops, party = Desk(live, OPERATING), live.party("team")
+        ops, party = AccessClient(live, OPERATING), live.party("team")
         await ops.space("team")
         memory_id = await fill(party)
         proposed = edge_action(
@@ -259,13 +259,13 @@ async def test_an_erasing_goes_on_after_a_stop(
             "concord_governance.adapters.graph.client.GraphClient.erase_space", _unanswered
         )
         async with world(tmp_path, keys=known) as live:
-            ops, party = Desk(live, OPERATING), live.party("team")
+            ops, party = AccessClient(live, OPERATING), live.party("team")
             await ops.space("team")
             await fill(party)
             assert not (await delete(ops, "team")).erased
     async with world(tmp_path, keys=known) as again:
         listed = access_pb2.ListSpacesRequest(include_deleted=True)
-        stub = Desk(again, OPERATING).stub
+        stub = AccessClient(again, OPERATING).stub
 
         async def space() -> access_pb2.Space:
             return (await stub.ListSpaces(listed)).spaces[0]
@@ -281,7 +281,9 @@ async def _unanswered(*_: object) -> bool:
     raise GraphUnavailable("stopped")
 
 
-async def test_operations_and_entries_name_the_keys_principal(live: World, ops: Desk) -> None:
+async def test_operations_and_entries_name_the_keys_principal(
+    live: World, ops: AccessClient
+) -> None:
     """W7 G14 A1 Who did it is the principal of the key by which it came, in operations and log."""
     made = await ops.key("team", principal="planner", scopes=[access_pb2.KEY_SCOPE_WRITE])
     known = await caller_of(live, made.secret)

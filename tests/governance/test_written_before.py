@@ -156,8 +156,8 @@ def test_old_revisions_are_read() -> None:
     old = [json.loads(line) for line in (FOLDER / "revisions.jsonl").read_bytes().splitlines()]
     deletion, undo, last = (from_json(each, b"", "") for each in old)
 
-    assert (deletion.taken_along, deletion.final) == (3, False)
-    assert (last.taken_along, last.final) == (3, True)
+    assert (deletion.cascaded_count, deletion.irreversible) == (3, False)
+    assert (last.cascaded_count, last.irreversible) == (3, True)
     items: Any = undo.action["revert_items"]
     assert sum(item.get("cascaded", False) for item in items["items"]) == 3
     assert respelled("revision", old[1])["affected"] == [

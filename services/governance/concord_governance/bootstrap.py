@@ -40,13 +40,13 @@ from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import reason_of, translate
 from concord_governance.usecases.access import Access
-from concord_governance.usecases.audit_log import Auditing
-from concord_governance.usecases.decisions import Checks, Deciding
-from concord_governance.usecases.execution import Completing, Executing
-from concord_governance.usecases.graph_feed import Following
-from concord_governance.usecases.ledger_commands import Desk
-from concord_governance.usecases.proposal_reads import Reading
-from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposing
+from concord_governance.usecases.audit_log import AuditLog
+from concord_governance.usecases.decisions import Checks, Decisions
+from concord_governance.usecases.execution import Completion, Execution
+from concord_governance.usecases.graph_feed import GraphFollower
+from concord_governance.usecases.ledger_commands import LedgerCommands
+from concord_governance.usecases.proposal_reads import ProposalReads
+from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposals
 
 
 def system_clock() -> int:
@@ -77,46 +77,48 @@ class GovernanceApp:
         self._ledger, self._graph, self._log = ledger, graph, log
         self._judge = judge
         self._known_keys = known_keys
-        self._following = Following(ledger, graph, log)
-        desk = self._desk = Desk(ledger, clock, self._following, reason_of)
-        proposing = Proposing(desk, graph, settings, normal_form, judge, most_pending=most_pending)
-        self._executing = Executing(
-            desk, graph, self._following, settings, proposing.policy_digest, log=log
+        self._follower = GraphFollower(ledger, graph, log)
+        commands = self._commands = LedgerCommands(ledger, clock, self._follower, reason_of)
+        proposals = Proposals(
+            commands, graph, settings, normal_form, judge, most_pending=most_pending
         )
-        deciding = Deciding(
-            desk,
+        self._execution = Execution(
+            commands, graph, self._follower, settings, proposals.policy_digest, log=log
+        )
+        decisions = Decisions(
+            commands,
             graph,
             grant_key,
-            self._executing,
-            feed=self._following,
-            policy_digest=proposing.policy_digest,
+            self._execution,
+            feed=self._follower,
+            policy_digest=proposals.policy_digest,
             checks=checks,
         )
-        reading = Reading(desk, graph)
-        self._access = Access(desk, graph, log)
-        commands = AccessServicer(self._access)
+        reads = ProposalReads(commands, graph)
+        self._access = Access(commands, graph, log)
+        access = AccessServicer(self._access)
         self._tasks: list[asyncio.Task[None]] = []
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],
                 proposal_pb2_grpc.add_ProposalServiceServicer_to_server,
-                ProposalServicer(proposing, deciding, reading, translate),
+                ProposalServicer(proposals, decisions, reads, translate),
             ),
             Registration(
                 principal_pb2.DESCRIPTOR.services_by_name["PrincipalService"],
                 principal_pb2_grpc.add_PrincipalServiceServicer_to_server,
-                PrincipalServicer(reading, log_key, grant_key.public_key),
+                PrincipalServicer(reads, log_key, grant_key.public_key),
             ),
             Registration(
                 audit_pb2.DESCRIPTOR.services_by_name["AuditService"],
                 audit_pb2_grpc.add_AuditServiceServicer_to_server,
-                AuditServicer(Auditing(ledger, graph, log_key)),
+                AuditServicer(AuditLog(ledger, graph, log_key)),
             ),
             Registration(
                 access_pb2.DESCRIPTOR.services_by_name["AccessService"],
                 access_pb2_grpc.add_AccessServiceServicer_to_server,
-                commands,
-                not_permitted=commands.not_permitted,
+                access,
+                not_permitted=access.not_permitted,
             ),
         )
 
@@ -125,13 +127,13 @@ class GovernanceApp:
         await self._access.take_over(self._known_keys)
         loop = asyncio.get_running_loop()
         for work, name in (
-            (self._following.run(), "follow graph"),
-            (Completing(self._desk, self._executing, self._log).run(), "complete decisions"),
+            (self._follower.run(), "follow graph"),
+            (Completion(self._commands, self._execution, self._log).run(), "complete decisions"),
             (self._access.run(), "note uses of keys"),
             (self._access.erase_deleted(), "erase deleted spaces"),
         ):
             task = loop.create_task(work, name=name)
-            task.add_done_callback(self._told)
+            task.add_done_callback(self._log_death)
             self._tasks.append(task)
 
     async def ready(self) -> bool:
@@ -141,14 +143,14 @@ class GovernanceApp:
         """
         works = not any(task.done() for task in self._tasks)
         try:
-            return works and self._following.is_following and await self._ledger.ready()
+            return works and self._follower.is_following and await self._ledger.ready()
         except GovernanceError:
             return False
 
     @property
     def rolled_back(self) -> frozenset[str]:
         """The spaces whose graph is older than the audit log: nothing is decided there."""
-        return self._following.rolled_back
+        return self._follower.rolled_back
 
     async def close(self) -> None:
         """Stop following, then close the ledger."""
@@ -157,15 +159,15 @@ class GovernanceApp:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        with contextlib.suppress(GovernanceError):  # a use that is not noted is no loss
+        with contextlib.suppress(GovernanceError):  # an unsaved time of use is no loss
             await self._access.note_uses()
         await self._graph.close()
         if self._judge is not None:
             await self._judge.close()
         await self._ledger.close()
 
-    def _told(self, task: asyncio.Task[None]) -> None:
-        """Say loudly when a task ended by a bug of ours."""
+    def _log_death(self, task: asyncio.Task[None]) -> None:
+        """Log an error when a task ended by a bug of ours."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error(f"{task.get_name()} died", exc_info=error)
 
@@ -189,7 +191,7 @@ async def build(
         FileUnusable, ServerUnusable: the ledger's store cannot serve; the text says what to do.
         ConfigError: the settings file says something else than settings.
     """
-    told = json_lines("governance") if log is None else log
+    logger = json_lines("governance") if log is None else log
     settings = read_settings(config.settings_file)
     known = read_keys(config.keys_file)
     ledger: Ledger
@@ -207,8 +209,8 @@ async def build(
         settings=settings,
         clock=clock,
         checks=checks or Checks(),
-        log=told,
-        judge=_judge(config, told),
+        log=logger,
+        judge=_judge(config, logger),
         most_pending=config.pending_per_principal,
         known_keys=known,
     )

@@ -52,8 +52,8 @@ class EntryFilter:
 
 
 class Cursor(NamedTuple):
-    """How far graph's feed has been applied. `mark` tells that change from any other of its number;
-    empty = it is not known."""
+    """How far graph's feed has been applied. `mark` distinguishes that change from any
+    other of its number; empty = it is not known."""
 
     epoch: str = ""
     seq: int = 0
@@ -69,7 +69,7 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class RequestReceipt:
     """What an earlier request did: the digest of its content, and the proposals it named."""
 
     digest: str
@@ -159,7 +159,7 @@ class LedgerReads(AccessReads, Protocol):
         ...
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        """Return how many proposals stand so, reading none of them; of one proposer, if named."""
+        """Return how many proposals stand so, reads none of them; of one proposer, if named."""
         ...
 
     async def due(self, now: int) -> Sequence[Proposal]:
@@ -171,10 +171,10 @@ class LedgerReads(AccessReads, Protocol):
         ...
 
     async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether a paper with this nonce came before."""
+        """Return whether an envelope with this nonce came before."""
         ...
 
-    async def receipt(self, principal: str, method: str, request_id: str) -> Receipt | None:
+    async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
         """Return what an earlier request did."""
         ...
 
@@ -200,11 +200,11 @@ class LedgerReads(AccessReads, Protocol):
 
     async def key_changes(self) -> int:
         """Return how many changes of keys were executed: while it stays the same and none is
-        decided, graph's keys are those that the log tells of."""
+        decided, graph's keys are those in the log."""
         ...
 
     async def unconfirmed(self) -> Sequence[str]:
-        """Return the erased memories whose erasure graph has not been told of yet."""
+        """Return the erased memories whose erasure was not confirmed to graph yet."""
         ...
 
 
@@ -228,11 +228,11 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         ...
 
     async def keep_nonce(self, nonce: str) -> None:
-        """Remember a paper's nonce for ever."""
+        """Remember an envelope's nonce for ever."""
         ...
 
     async def keep_receipt(
-        self, principal: str, method: str, request_id: str, receipt: Receipt
+        self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
         """Remember what a request did, for 7 days."""
         ...
@@ -261,7 +261,7 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         ...
 
     async def confirmed(self, memory_id: str) -> None:
-        """Remember that graph was told of an erasure."""
+        """Remember that an erasure was confirmed to graph."""
         ...
 
 
@@ -316,18 +316,18 @@ class FramingJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an action would touch now, and how many items it would take along unnamed.
+    """The items that an action would touch now, and how many more it would cascade to.
 
-    `final`: more than an undo could bring back.
+    `irreversible`: it cascades to more items than an undo could restore.
     """
 
     affected: tuple[Affected, ...]
-    taken_along: int = 0
-    final: bool = False
+    cascaded_count: int = 0
+    irreversible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class AppliedChange:
     """What an action did. `token`: freshness token of the write, change `seq` of `epoch`."""
 
     effects: tuple[Effect, ...]
@@ -336,14 +336,14 @@ class Done:
     seq: int
     orphaned: tuple[str, ...] = ()
     """Ids of the lineage and resolutions that lost an end by it."""
-    taken_along: int = 0
-    """How many items went along; those that can come back are among the effects."""
-    taken_along_digest: str = ""
+    cascaded_count: int = 0
+    """How many items it cascaded to; those that an undo restores are among the effects."""
+    cascaded_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Who counts in a space now: the genesis with the keys as rotated since, and its envelope."""
+class PrincipalKeys:
+    """The principals of a space: the genesis with the keys as rotated since, and its envelope."""
 
     genesis: GenesisRecord
     envelope: bytes
@@ -352,7 +352,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class GraphEvent:
     """A write on something constitutive, allowed or refused, as graph committed it."""
 
     seq: int
@@ -374,22 +374,22 @@ class Noted:
     imported: bool = False
     """Recorded elsewhere: it came with an import."""
     restore_grant: bytes = b""
-    """For an import that both parties signed for: what they signed."""
+    """For an import that both principals signed for: the restore grant."""
     revocation: bytes = b""
-    """For a consent's nonce that was burnt: the paper that its principal signed."""
+    """For a consent's nonce that was burnt: the envelope that its principal signed."""
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """Some of graph's changes of one space. `seq`: how far they reach, noted ones or not."""
+class FeedMessage:
+    """Some of graph's changes of one space, in order; `seq` is the last one's, an event or not."""
 
     space: str
     epoch: str
     seq: int
-    noted: tuple[Noted, ...]
+    events: tuple[GraphEvent, ...]
     erased: tuple[tuple[str, bool], ...] = ()
-    """Items whose words are to be removed everywhere, and whether graph waits to be told so: it
-    does for a memory, not for what goes with one."""
+    """Items whose words are to be removed everywhere, and whether graph waits for a confirmation:
+    it does for a memory, not for what goes with one."""
     importing: bool = False
     """True while what comes was recorded elsewhere: the import that brought it comes later."""
     first: int = 0
@@ -426,9 +426,9 @@ class Feed(Protocol):
 class Graph(Protocol):
     """The graph service. Raises GraphUnavailable or GraphRefused.
 
-    What writes under a decision names the last change that the ledger has of graph (`known`), and
-    raises GraphRolledBack, with nothing done, when graph does not hold it. Unless what was agreed
-    to says that it is `final`, graph refuses to take more along than an undo could bring back.
+    A write under a decision names the last change that the ledger has of graph (`expected_state`);
+    if graph does not hold it, nothing is done and GraphRolledBack is raised. Unless the agreed
+    change is `irreversible`, graph refuses one that cascades to more than an undo could restore.
     """
 
     async def preview(
@@ -447,9 +447,9 @@ class Graph(Protocol):
         decision_id: str,
         etags: Mapping[str, str],
         *,
-        known: Cursor,
-        final: bool,
-    ) -> Done:
+        expected_state: Cursor,
+        irreversible: bool,
+    ) -> AppliedChange:
         """Do an action that needs no grant, once per decision, on items as they were proposed."""
         ...
 
@@ -460,13 +460,15 @@ class Graph(Protocol):
         decision_id: str,
         grant: bytes,
         *,
-        known: Cursor,
-        final: bool,
-    ) -> Done:
+        expected_state: Cursor,
+        irreversible: bool,
+    ) -> AppliedChange:
         """Do an action under a grant, once per decision."""
         ...
 
-    async def recall(self, space: str, decision_id: str, *, known: Cursor) -> Done:
+    async def recall(
+        self, space: str, decision_id: str, *, expected_state: Cursor
+    ) -> AppliedChange:
         """Return what a decision did whose action is gone, since an item of it was erased.
 
         GraphRefused when it did nothing; nothing is done.
@@ -475,14 +477,14 @@ class Graph(Protocol):
 
     async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
         """Burn a consent's nonce on its principal's signature; return (epoch, seq) of the change
-        that tells of it."""
+        that records it."""
         ...
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:
         """Say that the ledger holds nothing more of what a memory said."""
         ...
 
-    async def standing(self, space: str) -> Standing | None:
+    async def principal_keys(self, space: str) -> PrincipalKeys | None:
         """Return who counts; None before the genesis."""
         ...
 
@@ -507,7 +509,7 @@ class Graph(Protocol):
         """
         ...
 
-    def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[News]:
+    def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
         """Replay every space's changes after its cursor, then follow.
 
         The first message, of no space, says that graph answers."""

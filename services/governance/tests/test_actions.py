@@ -131,7 +131,7 @@ def test_a_revision_is_its_document() -> None:
         action_digest="0" * 64,
         affected=(
             Affected("i", 2, "e", needs_consent=True, statement="a VALUES b"),
-            Affected("j", 1, "f", needs_consent=True, statement="b", rests_on=True),
+            Affected("j", 1, "f", needs_consent=True, statement="b", pinned=True),
         ),
         framing=Framing("a", "b", "c", "d", "e"),
         framing_check=FramingCheck.TEMPLATE,

@@ -13,7 +13,7 @@ from concord_attestation.bounds import (
 )
 from concord_attestation.instants import format_time
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.ports import Noted
+from concord_governance.ports import GraphEvent
 from concord_governance.usecases.graph_feed import REFUSED, entry_of
 from ledger_world import NOW
 
@@ -25,9 +25,9 @@ LONGEST_REASON = "\x01" * 1_000
 """Six bytes a character in JSON."""
 
 
-def noted(change_type: int) -> Noted:
+def noted(change_type: int) -> GraphEvent:
     """Return the most that graph can note of one change."""
-    return Noted(
+    return GraphEvent(
         seq=MOST,
         record_time=NOW,
         item_id=WIDE,

@@ -8,7 +8,7 @@ from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import format_time
 from concord_attestation.tree import leaf_hash, root_of
 from concord_governance.domain.errors import LostRace, ProposalTooLarge
-from concord_governance.ports import Cursor, Ledger, LedgerWrites, Receipt
+from concord_governance.ports import Cursor, Ledger, LedgerWrites, RequestReceipt
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal, put, size
 
 
@@ -18,7 +18,7 @@ async def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None
     async def work(tx: LedgerWrites) -> None:
         await tx.put(None, proposal("p", await tx.next_number()))
         await tx.keep_nonce("n")
-        await tx.keep_receipt("agent", "m", "r", Receipt("d", ("p",)))
+        await tx.keep_receipt("agent", "m", "r", RequestReceipt("d", ("p",)))
         await tx.append([ENTRY])
         raise LostRace("undone")
 

@@ -13,7 +13,7 @@ from concord_governance.domain.proposals import (
     Proposal,
     Status,
 )
-from concord_governance.ports import EntryFilter, Ledger, LedgerReads, LedgerWrites, Receipt
+from concord_governance.ports import EntryFilter, Ledger, LedgerReads, LedgerWrites, RequestReceipt
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal
 
 DAY = 86_400_000_000
@@ -238,7 +238,7 @@ async def test_a_receipt_is_kept_for_seven_days(opened: Opened) -> None:
     """W3 By principal, method and request; what is older goes."""
     clock = Clock()
     ledger = await opened("ledger", clock)
-    receipt = Receipt("digest", ("p", "q"))
+    receipt = RequestReceipt("digest", ("p", "q"))
     await ledger.write("one", lambda tx: tx.keep_receipt("agent", "m", "r", receipt))
     clock.now += 7 * DAY
     await ledger.write("one", lambda tx: tx.keep_receipt("agent", "m", "later", receipt))

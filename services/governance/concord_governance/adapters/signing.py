@@ -40,7 +40,7 @@ class GrantKey:
             "action_digest": revision.action_digest,
             "etags": dict(revision.etags),
             "policy_digest": revision.policy_digest,
-            "consents": {slot: json.loads(paper) for slot, paper in consents.items()},
+            "consents": {slot: json.loads(envelope) for slot, envelope in consents.items()},
             "nonce": urlsafe_b64encode(secrets.token_bytes(NONCE_BYTES)).decode().rstrip("="),
             "expire_time": format_time(expire_time),
         }

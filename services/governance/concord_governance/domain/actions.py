@@ -32,8 +32,8 @@ _KINDS = {
     "change_key": Kind.CHANGE_KEY,
 }
 
-FINAL = frozenset({Kind.ERASE, Kind.CHANGE_KEY})
-"""What is never undone: what was erased is gone, and a key that was changed is void."""
+IRREVERSIBLE = frozenset({Kind.ERASE, Kind.CHANGE_KEY})
+"""No undo brings these back: an erased memory is gone, and a replaced key is void."""
 
 
 def name_of(action: Mapping[str, Json]) -> str:

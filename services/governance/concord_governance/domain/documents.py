@@ -48,9 +48,9 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "create_time": format_time(revision.create_time),
         "expire_time": format_time(revision.expire_time),
         "undo_of": revision.undo_of,
-        "cascaded_count": revision.taken_along,
+        "cascaded_count": revision.cascaded_count,
     }
-    if revision.final:
+    if revision.irreversible:
         said["irreversible"] = True
     if revision.note:
         said["note"] = revision.note
@@ -90,8 +90,8 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         create_time=parse_time(document["create_time"]),
         expire_time=parse_time(document["expire_time"]),
         undo_of=document["undo_of"],
-        taken_along=document["cascaded_count"],
-        final=document.get("irreversible", False),
+        cascaded_count=document["cascaded_count"],
+        irreversible=document.get("irreversible", False),
         note=document.get("note", ""),
         canonical=canonical,
         digest=digest,
@@ -120,7 +120,7 @@ def _item(item: Affected) -> dict[str, Json]:
     }
     if item.statement:
         said["statement"] = item.statement
-    if item.rests_on:
+    if item.pinned:
         said["pinned"] = True
     if item.statement_after:
         said["statement_after"] = item.statement_after

@@ -70,8 +70,8 @@ class Entry:
     properties: Mapping[str, Json] = field(default_factory=dict)
 
     def happen_time(self, time: int) -> int:
-        """Return when what it tells of happened (µs): by graph's record what graph recorded, else
-        `time`, when it is written."""
+        """Return when the event happened (µs): graph's record time if graph recorded it,
+        else `time`, when the entry is written."""
         recorded = self.properties.get("record_time")
         return parse_time(recorded) if isinstance(recorded, str) else time
 

@@ -14,8 +14,8 @@ GovernanceError
 ├── RetentionExpired      the time to undo it is over
 ├── UndoConflict          items were changed since
 ├── TooManyPending        so many of the proposer's wait for an answer already
-├── ProposalTooLarge      its papers or its entries in the log would be larger than they may be
-├── KeysChanging          a key is being changed: whose paper counts is not settled
+├── ProposalTooLarge      an envelope or a log entry of it would be larger than the limit
+├── KeysChanging          a key is being changed: whose signature counts is not settled
 ├── BulkForbidden         what is constitutive is never approved in bulk
 ├── ProofImpossible       the log has no such entry or size
 ├── LedgerBusy            too many writers at once
@@ -38,7 +38,7 @@ GovernanceError
 ├── GraphUnavailable      graph does not answer
 │   └── GraphFaulty       it fails at this very request
 └── GraphRefused          graph says no, and why
-The papers' own refusals are concord_attestation.consent.ConsentError's.
+The refusals of signed envelopes are concord_attestation.consent.ConsentError's.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ class UndoConflict(GovernanceError):
 
 
 class ProposalTooLarge(GovernanceError):
-    """A change's papers, or its entries in the log, would have more `of` than they may."""
+    """An envelope or a log entry of the change would have more `of` than the limit."""
 
     def __init__(self, of: str, found: int, most: int) -> None:
-        """`of`: "items" that the papers name, or "bytes" of one paper or entry."""
+        """`of`: "items" that the envelopes name, or "bytes" of one envelope or entry."""
         super().__init__(
-            f"the change comes to {found:,} {of} in one paper or entry of the log, at most {most:,}"
-            " are possible: propose it in parts"
+            f"the change comes to {found:,} {of} in one signed envelope or log entry,"
+            f" at most {most:,} are possible: propose it in parts"
         )
         self.of, self.found, self.most = of, found, most
 
@@ -141,8 +141,8 @@ class TooManyPending(GovernanceError):
 
 
 class KeysChanging(GovernanceError):
-    """A key is being changed, or was while this was asked: the same paper a moment later is judged
-    by the keys that then stand."""
+    """A key is being changed, or was during this request: the same envelope a moment later is
+    judged by the keys of then."""
 
 
 class BulkForbidden(GovernanceError):
@@ -227,7 +227,7 @@ class RequestReused(GovernanceError):
 
 
 class GraphRolledBack(GovernanceError):
-    """Graph's newest change is older than the last one that the log tells of: it was put back from
+    """Graph's newest change is older than the last one in the log: it was put back from
     an older copy, and what it does now would not be in the log."""
 
 
@@ -253,5 +253,5 @@ class GraphRefused(GovernanceError):
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What that reason tells."""
+        """The details that come with that reason."""
         return self.failure.metadata

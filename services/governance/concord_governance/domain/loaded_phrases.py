@@ -136,11 +136,11 @@ class _Lexicon:
         source = min(heaviest.values(), default=0)
         alone = max(heaviest.values(), default=0) + min(source, 0)
         if alone >= LOADED or (addressed and sum(heaviest.values()) >= LOADED):
-            told = 0
+            past = 0
             for begin, end in sorted(longest.items()):
-                if end > told:
+                if end > past:
                     yield " ".join(words[begin:end])
-                    told = end
+                    past = end
 
 
 def loaded_phrases(text: str) -> list[str]:

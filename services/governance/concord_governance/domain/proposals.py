@@ -75,11 +75,11 @@ class FramingCheck(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """An item that an action touches or rests on, as it was when the revision was made.
+    """An item that an action touches or depends on, as it was when the revision was made.
 
     `etag` is empty for an item that the action makes; `kind` is the contract's ItemKind.
-    `statement`: what it says, of one that needs consent. `rests_on`: it is not written, but its
-    words are taken into what is agreed to. `statement_after`: what it will say, if that is not what
+    `statement`: what it says, of one that needs consent. `pinned`: it is not written, but
+    the agreed change depends on its words. `statement_after`: what it will say, if that is not what
     it says, or if it is not there now.
     """
 
@@ -88,7 +88,7 @@ class Affected:
     etag: str
     needs_consent: bool
     statement: str = ""
-    rests_on: bool = False
+    pinned: bool = False
     statement_after: str = ""
 
 
@@ -127,9 +127,9 @@ class Revision:
     note: str = ""
     """What the proposer adds, in words of its own."""
     undo_of: str = ""
-    taken_along: int = 0
-    """How many items the action takes along that need no consent: no paper names them."""
-    final: bool = False
+    cascaded_count: int = 0
+    """How many items the action cascades to that need no consent: no envelope names them."""
+    irreversible: bool = False
     """It cannot be undone, which is part of what is signed."""
     canonical: bytes = b""
     digest: str = ""
@@ -145,7 +145,7 @@ class Effect:
     """What a decision did to one item: from which revision (0 = it was not there) to which.
 
     `governed`: those of the revisions that needed consent, each of them an entry of the audit log.
-    `taken_along`: no paper names it.
+    `cascaded`: changed because of the others; no envelope names it.
     """
 
     item_id: str
@@ -153,13 +153,13 @@ class Effect:
     before: int
     after: int
     governed: tuple[int, ...] = ()
-    taken_along: bool = False
+    cascaded: bool = False
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> Effect:
         """Return the effect that a ledger kept as its fields in order."""
-        item_id, item_kind, before, after, governed, taken_along = parts
-        return cls(item_id, item_kind, before, after, tuple(governed), taken_along)
+        item_id, item_kind, before, after, governed, cascaded = parts
+        return cls(item_id, item_kind, before, after, tuple(governed), cascaded)
 
 
 @dataclass(frozen=True, slots=True)

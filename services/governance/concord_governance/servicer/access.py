@@ -34,14 +34,14 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
 
     async def not_permitted(self, method: str) -> None:
         """Write down that a key without the permission tried a command."""
-        await self._access.not_permitted(incoming.asker(), method)
+        await self._access.not_permitted(incoming.author(), method)
 
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context
     ) -> access_pb2.CreateSpaceResponse:
         """Make a space and its enrolment secret."""
         made, secret = await self._access.create_space(
-            incoming.asker(), incoming.request(request), request.space
+            incoming.author(), incoming.request(request), request.space
         )
         return access_pb2.CreateSpaceResponse(space=_space(made), enrolment_secret=secret)
 
@@ -52,7 +52,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         found = await self._access.spaces(
-            incoming.asker(), after, size + 1, deleted=request.include_deleted
+            incoming.author(), after, size + 1, deleted=request.include_deleted
         )
         more = len(found) > size
         return access_pb2.ListSpacesResponse(
@@ -65,7 +65,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     ) -> access_pb2.DeleteSpaceResponse:
         """Delete a space for ever."""
         found = await self._access.delete_space(
-            incoming.asker(),
+            incoming.author(),
             incoming.request(request),
             request.space,
             request.typed_name,
@@ -78,7 +78,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     ) -> access_pb2.CreateKeyResponse:
         """Make a key."""
         made, secret = await self._access.create_key(
-            incoming.asker(), incoming.request(request), _draft(request)
+            incoming.author(), incoming.request(request), _draft(request)
         )
         return access_pb2.CreateKeyResponse(key=_key(made, made.create_time), secret=secret)
 
@@ -89,7 +89,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         size = request.page_size or DEFAULT_PAGE
         time, key_id = page_cursor(request, (int, str)) or _NEWEST
         found = await self._access.keys(
-            incoming.asker(),
+            incoming.author(),
             request.space,
             (int(time), str(key_id)),
             size + 1,
@@ -107,7 +107,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     ) -> access_pb2.RevokeKeyResponse:
         """Revoke a key."""
         found = await self._access.revoke_key(
-            incoming.asker(), incoming.request(request), request.key_id
+            incoming.author(), incoming.request(request), request.key_id
         )
         return access_pb2.RevokeKeyResponse(key=_key(found, self._access.now()))
 

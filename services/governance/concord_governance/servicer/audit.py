@@ -20,8 +20,8 @@ from concord_chassis.paging import page_of
 
 from concord_governance.ports import LogSigner
 from concord_governance.servicer import incoming, outgoing
-from concord_governance.usecases.audit_log import Auditing
-from concord_governance.usecases.proposal_reads import Reading
+from concord_governance.usecases.audit_log import AuditLog
+from concord_governance.usecases.proposal_reads import ProposalReads
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50
@@ -30,8 +30,8 @@ DEFAULT_PAGE = 50
 class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     """Shows the log of the caller's space."""
 
-    def __init__(self, auditing: Auditing) -> None:
-        self._auditing = auditing
+    def __init__(self, audit_log: AuditLog) -> None:
+        self._log = audit_log
 
     async def ListAuditEntries(
         self, request: audit_pb2.ListAuditEntriesRequest, context: Context
@@ -39,7 +39,7 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         """List entries, newest first."""
         cursor = page_cursor(request, int)
         size = request.page_size or DEFAULT_PAGE
-        found = self._auditing.newest_first(
+        found = self._log.newest_first(
             caller().space,
             incoming.entry_filter(request),
             -1 if cursor is None else cursor,
@@ -55,40 +55,36 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         self, request: audit_pb2.GetCheckpointRequest, context: Context
     ) -> audit_pb2.GetCheckpointResponse:
         """Read the newest checkpoint."""
-        note = await self._auditing.checkpoint(caller().space)
+        note = await self._log.checkpoint(caller().space)
         return audit_pb2.GetCheckpointResponse(checkpoint=note)
 
     async def GetInclusionProof(
         self, request: audit_pb2.GetInclusionProofRequest, context: Context
     ) -> audit_pb2.GetInclusionProofResponse:
         """Prove that an entry is in the log."""
-        leaf, hashes = await self._auditing.inclusion(
-            caller().space, request.index, request.tree_size
-        )
+        leaf, hashes = await self._log.inclusion(caller().space, request.index, request.tree_size)
         return audit_pb2.GetInclusionProofResponse(leaf=leaf, hashes=hashes)
 
     async def GetConsistencyProof(
         self, request: audit_pb2.GetConsistencyProofRequest, context: Context
     ) -> audit_pb2.GetConsistencyProofResponse:
         """Prove that the log grew from another."""
-        hashes = await self._auditing.consistency(
-            caller().space, request.old_size, request.new_size
-        )
+        hashes = await self._log.consistency(caller().space, request.old_size, request.new_size)
         return audit_pb2.GetConsistencyProofResponse(hashes=hashes)
 
     async def ExportAuditLog(
         self, request: audit_pb2.ExportAuditLogRequest, context: Context
     ) -> AsyncIterator[audit_pb2.ExportAuditLogResponse]:
         """Export the whole log."""
-        async for lines in self._auditing.export(caller().space):
+        async for lines in self._log.export(caller().space):
             yield audit_pb2.ExportAuditLogResponse(lines=lines)
 
 
 class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
     """Tells whose consent counts."""
 
-    def __init__(self, reading: Reading, signer: LogSigner, governance_key: bytes) -> None:
-        self._reading = reading
+    def __init__(self, reads: ProposalReads, signer: LogSigner, governance_key: bytes) -> None:
+        self._reads = reads
         self._signer = signer
         self._governance_key = governance_key
 
@@ -103,7 +99,7 @@ class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
             log_key=self._signer.public_key,
             log_origin=self._signer.origin(space),
         )
-        standing = await self._reading.standing(space)
+        standing = await self._reads.principal_keys(space)
         if standing is not None:
             reply.status = type_pb2.LOOKUP_STATUS_FOUND
             reply.genesis_digest = standing.genesis.digest

@@ -14,14 +14,14 @@ from grpc import StatusCode
 from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.entries import Action, Actor
 from concord_governance.ports import EntryFilter
-from concord_governance.usecases.ledger_commands import Asker, Request
-from concord_governance.usecases.proposals import Draft
+from concord_governance.usecases.ledger_commands import Caller, Request
+from concord_governance.usecases.proposals import ProposalDraft
 
 
-def asker() -> Asker:
+def author() -> Caller:
     """Return who asks: from the credential alone."""
     who = caller()
-    return Asker(who.space, who.principal, Actor[who.kind], who.scopes)
+    return Caller(who.space, who.principal, Actor[who.kind], who.scopes)
 
 
 def request(message: Message) -> Request:
@@ -36,7 +36,7 @@ def request(message: Message) -> Request:
 
 def draft(
     message: proposal_pb2.CreateProposalRequest | proposal_pb2.ReviseProposalRequest,
-) -> Draft:
+) -> ProposalDraft:
     """Return what somebody proposes."""
     try:
         action, digest = written(message.action)
@@ -46,7 +46,7 @@ def draft(
             "ERROR_REASON_FIELD_INVALID",
             "The action has no JSON form.",
         ) from None
-    return Draft(
+    return ProposalDraft(
         action=action,
         action_digest=digest,
         note=message.note.strip(),

@@ -45,7 +45,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
                 etag=item.etag,
                 needs_consent=item.needs_consent,
                 statement=item.statement,
-                pinned=item.rests_on,
+                pinned=item.pinned,
                 statement_after=item.statement_after,
             )
             for item in newest.affected
@@ -63,8 +63,8 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         undo_of=newest.undo_of,
         undone_by=found.undone_by,
         orphaned_ids=found.orphaned,
-        cascaded_count=newest.taken_along,
-        irreversible=newest.final,
+        cascaded_count=newest.cascaded_count,
+        irreversible=newest.irreversible,
     )
     if newest.canonical:
         _fill_words(reply, found)
@@ -122,18 +122,18 @@ def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
 
 def entry(leaf: Leaf) -> audit_pb2.AuditEntry:
     """Return an entry as its leaf says it."""
-    told = json.loads(leaf.data)
-    recorded = told["properties"].get("record_time")
+    said = json.loads(leaf.data)
+    recorded = said["properties"].get("record_time")
     return audit_pb2.AuditEntry(
         index=leaf.index,
         time=stamp(leaf.time),
-        action=int(Action[told["action"]]),  # type: ignore[arg-type]
-        actor=int(Actor[told["actor"]]),  # type: ignore[arg-type]
-        principal=told["principal"],
-        item_id=told["item"]["id"],
-        proposal_id=told["proposal"]["id"],
-        blocked=told["blocked"],
-        reason=told["reason"],
+        action=int(Action[said["action"]]),  # type: ignore[arg-type]
+        actor=int(Actor[said["actor"]]),  # type: ignore[arg-type]
+        principal=said["principal"],
+        item_id=said["item"]["id"],
+        proposal_id=said["proposal"]["id"],
+        blocked=said["blocked"],
+        reason=said["reason"],
         leaf=leaf.data,
         record_time=stamp(parse_time(recorded)) if recorded else None,
     )

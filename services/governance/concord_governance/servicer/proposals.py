@@ -14,9 +14,9 @@ from concord_chassis.paging import page_of
 
 from concord_governance.domain.proposals import Status
 from concord_governance.servicer import incoming, outgoing
-from concord_governance.usecases.decisions import Deciding, Outcome
-from concord_governance.usecases.proposal_reads import Reading
-from concord_governance.usecases.proposals import Proposing
+from concord_governance.usecases.decisions import Decisions, Outcome
+from concord_governance.usecases.proposal_reads import ProposalReads
+from concord_governance.usecases.proposals import Proposals
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50
@@ -26,19 +26,19 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, proposing: Proposing, deciding: Deciding, reading: Reading, translate: Translate
+        self, proposals: Proposals, decisions: Decisions, reads: ProposalReads, translate: Translate
     ) -> None:
-        self._proposing = proposing
-        self._deciding = deciding
-        self._reading = reading
+        self._proposals = proposals
+        self._decisions = decisions
+        self._reads = reads
         self._translate = translate
 
     async def CreateProposal(
         self, request: proposal_pb2.CreateProposalRequest, context: Context
     ) -> proposal_pb2.CreateProposalResponse:
         """Propose an action."""
-        made = await self._proposing.create(
-            incoming.asker(), incoming.request(request), incoming.draft(request)
+        made = await self._proposals.create(
+            incoming.author(), incoming.request(request), incoming.draft(request)
         )
         return proposal_pb2.CreateProposalResponse(proposal=outgoing.proposal(made))
 
@@ -46,8 +46,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.ReviseProposalRequest, context: Context
     ) -> proposal_pb2.ReviseProposalResponse:
         """Make a new revision."""
-        made = await self._proposing.revise(
-            incoming.asker(),
+        made = await self._proposals.revise(
+            incoming.author(),
             incoming.request(request),
             request.proposal_id,
             request.revision,
@@ -61,9 +61,9 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         """Read a proposal."""
         space = caller().space
         found = (
-            await self._reading.by_id(space, request.id)
+            await self._reads.by_id(space, request.id)
             if request.WhichOneof("by") == "id"
-            else await self._reading.by_number(space, request.number)
+            else await self._reads.by_number(space, request.number)
         )
         if found is None:
             return proposal_pb2.GetProposalResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
@@ -78,7 +78,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         before = page_cursor(request, int) or 0
         size = request.page_size or DEFAULT_PAGE
         statuses = [Status(int(status)) for status in request.statuses]
-        found = self._reading.newest_first(
+        found = self._reads.newest_first(
             caller().space, statuses, request.item_id, before, size + 1
         )
         page = await page_of(found, outgoing.proposal, size)
@@ -91,8 +91,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.ApproveProposalRequest, context: Context
     ) -> proposal_pb2.ApproveProposalResponse:
         """Give a slot's consent."""
-        proposal, token = await self._deciding.approve(
-            incoming.asker(), incoming.request(request), request.proposal_id, request.consent
+        proposal, token = await self._decisions.approve(
+            incoming.author(), incoming.request(request), request.proposal_id, request.consent
         )
         return proposal_pb2.ApproveProposalResponse(
             proposal=outgoing.proposal(proposal), token=token
@@ -102,8 +102,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.RevokeConsentRequest, context: Context
     ) -> proposal_pb2.RevokeConsentResponse:
         """Take a consent back."""
-        proposal = await self._deciding.revoke(
-            incoming.asker(), incoming.request(request), request.proposal_id, request.revocation
+        proposal = await self._decisions.revoke(
+            incoming.author(), incoming.request(request), request.proposal_id, request.revocation
         )
         return proposal_pb2.RevokeConsentResponse(proposal=outgoing.proposal(proposal))
 
@@ -111,8 +111,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.RejectProposalRequest, context: Context
     ) -> proposal_pb2.RejectProposalResponse:
         """End a proposal by a required slot."""
-        proposal = await self._deciding.reject(
-            incoming.asker(), incoming.request(request), request.proposal_id, request.rejection
+        proposal = await self._decisions.reject(
+            incoming.author(), incoming.request(request), request.proposal_id, request.rejection
         )
         return proposal_pb2.RejectProposalResponse(proposal=outgoing.proposal(proposal))
 
@@ -120,8 +120,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.WithdrawProposalRequest, context: Context
     ) -> proposal_pb2.WithdrawProposalResponse:
         """End a proposal by its proposer."""
-        proposal = await self._proposing.withdraw(
-            incoming.asker(), incoming.request(request), request.proposal_id
+        proposal = await self._proposals.withdraw(
+            incoming.author(), incoming.request(request), request.proposal_id
         )
         return proposal_pb2.WithdrawProposalResponse(proposal=outgoing.proposal(proposal))
 
@@ -129,8 +129,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.BulkApproveRequest, context: Context
     ) -> proposal_pb2.BulkApproveResponse:
         """Approve several proposals of the agent's level."""
-        outcomes = await self._deciding.approve_many(
-            incoming.asker(),
+        outcomes = await self._decisions.approve_many(
+            incoming.author(),
             incoming.request(request),
             [(item.proposal_id, item.consent) for item in request.items],
             dry_run=request.dry_run,
@@ -143,8 +143,8 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.UndoModificationRequest, context: Context
     ) -> proposal_pb2.UndoModificationResponse:
         """Propose to undo an executed proposal."""
-        made = await self._proposing.undo(
-            incoming.asker(), incoming.request(request), request.proposal_id
+        made = await self._proposals.undo(
+            incoming.author(), incoming.request(request), request.proposal_id
         )
         return proposal_pb2.UndoModificationResponse(proposal=outgoing.proposal(made))
 
@@ -152,7 +152,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.GetBriefingRequest, context: Context
     ) -> proposal_pb2.GetBriefingResponse:
         """Say what waits."""
-        return outgoing.briefing(await self._reading.briefing(caller().space))
+        return outgoing.briefing(await self._reads.briefing(caller().space))
 
     def _outcome(self, outcome: Outcome) -> proposal_pb2.ApproveOutcome:
         failure = self._translate(outcome.error) if outcome.error else None

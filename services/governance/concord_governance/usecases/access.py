@@ -43,8 +43,8 @@ from concord_governance.domain.errors import (
     SpaceNotFound,
 )
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import Graph, LedgerReads, LedgerWrites, Receipt
-from concord_governance.usecases.ledger_commands import COMMANDS, Asker, Desk, Request
+from concord_governance.ports import Graph, LedgerReads, LedgerWrites, RequestReceipt
+from concord_governance.usecases.ledger_commands import COMMANDS, Caller, LedgerCommands, Request
 
 KEY_PREFIX = "ck_"
 SECRET_BYTES = 32
@@ -75,9 +75,9 @@ class KeyDraft:
 class Access:
     """The commands of operators and administrators, and the answers to gateways."""
 
-    def __init__(self, desk: Desk, graph: Graph, log: Logger) -> None:
-        self._desk = desk
-        self._ledger = desk.ledger
+    def __init__(self, commands: LedgerCommands, graph: Graph, log: Logger) -> None:
+        self._commands = commands
+        self._ledger = commands.ledger
         self._graph = graph
         self._log = log
         self._uses: dict[str, int] = {}
@@ -87,21 +87,21 @@ class Access:
 
     def now(self) -> int:
         """Return the time by which keys are judged, in µs."""
-        return self._desk.clock()
+        return self._commands.clock()
 
-    async def not_permitted(self, asker: Asker, method: str) -> None:
+    async def not_permitted(self, caller: Caller, method: str) -> None:
         """Write down that a key without the permission tried a command, in the key's space.
 
         Raises:
-            TooManyRefusals: the asker had too many refused steps on record in this hour.
+            TooManyRefusals: the caller had too many refused steps on record in this hour.
         """
-        if method not in COMMANDS or not asker.space:
+        if method not in COMMANDS or not caller.space:
             return
         with contextlib.suppress(PermissionMissing):
-            async with self._desk.on_record(asker, method):
+            async with self._commands.on_record(caller, method):
                 raise PermissionMissing(f"this key may not call {method}")
 
-    async def create_space(self, asker: Asker, request: Request, name: str) -> tuple[Space, str]:
+    async def create_space(self, caller: Caller, request: Request, name: str) -> tuple[Space, str]:
         """Make a space; return it with its enrolment secret, empty once it has its genesis.
 
         The same request again draws a new secret: the answer to the first may have been lost,
@@ -111,13 +111,13 @@ class Access:
         async def work(tx: LedgerWrites, now: int) -> str:
             if not is_space_name(name) or await tx.hold_space(name) is not None:
                 raise SpaceExists("this name is or was in use")
-            await tx.put_space(Space(name, now, asker.principal))
-            await tx.append([_entry(asker, Action.SPACE_CREATE, {"space": name})])
+            await tx.put_space(Space(name, now, caller.principal))
+            await tx.append([_entry(caller, Action.SPACE_CREATE, {"space": name})])
             return name
 
-        async with self._desk.on_record(asker, request.method):
-            demand_operator(asker.space, asker.permissions)
-            await self._once(asker, request, SYSTEM_SPACE, work)
+        async with self._commands.on_record(caller, request.method):
+            demand_operator(caller.space, caller.permissions)
+            await self._once(caller, request, SYSTEM_SPACE, work)
         space = await self._space(name)
         if space.delete_time is not None:
             raise SpaceDeleted("this space was deleted")
@@ -126,7 +126,7 @@ class Access:
         return space, "" if enrolled else secret
 
     async def delete_space(
-        self, asker: Asker, request: Request, name: str, typed: str, statement: bytes
+        self, caller: Caller, request: Request, name: str, typed: str, statement: bytes
     ) -> Space:
         """Delete a space for ever: revoke its keys, and begin to erase what it holds.
 
@@ -142,43 +142,43 @@ class Access:
                 raise SpaceDeleted("this space was deleted")
             count = await tx.revoke_keys(name, now)
             await tx.put_space(replace(space, delete_time=now, statement=statement))
-            told: dict[str, Json] = {"space": name, "revoked_keys": count}
+            evidence: dict[str, Json] = {"space": name, "revoked_keys": count}
             if statement:
-                told["statement"] = json.loads(statement)
-            await tx.append([_entry(asker, Action.SPACE_DELETE, told)])
+                evidence["statement"] = json.loads(statement)
+            await tx.append([_entry(caller, Action.SPACE_DELETE, evidence)])
             return name
 
-        async with self._desk.on_record(asker, request.method):
-            demand_operator(asker.space, asker.permissions)
+        async with self._commands.on_record(caller, request.method):
+            demand_operator(caller.space, caller.permissions)
             if typed != name:
                 raise FieldInvalid("typed_name", "is not the name of the space")
-            if not await self._desk.is_claimed(asker, request):
-                standing = await self._graph.standing(name)
+            if not await self._commands.is_claimed(caller, request):
+                standing = await self._graph.principal_keys(name)
                 if standing is None:
                     statement = b""
                 else:
-                    verify_deletion(statement, standing.genesis, self._desk.clock())
-                await self._once(asker, request, SYSTEM_SPACE, work)
+                    verify_deletion(statement, standing.genesis, self._commands.clock())
+                await self._once(caller, request, SYSTEM_SPACE, work)
         self._wanted.set()
         return await self._until_erased(name)
 
     async def spaces(
-        self, asker: Asker, after: str, limit: int, *, deleted: bool
+        self, caller: Caller, after: str, limit: int, *, deleted: bool
     ) -> Sequence[Space]:
         """Return spaces by name, beyond the one called `after`."""
-        demand_operator(asker.space, asker.permissions)
+        demand_operator(caller.space, caller.permissions)
         return await self._ledger.read(
             SYSTEM_SPACE, lambda tx: tx.space_list(after, limit, deleted=deleted)
         )
 
     async def create_key(
-        self, asker: Asker, request: Request, draft: KeyDraft
+        self, caller: Caller, request: Request, draft: KeyDraft
     ) -> tuple[ApiKey, str]:
         """Make a key; return its record and the key itself, empty for a request that came before.
 
         A key that replaces another is as that one, which ends when the overlap is over.
         """
-        space = draft.space or asker.space
+        space = draft.space or caller.space
         secret = new_key()
 
         async def work(tx: LedgerWrites, now: int) -> str:
@@ -186,21 +186,21 @@ class Access:
             if space != SYSTEM_SPACE and found is None:
                 raise SpaceNotFound("there is no such space")
             made = await self._drawn(tx, space, draft, now)
-            made = replace(made, digest=digest_of(secret), created_by=asker.principal)
+            made = replace(made, digest=digest_of(secret), created_by=caller.principal)
             demand_fit(made.scopes, space, deleted=bool(found and found.delete_time))
             await tx.put_key(made)
-            told = _told(made)
+            evidence = _evidence(made)
             if draft.replaces:
                 ends = await _ending(tx, draft, now)
-                told |= {"replaces": draft.replaces, "replaced_until": format_time(ends)}
-            await tx.append([_entry(asker, Action.KEY_CREATE, told)])
+                evidence |= {"replaces": draft.replaces, "replaced_until": format_time(ends)}
+            await tx.append([_entry(caller, Action.KEY_CREATE, evidence)])
             return made.id
 
-        async with self._desk.on_record(asker, request.method):
-            demand_say(space, asker.space, asker.permissions)
+        async with self._commands.on_record(caller, request.method):
+            demand_say(space, caller.space, caller.permissions)
             if is_reserved_principal(draft.principal):
                 raise ReservedName("is one of Concord's own")
-            key_id, is_new = await self._once(asker, request, space, work)
+            key_id, is_new = await self._once(caller, request, space, work)
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_id(key_id))
         if key is None:
             raise KeyNotFound("there is no such key")
@@ -208,7 +208,7 @@ class Access:
 
     async def keys(
         self,
-        asker: Asker,
+        caller: Caller,
         space: str,
         before: tuple[int, str],
         limit: int,
@@ -216,20 +216,20 @@ class Access:
         ended: bool,
     ) -> Sequence[ApiKey]:
         """Return keys of a space, newest first; `before` as in the ledger's port."""
-        asked = space or asker.space
-        demand_say(asked, asker.space, asker.permissions)
-        active_at = None if ended else self._desk.clock()
+        asked = space or caller.space
+        demand_say(asked, caller.space, caller.permissions)
+        active_at = None if ended else self._commands.clock()
         found = await self._ledger.read(
             SYSTEM_SPACE, lambda tx: tx.key_list(asked, before, limit, active_at)
         )
         return [self._with_use(key) for key in found]
 
-    async def revoke_key(self, asker: Asker, request: Request, key_id: str) -> ApiKey:
+    async def revoke_key(self, caller: Caller, request: Request, key_id: str) -> ApiKey:
         """Revoke a key; one that is revoked stays as it is."""
 
         async def look(tx: LedgerReads) -> ApiKey:
             key = await tx.key_of_id(key_id)
-            if key is None or not _has_say(key.space, asker.space, asker.permissions):
+            if key is None or not _has_say(key.space, caller.space, caller.permissions):
                 raise KeyNotFound("there is no such key")
             return key
 
@@ -238,13 +238,13 @@ class Access:
             found = await look(tx)
             if found.revoke_time is None:
                 await tx.put_key(replace(found, revoke_time=now))
-                await tx.append([_entry(asker, Action.KEY_REVOKE, _told(found))])
+                await tx.append([_entry(caller, Action.KEY_REVOKE, _evidence(found))])
             return key_id
 
-        async with self._desk.on_record(asker, request.method):
-            await self._desk.is_claimed(asker, request)
+        async with self._commands.on_record(caller, request.method):
+            await self._commands.is_claimed(caller, request)
             key = await self._ledger.read(SYSTEM_SPACE, look)
-            await self._once(asker, request, key.space, work)
+            await self._once(caller, request, key.space, work)
         return self._with_use(await self._ledger.read(SYSTEM_SPACE, look))
 
     async def caller(self, digest: str) -> tuple[ApiKey, KeyStatus] | None:
@@ -252,7 +252,7 @@ class Access:
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_digest(digest))
         if key is None:
             return None
-        now = self._desk.clock()
+        now = self._commands.clock()
         status = key.status(now)
         if status is KeyStatus.ACTIVE:
             self._uses[key.id] = now
@@ -338,7 +338,7 @@ class Access:
 
     async def _once(
         self,
-        asker: Asker,
+        caller: Caller,
         request: Request,
         space: str,
         work: Callable[[LedgerWrites, int], Awaitable[str]],
@@ -347,7 +347,9 @@ class Access:
 
         Return what it named, and whether it ran now.
         """
-        principal = asker.principal if asker.space == space else f"{asker.space} {asker.principal}"
+        principal = (
+            caller.principal if caller.space == space else f"{caller.space} {caller.principal}"
+        )
 
         async def transaction(tx: LedgerWrites) -> tuple[str, bool]:
             known = await tx.receipt(principal, request.method, request.request_id)
@@ -356,7 +358,7 @@ class Access:
                     raise RequestReused(request.request_id)
                 return known.proposal_ids[0], False
             named = await work(tx, await tx.now())
-            receipt = Receipt(request.digest, (named,))
+            receipt = RequestReceipt(request.digest, (named,))
             await tx.keep_receipt(principal, request.method, request.request_id, receipt)
             return named, True
 
@@ -483,15 +485,15 @@ async def _take_over(tx: LedgerWrites, space: str, keys: Mapping[str, KnownKey])
                 create_time=now,
             )
             await tx.put_key(made)
-            told = {**_told(made), "from": "keys file"}
-            entries.append(Entry(Action.KEY_CREATE, Actor.SYSTEM, properties=told))
+            evidence = {**_evidence(made), "from": "keys file"}
+            entries.append(Entry(Action.KEY_CREATE, Actor.SYSTEM, properties=evidence))
     await tx.append(entries)
     return len(entries)
 
 
-def _told(key: ApiKey) -> dict[str, Json]:
+def _evidence(key: ApiKey) -> dict[str, Json]:
     """Return what the log says of a key."""
-    told: dict[str, Json] = {
+    evidence: dict[str, Json] = {
         "key": key.id,
         "principal": key.principal,
         "kind": key.kind.name,
@@ -499,11 +501,11 @@ def _told(key: ApiKey) -> dict[str, Json]:
         "origin": key.origin.name,
     }
     if key.expire_time is not None:
-        told["expire_time"] = format_time(key.expire_time)
-    return told
+        evidence["expire_time"] = format_time(key.expire_time)
+    return evidence
 
 
-def _entry(asker: Asker, action: Action, told: Mapping[str, Json]) -> Entry:
+def _entry(caller: Caller, action: Action, evidence: Mapping[str, Json]) -> Entry:
     """Return the entry of a command; of an operator's in another space it says so."""
-    by = {"operator": True} if asker.space == SYSTEM_SPACE else {}
-    return Entry(action, asker.actor, asker.principal, properties={**told, **by})
+    by = {"operator": True} if caller.space == SYSTEM_SPACE else {}
+    return Entry(action, caller.actor, caller.principal, properties={**evidence, **by})

@@ -19,7 +19,7 @@ READ_AT_ONCE = 64
 _NEWEST = 2**62
 
 
-class Auditing:
+class AuditLog:
     """Reads the log. Whoever reads checks; nothing here is to be believed."""
 
     def __init__(self, ledger: Ledger, graph: Graph, signer: LogSigner) -> None:
@@ -75,7 +75,7 @@ class Auditing:
     async def export(self, space: str) -> AsyncIterator[bytes]:
         """Yield the log as lines: a header with genesis, keys and checkpoint, then its leaves."""
         size, root = await self._ledger.read(space, _head)
-        standing = await self._graph.standing(space)
+        standing = await self._graph.principal_keys(space)
         header = {
             "version": 1,
             "space": space,

@@ -47,10 +47,10 @@ from concord_governance.domain.proposals import (
 )
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports import Feed, Granter, Graph, LedgerReads, LedgerWrites
-from concord_governance.usecases.execution import Executing
+from concord_governance.usecases.execution import Execution
 from concord_governance.usecases.ledger_commands import (
-    Asker,
-    Desk,
+    Caller,
+    LedgerCommands,
     Request,
     ended_as,
     entry_on,
@@ -80,8 +80,8 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Who counts in a space, after how many changes of keys, and which import the
-    log has yet to tell of (0: none)."""
+    """The principals' keys in graph, how many key changes the ledger has executed, and the change
+    of an import that is not in the log yet (0: none)."""
 
     genesis: GenesisRecord
     changes: int
@@ -97,39 +97,39 @@ class Outcome:
     error: Exception | None = None
 
 
-class Deciding:
-    """Takes signed papers and decides by them."""
+class Decisions:
+    """Takes signed consents, rejections and revocations, and decides by them."""
 
     def __init__(
         self,
-        desk: Desk,
+        commands: LedgerCommands,
         graph: Graph,
         granter: Granter,
-        executing: Executing,
+        execution: Execution,
         *,
         feed: Feed,
         policy_digest: str,
         checks: Checks,
     ) -> None:
-        self._desk = desk
+        self._commands = commands
         self._graph = graph
         self._granter = granter
-        self._executing = executing
+        self._execution = execution
         self._feed = feed
         self._policy_digest = policy_digest
         self._checks = checks
 
     async def approve(
-        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
+        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
     ) -> tuple[Proposal, str]:
         """Give one slot's consent; with the last one required, decide and execute.
 
         Returns the proposal and the freshness token of its effect, "" when there was none.
         """
-        keys = await self._keys(asker, request, proposal_id)
+        keys = await self._keys(caller, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            genesis = await self._demand_standing(tx, keys)
+            genesis = await self._demand_settled_keys(tx, keys)
             stored = self._with_keys(await self._open(tx, proposal_id, now), genesis)
             await self._demand_undoable(tx, stored, now)
             consent = await self._verified(tx, stored, genesis, envelope, now)
@@ -143,46 +143,48 @@ class Deciding:
             await tx.append(entries)
             return after
 
-        proposal = await self._desk.run(asker, request, work, proposal_id=proposal_id)
+        proposal = await self._commands.run(caller, request, work, proposal_id=proposal_id)
         if proposal.status != Status.APPROVED:
             return proposal, ""
-        return await self._executing.execute(asker.space, proposal_id)
+        return await self._execution.execute(caller.space, proposal_id)
 
     async def revoke(
-        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
+        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
         """Take a consent back that has not been applied: graph burns its nonce, and the log and the
         ledger learn it from there.
 
         Raises GraphUnavailable when they have not within seconds: the same request asks again.
         """
-        self._desk.demand_whole(asker.space)  # a nonce burnt in an older graph is burnt nowhere
-        await self._desk.expire(asker.space)
-        if not await self._desk.is_claimed(asker, request):
-            keys = await self._keys(asker, request, proposal_id)
-            async with self._desk.on_record(asker, request.method, proposal_id):
-                stored = await self._stored(asker.space, proposal_id)
+        self._commands.demand_whole(
+            caller.space
+        )  # a nonce burnt in an older graph is burnt nowhere
+        await self._commands.expire(caller.space)
+        if not await self._commands.is_claimed(caller, request):
+            keys = await self._keys(caller, request, proposal_id)
+            async with self._commands.on_record(caller, request.method, proposal_id):
+                stored = await self._stored(caller.space, proposal_id)
                 answer = self._answered(stored, keys.genesis, envelope, REVOCATION_TYPE)
                 _given(stored, answer)
                 _demand_unapplied(stored)
-            await self._desk.claim(asker, request)
+            await self._commands.claim(caller, request)
         once = f"revoke {sha256(envelope).hexdigest()}"
-        epoch, seq = await self._graph.revoke(asker.space, envelope, once)
-        if not await self._feed.reached(asker.space, epoch, seq):
+        epoch, seq = await self._graph.revoke(caller.space, envelope, once)
+        if not await self._feed.reached(caller.space, epoch, seq):
             raise GraphUnavailable("the log has not heard of it yet")
-        return await self._stored(asker.space, proposal_id)
+        return await self._stored(caller.space, proposal_id)
 
     async def _stored(self, space: str, proposal_id: str) -> Proposal:
-        return await self._desk.ledger.read(space, lambda tx: existing(tx, proposal_id))
+        return await self._commands.ledger.read(space, lambda tx: existing(tx, proposal_id))
 
     async def reject(
-        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes
+        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
         """End a proposal by one required slot; items stay as they are."""
-        keys = await self._keys(asker, request, proposal_id)
+        keys = await self._keys(caller, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            genesis = await self._demand_standing(tx, keys)
+            genesis = await self._demand_settled_keys(tx, keys)
             stored = await self._open(tx, proposal_id, now)
             answer = self._answered(stored, genesis, envelope, REJECTION_TYPE)
             self._demand_required(stored, answer.slot)
@@ -196,11 +198,11 @@ class Deciding:
             await tx.append([_rejection(after, answer, envelope)])
             return after
 
-        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+        return await self._commands.run(caller, request, work, proposal_id=proposal_id)
 
     async def approve_many(
         self,
-        asker: Asker,
+        caller: Caller,
         request: Request,
         items: Sequence[tuple[str, bytes]],
         *,
@@ -208,12 +210,14 @@ class Deciding:
     ) -> Sequence[Outcome]:
         """Approve proposals of the agent's level, each by itself; never what is constitutive."""
         if not dry_run:
-            await self._desk.claim(asker, request)
+            await self._commands.claim(caller, request)
         outcomes = []
         for place, (proposal_id, envelope) in enumerate(items):
             one = replace(request, request_id=f"{request.request_id}/{place}")
             try:
-                status = await self._one_of_many(asker, one, proposal_id, envelope, dry_run=dry_run)
+                status = await self._one_of_many(
+                    caller, one, proposal_id, envelope, dry_run=dry_run
+                )
             except (GovernanceError, ConsentError) as error:
                 outcomes.append(Outcome(proposal_id, None, error))
             else:
@@ -221,31 +225,33 @@ class Deciding:
         return outcomes
 
     async def _one_of_many(
-        self, asker: Asker, request: Request, proposal_id: str, envelope: bytes, *, dry_run: bool
+        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes, *, dry_run: bool
     ) -> Status:
-        await self._desk.expire(asker.space)
-        trying = self._desk.on_record(asker, request.method, proposal_id)
+        await self._commands.expire(caller.space)
+        trying = self._commands.on_record(caller, request.method, proposal_id)
         async with nullcontext() if dry_run else trying:
-            stored = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+            stored = await self._commands.ledger.read(
+                caller.space, lambda tx: existing(tx, proposal_id)
+            )
             if stored.newest.level != Level.AGENT:
                 raise BulkForbidden("what is constitutive is approved one by one")
         if dry_run:
-            return await self._would_become(asker.space, proposal_id, envelope)
-        return (await self.approve(asker, request, proposal_id, envelope))[0].status
+            return await self._would_become(caller.space, proposal_id, envelope)
+        return (await self.approve(caller, request, proposal_id, envelope))[0].status
 
     async def _would_become(self, space: str, proposal_id: str, envelope: bytes) -> Status:
         """Check all that an approval checks, a consent too when there is one, and write nothing."""
         keys = await self._keys_of(space)
 
         async def look(tx: LedgerReads) -> Proposal:
-            genesis, now = await self._demand_standing(tx, keys), self._desk.clock()
+            genesis, now = await self._demand_settled_keys(tx, keys), self._commands.clock()
             stored = await self._open(tx, proposal_id, now)
             await self._demand_undoable(tx, stored, now)
             if envelope:
                 await self._verified(tx, stored, genesis, envelope, now)
             return stored
 
-        newest = (await self._desk.ledger.read(space, look)).newest
+        newest = (await self._commands.ledger.read(space, look)).newest
         try:
             found = await self._graph.preview(space, newest.action, newest.etags)
         except GraphRefused:  # as it would when it is asked to do it
@@ -253,25 +259,25 @@ class Deciding:
         alone = not any(item.needs_consent for item in found.affected)
         return Status.EXECUTED if alone else Status.FAILED
 
-    async def _keys(self, asker: Asker, request: Request, proposal_id: str) -> Keys:
-        async with self._desk.on_record(asker, request.method, proposal_id):
-            return await self._keys_of(asker.space)
+    async def _keys(self, caller: Caller, request: Request, proposal_id: str) -> Keys:
+        async with self._commands.on_record(caller, request.method, proposal_id):
+            return await self._keys_of(caller.space)
 
     async def _keys_of(self, space: str) -> Keys:
         """Return graph's keys with the ledger's count of their changes, which is read first: a
         transaction that finds the same count knows that they are the ledger's own."""
-        changes = await self._desk.ledger.read(space, lambda tx: tx.key_changes())
-        return Keys(await self._standing(space), changes, await self._awaited(space))
+        changes = await self._commands.ledger.read(space, lambda tx: tx.key_changes())
+        return Keys(await self._genesis(space), changes, await self._awaited(space))
 
     async def _awaited(self, space: str) -> int:
         """Return the change with which the space was imported, unless it is in the log: an import
         is the first that is followed."""
-        if (await self._desk.ledger.read(space, lambda tx: tx.feed_cursor())).seq:
+        if (await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())).seq:
             return 0
-        found = await self._graph.standing(space)
+        found = await self._graph.principal_keys(space)
         return found.imported_seq if found else 0
 
-    async def _demand_standing(self, tx: LedgerReads, keys: Keys) -> GenesisRecord:
+    async def _demand_settled_keys(self, tx: LedgerReads, keys: Keys) -> GenesisRecord:
         """Refuse to judge a paper by keys that the log does not tell of at this place.
 
         Graph has a new key before the change's EXECUTE is in the log: in between, a paper by the
@@ -298,8 +304,8 @@ class Deciding:
         ]
         return replace(stored, consents=tuple(judged))
 
-    async def _standing(self, space: str) -> GenesisRecord:
-        found = await self._graph.standing(space)
+    async def _genesis(self, space: str) -> GenesisRecord:
+        found = await self._graph.principal_keys(space)
         if found is None:
             raise GenesisMissing("the space has no genesis")
         return found.genesis
@@ -365,9 +371,9 @@ class Deciding:
     def _decided(self, proposal: Proposal, now: int) -> Proposal:
         decision = Decision(id=str(uuid.uuid4()), time=now, grant=b"")
         if proposal.newest.level == Level.BILATERAL:
-            papers = _papers(proposal, now)
-            until = min(given.expire_time for given in proposal.consents if given.slot in papers)
-            grant = self._granter.grant(decision.id, proposal.newest, papers, until)
+            envelopes = _valid_envelopes(proposal, now)
+            until = min(given.expire_time for given in proposal.consents if given.slot in envelopes)
+            grant = self._granter.grant(decision.id, proposal.newest, envelopes, until)
             decision = replace(decision, grant=grant)
         return replace(proposal, status=Status.APPROVED, decision=decision)
 
@@ -410,7 +416,7 @@ def _is_void(proposal: Proposal, given: GivenConsent, genesis: GenesisRecord) ->
     return False
 
 
-def _papers(proposal: Proposal, now: int) -> dict[str, bytes]:
+def _valid_envelopes(proposal: Proposal, now: int) -> dict[str, bytes]:
     return {
         given.slot: given.envelope
         for given in proposal.consents
@@ -444,7 +450,7 @@ def _consented(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:
 
 def _decision(proposal: Proposal) -> Entry:
     assert proposal.decision is not None  # noqa: S101 - just made
-    papers: Mapping[str, bytes] = _papers(proposal, proposal.decision.time)
+    envelopes: Mapping[str, bytes] = _valid_envelopes(proposal, proposal.decision.time)
     entry = entry_on(
         proposal,
         Action.SMF_DECIDE,
@@ -452,12 +458,13 @@ def _decision(proposal: Proposal) -> Entry:
         decision_id=proposal.decision.id,
         decide_time=format_time(proposal.decision.time),
         level=proposal.newest.level.name,
-        slots=sorted(papers),
+        slots=sorted(envelopes),
         grant_digest=sha256(proposal.decision.grant).hexdigest(),
     )
     if proposal.newest.kind != Kind.CHANGE_KEY:
         return entry
-    # graph has the new key with its write, and may tell of a paper by it before the EXECUTE comes
+    # graph has the new key with its write, and its feed may bring an envelope signed by it before
+    # the EXECUTE entry comes
     key_action = dict(proposal.newest.action)
     return replace(entry, properties={**entry.properties, "key_action": key_action})
 

@@ -30,8 +30,15 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports import Done, EntryFilter, Feed, Graph, LedgerReads, LedgerWrites
-from concord_governance.usecases.ledger_commands import Desk, ended_as, entry_on, existing
+from concord_governance.ports import (
+    AppliedChange,
+    EntryFilter,
+    Feed,
+    Graph,
+    LedgerReads,
+    LedgerWrites,
+)
+from concord_governance.usecases.ledger_commands import LedgerCommands, ended_as, entry_on, existing
 
 DAY = 86_400_000_000
 MOST_FAULTS = 10
@@ -40,12 +47,12 @@ _FAULTY = "ERROR_REASON_INTERNAL"
 _PAGE = 500
 
 
-class Executing:
+class Execution:
     """Brings decisions to their end."""
 
     def __init__(
         self,
-        desk: Desk,
+        commands: LedgerCommands,
         graph: Graph,
         feed: Feed,
         settings: Settings,
@@ -53,7 +60,7 @@ class Executing:
         *,
         log: Logger,
     ) -> None:
-        self._desk = desk
+        self._commands = commands
         self._graph = graph
         self._feed = feed
         self._settings = settings
@@ -72,7 +79,7 @@ class Executing:
         self._feed.demand_whole(space)
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
         async with lock:
-            proposal = await self._desk.ledger.read(space, lambda tx: existing(tx, proposal_id))
+            proposal = await self._commands.ledger.read(space, lambda tx: existing(tx, proposal_id))
             if proposal.status != Status.APPROVED or proposal.decision is None:
                 return proposal, ""
             try:
@@ -88,34 +95,34 @@ class Executing:
                 return await self._failed(space, proposal_id, refusal.reason, _check(refusal)), ""
             finally:
                 self._running.pop(proposal_id, None)
-            if not await self._is_told(space, done):
+            if not await self._is_logged(space, done):
                 return proposal, ""
             return await self._executed(space, proposal_id, done), done.token
 
     async def _faulty(self, space: str, proposal: Proposal, decision: Decision) -> Proposal:
         """Count that graph failed at a decision; at last that is its end.
 
-        But for one of whose effect the log tells: what was done is no failure.
+        A decision whose effect is in the log stays APPROVED: it has been carried out.
         """
         faults = self._faults[decision.id] = self._faults.get(decision.id, 0) + 1
         self._log.warning("graph failed at a decision", decision=decision.id, faults=faults)
         if faults < MOST_FAULTS:
             return proposal
         del self._faults[decision.id]  # of one that stays, it is said again
-        if await self._desk.ledger.read(space, lambda tx: _is_told_of(tx, decision)):
+        if await self._commands.ledger.read(space, lambda tx: _has_logged_write(tx, decision)):
             return proposal
         return await self._failed(space, proposal.id, _FAULTY)
 
     async def complete(self) -> int:
         """Go on with everything that was decided and has no known end; return how many are left."""
         left = 0
-        for space in await self._desk.ledger.waiting(self._desk.clock()):
-            await self._desk.expire(space)
-            open_ones = await self._desk.ledger.read(space, lambda tx: tx.undecided_effects())
+        for space in await self._commands.ledger.waiting(self._commands.clock()):
+            await self._commands.expire(space)
+            open_ones = await self._commands.ledger.read(space, lambda tx: tx.undecided_effects())
             for proposal in open_ones:
                 try:
                     after, _ = await self.execute(space, proposal.id)
-                except GraphRolledBack:  # said when it was noticed; it waits for the newer copy
+                except GraphRolledBack:  # it is logged: the decision waits for the newer copy
                     left += 1
                 except GovernanceError as error:  # of this one: it keeps no other waiting
                     self._log.warning("not completed", error=type(error).__name__)
@@ -124,38 +131,48 @@ class Executing:
                     left += after.status == Status.APPROVED
         return left
 
-    async def _do(self, space: str, proposal: Proposal, decision: Decision) -> Done:
+    async def _do(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
         newest = proposal.newest
-        known = await self._desk.ledger.read(space, lambda tx: tx.feed_cursor())
+        known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
         if not newest.canonical:  # erased since: all that can be is that it was done before
-            return await self._graph.recall(space, decision.id, known=known)
+            return await self._graph.recall(space, decision.id, expected_state=known)
         if newest.level == Level.BILATERAL:
             return await self._graph.apply(
-                space, newest.action, decision.id, decision.grant, known=known, final=newest.final
+                space,
+                newest.action,
+                decision.id,
+                decision.grant,
+                expected_state=known,
+                irreversible=newest.irreversible,
             )
         return await self._graph.perform(
-            space, newest.action, decision.id, newest.etags, known=known, final=newest.final
+            space,
+            newest.action,
+            decision.id,
+            newest.etags,
+            expected_state=known,
+            irreversible=newest.irreversible,
         )
 
-    async def _is_told(self, space: str, done: Done) -> bool:
-        """Return whether the log tells of every governed write, so that EXECUTED comes after them:
-        whoever reads it then takes no write for one of a decision that has come to its end."""
+    async def _is_logged(self, space: str, done: AppliedChange) -> bool:
+        """Return whether every governed write is in the log, so that EXECUTED follows them there: a
+        reader then takes no write for one of a decision that has ended."""
         governed = any(effect.governed for effect in done.effects)
         return not governed or await self._feed.reached(space, done.epoch, done.seq)
 
-    def _undo_until(self, proposal: Proposal, done: Done, now: int) -> int:
+    def _undo_until(self, proposal: Proposal, done: AppliedChange, now: int) -> int:
         """Return how long it can be undone: as the policy says that was signed, and not at all when
         the signed bytes say so, when the settings were changed between the decision and its effect,
         or when more went along than an undo can name. To undo a change of key is what a safeguard
         refuses, whenever it is asked for."""
-        told = sum(effect.taken_along for effect in done.effects)
-        if proposal.newest.final and proposal.newest.kind != Kind.CHANGE_KEY:
+        named = sum(effect.cascaded for effect in done.effects)
+        if proposal.newest.irreversible and proposal.newest.kind != Kind.CHANGE_KEY:
             return now
-        if proposal.newest.policy_digest != self._policy_digest or told < done.taken_along:
+        if proposal.newest.policy_digest != self._policy_digest or named < done.cascaded_count:
             return now
         return now + self._settings.undo_retention_days * DAY
 
-    async def _executed(self, space: str, proposal_id: str, done: Done) -> Proposal:
+    async def _executed(self, space: str, proposal_id: str, done: AppliedChange) -> Proposal:
         async def work(tx: LedgerWrites) -> Proposal:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
@@ -175,7 +192,7 @@ class Executing:
                 await self._mark_undone(tx, after)
             return await existing(tx, proposal_id)
 
-        return await self._desk.ledger.write(space, work)
+        return await self._commands.ledger.write(space, work)
 
     async def _mark_undone(self, tx: LedgerWrites, undo: Proposal) -> None:
         original = await existing(tx, undo.newest.undo_of)
@@ -201,21 +218,27 @@ class Executing:
             why = f"{reason} {check}".strip()
             after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), why)
             await tx.put(stored, after)
-            told = {"decision_id": stored.decision.id, "check": check}
-            entry = entry_on(after, Action.SMF_FAIL, Actor.SYSTEM, **told)
+            entry = entry_on(
+                after,
+                Action.SMF_FAIL,
+                Actor.SYSTEM,
+                decision_id=stored.decision.id,
+                check=check,
+            )
             await tx.append([replace(entry, blocked=True, reason=reason)])
             return await existing(tx, proposal_id)
 
-        return await self._desk.ledger.write(space, work)
+        return await self._commands.ledger.write(space, work)
 
 
-class Completing:
-    """Completes decisions in the background, from start to close, and tells of refused steps that
-    were only counted when their hour is over."""
+class Completion:
+    """Completes decisions in the background, from start to close."""
 
-    def __init__(self, desk: Desk, executing: Executing, log: Logger, seconds: float = 1.0) -> None:
-        self._desk = desk
-        self._executing = executing
+    def __init__(
+        self, commands: LedgerCommands, execution: Execution, log: Logger, seconds: float = 1.0
+    ) -> None:
+        self._commands = commands
+        self._execution = execution
         self._log = log
         self._seconds = seconds
 
@@ -223,14 +246,14 @@ class Completing:
         """Look for unfinished decisions, at once and then again and again."""
         while True:
             try:
-                await self._executing.complete()
+                await self._execution.complete()
             except GovernanceError as error:  # the next round asks anew
                 self._log.warning("decisions not looked at", error=type(error).__name__)
             await asyncio.sleep(self._seconds)
 
 
-async def _is_told_of(tx: LedgerReads, decision: Decision) -> bool:
-    """Return whether the log tells of a write under a decision."""
+async def _has_logged_write(tx: LedgerReads, decision: Decision) -> bool:
+    """Return whether the log has a write under a decision."""
     writes = EntryFilter(actions=(Action.WRITE_SUCCESS, Action.DELETE_SUCCESS))
     before = await tx.log_size()
     while leaves := await tx.entries(writes, before, _PAGE):
@@ -244,16 +267,16 @@ async def _is_told_of(tx: LedgerReads, decision: Decision) -> bool:
 
 
 def _check(refusal: GraphRefused) -> str:
-    """Return which check failed, after the slot whose paper it was of; empty when no one said."""
-    told = (refusal.metadata.get(name, "") for name in ("slot", "check"))
-    return " ".join(filter(None, told))
+    """Return the slot of the refused envelope and the check that failed, as far as graph said."""
+    named = (refusal.metadata.get(name, "") for name in ("slot", "check"))
+    return " ".join(filter(None, named))
 
 
 def _who(proposal: Proposal) -> str:
     return ",".join(sorted(given.principal for given in proposal.consents if not given.revoked))
 
 
-def _effect(proposal: Proposal, done: Done) -> Entry:
+def _effect(proposal: Proposal, done: AppliedChange) -> Entry:
     assert proposal.decision is not None and proposal.undo_until is not None  # noqa: S101,PT018 - executed
     effects: list[Json] = [
         {
@@ -264,7 +287,7 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
             "governed": list(effect.governed),
         }
         for effect in done.effects
-        if not effect.taken_along
+        if not effect.cascaded
     ]
     entry = entry_on(
         proposal,
@@ -272,11 +295,11 @@ def _effect(proposal: Proposal, done: Done) -> Entry:
         Actor.SYSTEM,
         decision_id=proposal.decision.id,
         effects=effects,
-        cascaded={"count": done.taken_along, "digest": done.taken_along_digest},
+        cascaded={"count": done.cascaded_count, "digest": done.cascaded_digest},
         undo_until=format_time(proposal.undo_until),
     )
     if proposal.newest.kind != Kind.CHANGE_KEY:
         return entry
-    # whoever checks later papers with the new key sees that the consents name this very action
+    # verifiers of later envelopes by the new key see that the consents name this very action
     key_action = dict(proposal.newest.action)
     return replace(entry, properties={**entry.properties, "key_action": key_action})

@@ -12,7 +12,15 @@ from concord_chassis.log import Logger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import GovernanceError, GraphRefused, GraphRolledBack
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import Cursor, Graph, Head, Ledger, LedgerWrites, News, Noted
+from concord_governance.ports import (
+    Cursor,
+    FeedMessage,
+    Graph,
+    GraphEvent,
+    Head,
+    Ledger,
+    LedgerWrites,
+)
 from concord_governance.usecases.imports import Imports
 from concord_governance.usecases.revocations import take_back
 
@@ -26,8 +34,8 @@ _COMPARE_SECONDS = 10.0
 """How often, while graph is followed, its numbers are compared with the ledger's."""
 
 
-class Following:
-    """Appends what graph noted, and remembers how far, in one transaction."""
+class GraphFollower:
+    """Appends what graph event, and remembers how far, in one transaction."""
 
     def __init__(self, ledger: Ledger, graph: Graph, log: Logger) -> None:
         self._ledger = ledger
@@ -107,10 +115,10 @@ class Following:
             await self._confirm(space)  # what a stop came before
         compared = asyncio.get_running_loop().time()
         async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
-            async for news in watched:
+            async for message in watched:
                 self.is_following = True
-                if news.space and news.space not in self.rolled_back:
-                    await self.apply(news)
+                if message.space and message.space not in self.rolled_back:
+                    await self.apply(message)
                 if asyncio.get_running_loop().time() - compared >= _COMPARE_SECONDS:
                     before, compared = self.rolled_back, asyncio.get_running_loop().time()
                     await self._compare(before)
@@ -121,7 +129,7 @@ class Following:
         """Find the spaces of which the ledger has changes that this very graph does not.
 
         Of those in `marked` the last change itself is compared, of the others its number: graph
-        reads nothing for that, and each message from it tells what it follows.
+        reads nothing for that, and each of its messages names the change that it follows.
         """
         asked = {
             space: cursor if space in marked else cursor._replace(mark="")
@@ -133,26 +141,26 @@ class Following:
         for space in sorted(found):
             self.found_rolled_back(space)
 
-    async def apply(self, news: News) -> None:
+    async def apply(self, message: FeedMessage) -> None:
         """Append one message's events, unless they are in the log already.
 
         What came with an import waits for the import's end, and the cursor with it. What does not
         follow on what the log has of this space is of another copy of graph: none of it is taken.
         """
-        self._imports.take(news)
-        if news.importing:
+        self._imports.take(message)
+        if message.importing:
             return
-        erased = [*self._imports.erased(news.space), *news.erased]
-        reached = Cursor(news.epoch, news.seq, news.mark)
+        erased = [*self._imports.erased(message.space), *message.erased]
+        reached = Cursor(message.epoch, message.seq, message.mark)
 
         async def work(tx: LedgerWrites) -> bool:
             cursor = await tx.feed_cursor()
-            start = cursor.seq if cursor.epoch == news.epoch else 0
-            if news.seq <= start:
+            start = cursor.seq if cursor.epoch == message.epoch else 0
+            if message.seq <= start:
                 return True
-            if not _follows(news, cursor):
+            if not _follows(message, cursor):
                 return False
-            fresh = await self._entries(tx, news, start)
+            fresh = await self._entries(tx, message, start)
             if fresh:
                 await tx.append(fresh)
             for item_id, is_memory in erased:
@@ -160,25 +168,24 @@ class Following:
             await tx.move_cursor(reached)
             return True
 
-        if not await self._ledger.write(news.space, work):
-            self.found_rolled_back(news.space)
+        if not await self._ledger.write(message.space, work):
+            self.found_rolled_back(message.space)
             return
-        self._cursors[news.space] = reached
-        self._imports.done(news.space)
+        self._cursors[message.space] = reached
+        self._imports.done(message.space)
         async with self._moved:
             self._moved.notify_all()
         if erased:
-            await self._confirm(news.space)
+            await self._confirm(message.space)
 
-    async def _entries(self, tx: LedgerWrites, news: News, start: int) -> list[Entry]:
+    async def _entries(self, tx: LedgerWrites, message: FeedMessage, start: int) -> list[Entry]:
         """Return the entries of what this place recorded after a change."""
         fresh: list[Entry] = []
-        for noted in news.noted:
-            if noted.restore_grant and noted.seq > start:
-                fresh += self._imports.entries(news.space, noted)
-            elif noted.seq > start and not noted.imported:
-                told = entry_of(noted) if not noted.revocation else await take_back(tx, noted)
-                fresh.append(told)
+        for event in message.events:
+            if event.restore_grant and event.seq > start:
+                fresh += self._imports.entries(message.space, event)
+            elif event.seq > start and not event.imported:
+                fresh.append(await take_back(tx, event) if event.revocation else entry_of(event))
         return fresh
 
     async def _confirm(self, space: str) -> None:
@@ -202,43 +209,43 @@ def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:
     return head.lacks_cursor
 
 
-def _follows(news: News, cursor: Cursor) -> bool:
+def _follows(message: FeedMessage, cursor: Cursor) -> bool:
     """Return whether a message goes on where the ledger stopped; what overlaps with it was another
     follower's message before it was ours."""
-    overlaps = news.epoch == cursor.epoch and news.first <= cursor.seq
-    return not cursor.mark or overlaps or news.follows == cursor.mark
+    overlaps = message.epoch == cursor.epoch and message.first <= cursor.seq
+    return not cursor.mark or overlaps or message.follows == cursor.mark
 
 
-def entry_of(noted: Noted) -> Entry:
+def entry_of(event: GraphEvent) -> Entry:
     """Return the entry for a write on something constitutive, allowed or refused."""
-    blocked = noted.change_type == REFUSED
-    removed = noted.change_type in (DELETED, ERASED)
-    deletes = removed or noted.method.startswith(("Delete", "Forget", "Erase"))
+    blocked = event.change_type == REFUSED
+    removed = event.change_type in (DELETED, ERASED)
+    deletes = removed or event.method.startswith(("Delete", "Forget", "Erase"))
     if blocked:
         action = Action.DELETE_ATTEMPT if deletes else Action.WRITE_ATTEMPT
-    elif noted.method == _ENROL:
+    elif event.method == _ENROL:
         action = Action.GENESIS
     else:
         action = Action.DELETE_SUCCESS if deletes else Action.WRITE_SUCCESS
     evidence: dict[str, Json] = {
-        "graph_seq": noted.seq,
-        "record_time": format_time(noted.record_time),
-        "revision": noted.revision,
-        "method": noted.method,
-        "request_id": noted.request_id,
-        "digest": noted.digest,
-        "before_digest": noted.before_digest,
+        "graph_seq": event.seq,
+        "record_time": format_time(event.record_time),
+        "revision": event.revision,
+        "method": event.method,
+        "request_id": event.request_id,
+        "digest": event.digest,
+        "before_digest": event.before_digest,
     }
-    if noted.constitutive:
-        evidence["ends"] = dict(noted.ends)
+    if event.constitutive:
+        evidence["ends"] = dict(event.ends)
     return Entry(
         action=action,
-        actor=_actor(noted.actor, blocked=blocked),
-        principal=noted.principal,
-        item_id=noted.item_id,
-        item_kind=noted.item_kind,
+        actor=_actor(event.actor, blocked=blocked),
+        principal=event.principal,
+        item_id=event.item_id,
+        item_kind=event.item_kind,
         blocked=blocked,
-        reason=noted.reason,
+        reason=event.reason,
         properties=evidence,
     )
 

@@ -16,7 +16,7 @@ from concord_attestation.instants import format_time
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import EntryFilter, LedgerReads, News, Noted
+from concord_governance.ports import EntryFilter, FeedMessage, GraphEvent, LedgerReads
 
 REFUSED = 7
 PART_BYTES = 256 * 1024
@@ -40,29 +40,29 @@ class Imports:
         self._agreed.clear()
         self._erased.clear()
 
-    def take(self, news: News) -> None:
+    def take(self, message: FeedMessage) -> None:
         """Take what was recorded elsewhere."""
-        for noted in news.noted:
-            if noted.imported and noted.change_type != REFUSED and not noted.revocation:
-                self._of(news.space).take(
-                    noted.item_id,
-                    noted.item_kind,
-                    noted.revision,
-                    noted.digest,
-                    noted.ends if noted.constitutive else None,
-                    method=noted.method,
+        for event in message.events:
+            if event.imported and event.change_type != REFUSED and not event.revocation:
+                self._of(message.space).take(
+                    event.item_id,
+                    event.item_kind,
+                    event.revision,
+                    event.digest,
+                    event.ends if event.constitutive else None,
+                    method=event.method,
                 )
-        if news.importing:
-            self._erased.setdefault(news.space, []).extend(news.erased)
+        if message.importing:
+            self._erased.setdefault(message.space, []).extend(message.erased)
 
     def erased(self, space: str) -> Sequence[Erased]:
         """Return what the changes of an import say was erased."""
         return self._erased.get(space, ())
 
-    def entries(self, space: str, noted: Noted) -> list[Entry]:
+    def entries(self, space: str, event: GraphEvent) -> list[Entry]:
         """Return the entries for an import that is whole: the first with its evidence."""
         parts = _parts(self._of(space).items())
-        return [_entry(noted, part, place, len(parts)) for place, part in enumerate(parts, 1)]
+        return [_entry(event, part, place, len(parts)) for place, part in enumerate(parts, 1)]
 
     def done(self, space: str) -> None:
         """Forget an import that is in the ledger."""
@@ -91,18 +91,18 @@ def _parts(items: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return parts
 
 
-def _entry(noted: Noted, items: Sequence[dict[str, Any]], place: int, parts: int) -> Entry:
-    told: dict[str, Json] = {
-        "graph_seq": noted.seq,
-        "record_time": format_time(noted.record_time),
+def _entry(event: GraphEvent, items: Sequence[dict[str, Any]], place: int, parts: int) -> Entry:
+    evidence: dict[str, Json] = {
+        "graph_seq": event.seq,
+        "record_time": format_time(event.record_time),
         "part": place,
         "parts": parts,
         "items": list(items),
     }
     if place == 1:
-        told |= {
-            "export_digest": noted.digest,
-            "request_id": noted.request_id,
-            "restore_grant": json.loads(noted.restore_grant),
+        evidence |= {
+            "export_digest": event.digest,
+            "request_id": event.request_id,
+            "restore_grant": json.loads(event.restore_grant),
         }
-    return Entry(Action.IMPORT, Actor.SYSTEM, noted.principal, properties=told)
+    return Entry(Action.IMPORT, Actor.SYSTEM, event.principal, properties=evidence)

@@ -31,11 +31,11 @@ from concord_governance.domain.errors import (
     UndoImpossible,
 )
 from concord_governance.domain.proposals import Proposal, Status
-from concord_governance.ports import Clock, Feed, Ledger, LedgerReads, LedgerWrites, Receipt
+from concord_governance.ports import Clock, Feed, Ledger, LedgerReads, LedgerWrites, RequestReceipt
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Caller:
     """Who asks, authenticated: from the credential, never from a request's body."""
 
     space: str
@@ -71,14 +71,14 @@ COMMANDS = {
     "DeleteSpace": Action.SPACE_DELETE,
 }
 """The commands on spaces and keys, and what their entries are called."""
-_WITH_PAPERS = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
-"""The steps that bring a signed paper: what refuses one refuses the paper."""
+_WITH_ENVELOPES = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
+"""The RPCs that bring a signed envelope: a refusal of one refuses its envelope."""
 
 Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 
 
-class Desk:
-    """Where every write on the ledger passes."""
+class LedgerCommands:
+    """Every write on the ledger passes here: it is idempotent, and its refusal is recorded."""
 
     def __init__(
         self, ledger: Ledger, clock: Clock, feed: Feed, reason_of: Callable[[Exception], str]
@@ -102,68 +102,68 @@ class Desk:
         return self._feed.is_rolled_back(space)
 
     async def run(
-        self, asker: Asker, request: Request, work: Work, *, proposal_id: str = ""
+        self, caller: Caller, request: Request, work: Work, *, proposal_id: str = ""
     ) -> Proposal:
         """Run work once for this principal and request id; repeat its reply otherwise.
 
-        Raises GraphRolledBack as long as what comes of it could not be told in the log.
+        Raises GraphRolledBack while the log could not record its effect.
         """
-        self.demand_whole(asker.space)
-        await self.expire(asker.space)
+        self.demand_whole(caller.space)
+        await self.expire(caller.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:
-            before = await _answered(tx, asker, request)
+            before = await _answered(tx, caller, request)
             if before is not None:
                 return before
             done = await work(tx, await tx.now())
-            receipt = Receipt(request.digest, (done.id,))
-            await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
+            receipt = RequestReceipt(request.digest, (done.id,))
+            await tx.keep_receipt(caller.principal, request.method, request.request_id, receipt)
             return await existing(tx, done.id)
 
-        async with self.on_record(asker, request.method, proposal_id):
-            return await self.ledger.write(asker.space, transaction)
+        async with self.on_record(caller, request.method, proposal_id):
+            return await self.ledger.write(caller.space, transaction)
 
     async def check(
-        self, asker: Asker, request: Request, rule: Callable[[], None], proposal_id: str = ""
+        self, caller: Caller, request: Request, rule: Callable[[], None], proposal_id: str = ""
     ) -> None:
         """Apply a rule that needs no ledger, with its refusal on record."""
-        async with self.on_record(asker, request.method, proposal_id):
+        async with self.on_record(caller, request.method, proposal_id):
             rule()
 
     @asynccontextmanager
     async def on_record(
-        self, asker: Asker, method: str, proposal_id: str = ""
+        self, caller: Caller, method: str, proposal_id: str = ""
     ) -> AsyncIterator[None]:
         """Write down what is refused within, once: what `run` and `check` do is recorded there.
 
         Raises:
-            TooManyRefusals: the asker had too many refused steps on record in this hour.
+            TooManyRefusals: the caller had too many refused steps on record in this hour.
         """
-        wait = self._limit.wait(asker.space, asker.principal, self.clock())
+        wait = self._limit.wait(caller.space, caller.principal, self.clock())
         if wait:
             raise TooManyRefusals(wait)
         try:
             yield
         except _ON_RECORD as error:
-            await self._record(asker, error, method, proposal_id)
+            await self._record(caller, error, method, proposal_id)
             raise
 
     async def refuse(
-        self, asker: Asker, request: Request, error: Refused, proposal_id: str = ""
+        self, caller: Caller, request: Request, error: Refused, proposal_id: str = ""
     ) -> NoReturn:
         """Refuse, on record, what somebody else found to be so."""
-        await self._record(asker, error, request.method, proposal_id)
+        await self._record(caller, error, request.method, proposal_id)
         raise error
 
-    async def answered(self, asker: Asker, request: Request) -> Proposal | None:
+    async def answered(self, caller: Caller, request: Request) -> Proposal | None:
         """Return what this request came to before, so that what it needs need not be asked again.
 
         Raises:
             RequestReused: its id came with other content.
         """
-        return await self.ledger.read(asker.space, lambda tx: _answered(tx, asker, request))
+        return await self.ledger.read(caller.space, lambda tx: _answered(tx, caller, request))
 
-    async def is_claimed(self, asker: Asker, request: Request) -> bool:
+    async def is_claimed(self, caller: Caller, request: Request) -> bool:
         """Return whether this request came before and went on.
 
         Raises:
@@ -171,25 +171,25 @@ class Desk:
         """
 
         async def look(tx: LedgerReads) -> bool:
-            known = await tx.receipt(asker.principal, request.method, request.request_id)
+            known = await tx.receipt(caller.principal, request.method, request.request_id)
             if known is not None and known.digest != request.digest:
                 raise RequestReused(request.request_id)
             return known is not None
 
-        return await self.ledger.read(asker.space, look)
+        return await self.ledger.read(caller.space, look)
 
-    async def claim(self, asker: Asker, request: Request) -> None:
+    async def claim(self, caller: Caller, request: Request) -> None:
         """Keep a request's id for its content, for work that is several writes."""
 
         async def transaction(tx: LedgerWrites) -> None:
-            known = await tx.receipt(asker.principal, request.method, request.request_id)
+            known = await tx.receipt(caller.principal, request.method, request.request_id)
             if known is None:
-                receipt = Receipt(request.digest, ())
-                await tx.keep_receipt(asker.principal, request.method, request.request_id, receipt)
+                receipt = RequestReceipt(request.digest, ())
+                await tx.keep_receipt(caller.principal, request.method, request.request_id, receipt)
             elif known.digest != request.digest:
                 raise RequestReused(request.request_id)
 
-        await self.ledger.write(asker.space, transaction)
+        await self.ledger.write(caller.space, transaction)
 
     async def expire(self, space: str) -> None:
         """Write down for which proposals silence has become rejection (V4)."""
@@ -206,7 +206,9 @@ class Desk:
 
         await self.ledger.write(space, transaction)
 
-    async def _record(self, asker: Asker, error: Exception, method: str, proposal_id: str) -> None:
+    async def _record(
+        self, caller: Caller, error: Exception, method: str, proposal_id: str
+    ) -> None:
         match error:
             case _ if method in COMMANDS:
                 action = COMMANDS[method]
@@ -214,18 +216,18 @@ class Desk:
                 action = Action.FRAMING_VIOLATION
             case ConsentError():
                 action = Action.CONSENT_REFUSED
-            case _ if method in _WITH_PAPERS and not isinstance(error, SafeguardViolation):
+            case _ if method in _WITH_ENVELOPES and not isinstance(error, SafeguardViolation):
                 action = Action.CONSENT_REFUSED
             case _:
                 action = Action.SAFEGUARD_VIOLATION
         now = self.clock()
-        on_record, is_last = self._limit.entries(asker.space, asker.principal, now)
+        on_record, is_last = self._limit.entries(caller.space, caller.principal, now)
         if not on_record:  # others of this principal came to the limit while this one was tried
-            raise TooManyRefusals(self._limit.wait(asker.space, asker.principal, now))
+            raise TooManyRefusals(self._limit.wait(caller.space, caller.principal, now))
         entry = Entry(
             action=action,
-            actor=asker.actor,
-            principal=asker.principal,
+            actor=caller.actor,
+            principal=caller.principal,
             proposal_id=proposal_id,
             blocked=True,
             reason=self._reason_of(error),
@@ -233,17 +235,17 @@ class Desk:
         )
         limit = Entry(
             Action.SAFEGUARD_VIOLATION,
-            asker.actor,
-            asker.principal,
+            caller.actor,
+            caller.principal,
             blocked=True,
             reason=LIMIT_REACHED,
         )
         entries = [entry, limit] if is_last else [entry]
-        await self.ledger.write(asker.space, lambda tx: tx.append(entries))
+        await self.ledger.write(caller.space, lambda tx: tx.append(entries))
 
 
-async def _answered(tx: LedgerReads, asker: Asker, request: Request) -> Proposal | None:
-    known = await tx.receipt(asker.principal, request.method, request.request_id)
+async def _answered(tx: LedgerReads, caller: Caller, request: Request) -> Proposal | None:
+    known = await tx.receipt(caller.principal, request.method, request.request_id)
     if known is None:
         return None
     if known.digest != request.digest:
@@ -270,7 +272,7 @@ def entry_on(
     proposal: Proposal, action: Action, actor: Actor, principal: str = "", **properties: object
 ) -> Entry:
     """Return an entry about a proposal's newest revision."""
-    written = (item for item in proposal.newest.affected if item.etag and not item.rests_on)
+    written = (item for item in proposal.newest.affected if item.etag and not item.pinned)
     item = next(written, None)
     return Entry(
         action=action,

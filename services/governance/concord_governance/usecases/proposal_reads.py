@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import Graph, LedgerReads, Standing
-from concord_governance.usecases.ledger_commands import Desk
+from concord_governance.ports import Graph, LedgerReads, PrincipalKeys
+from concord_governance.usecases.ledger_commands import LedgerCommands
 
 BRIEFING_LINES = 50
 READ_AT_ONCE = 64
@@ -28,22 +28,22 @@ class Briefing:
     rolled_back: bool = False
 
 
-class Reading:
+class ProposalReads:
     """Reads; what time has ended is written down first, so that nobody sees it as waiting."""
 
-    def __init__(self, desk: Desk, graph: Graph) -> None:
-        self._desk = desk
+    def __init__(self, commands: LedgerCommands, graph: Graph) -> None:
+        self._commands = commands
         self._graph = graph
 
     async def by_id(self, space: str, proposal_id: str) -> Proposal | None:
         """Return a proposal, None for one that is not this space's."""
-        await self._desk.expire(space)
-        return await self._desk.ledger.read(space, lambda tx: tx.proposal(proposal_id))
+        await self._commands.expire(space)
+        return await self._commands.ledger.read(space, lambda tx: tx.proposal(proposal_id))
 
     async def by_number(self, space: str, number: int) -> Proposal | None:
         """Return a proposal by number."""
-        await self._desk.expire(space)
-        return await self._desk.ledger.read(space, lambda tx: tx.proposal_numbered(number))
+        await self._commands.expire(space)
+        return await self._commands.ledger.read(space, lambda tx: tx.proposal_numbered(number))
 
     async def newest_first(
         self, space: str, statuses: Sequence[Status], item_id: str, before: int, some: int
@@ -52,10 +52,10 @@ class Reading:
 
         `some` are wanted: they are read together, as long as these are few.
         """
-        await self._desk.expire(space)
+        await self._commands.expire(space)
         start, step = before or _NEWEST, min(some, READ_AT_ONCE)
         while True:
-            found = await self._desk.ledger.read(
+            found = await self._commands.ledger.read(
                 space,
                 lambda tx, at=start: tx.proposals(statuses, item_id, at, step),  # type: ignore[misc] # the default binds the loop's value
             )
@@ -67,18 +67,18 @@ class Reading:
 
     async def briefing(self, space: str) -> Briefing:
         """Return what waits for an answer."""
-        await self._desk.expire(space)
-        now = self._desk.clock()
+        await self._commands.expire(space)
+        now = self._commands.clock()
         waiting = sorted(OPEN)
 
         async def work(tx: LedgerReads) -> tuple[Sequence[Proposal], int]:
             newest = await tx.newest_of_each(waiting, BRIEFING_LINES)
             return newest, await tx.proposal_count(waiting)
 
-        shown, count = await self._desk.ledger.read(space, work)
+        shown, count = await self._commands.ledger.read(space, work)
         lines = [(proposal, proposal.missing_slots(REQUIRED_SLOTS, now)) for proposal in shown]
-        return Briefing(lines, count, self._desk.is_rolled_back(space))
+        return Briefing(lines, count, self._commands.is_rolled_back(space))
 
-    async def standing(self, space: str) -> Standing | None:
+    async def principal_keys(self, space: str) -> PrincipalKeys | None:
         """Return who counts; None before the genesis."""
-        return await self._graph.standing(space)
+        return await self._graph.principal_keys(space)

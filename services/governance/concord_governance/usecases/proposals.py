@@ -1,4 +1,4 @@
-"""Making, revising and withdrawing proposals, and proposing to undo one (V1, V3, V8)."""
+"""Making, revising and withdrawing proposals, and proposals to undo one (V1, V3, V8)."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ from concord_governance.ports import (
 )
 from concord_governance.usecases.imports import was_imported
 from concord_governance.usecases.ledger_commands import (
-    Asker,
-    Desk,
+    Caller,
+    LedgerCommands,
     Request,
     ended_as,
     entry_on,
@@ -69,7 +69,7 @@ _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ProposalDraft:
     """What somebody proposes, and what they add in their own words."""
 
     action: Mapping[str, Json]
@@ -87,12 +87,12 @@ class _Prepared:
     framing_check: FramingCheck = FramingCheck.TEMPLATE
 
 
-class Proposing:
+class Proposals:
     """Turns drafts into immutable revisions. Without a judge the lexicon checks words alone."""
 
     def __init__(
         self,
-        desk: Desk,
+        commands: LedgerCommands,
         graph: Graph,
         settings: Settings,
         normal: NormalForm,
@@ -102,28 +102,28 @@ class Proposing:
     ) -> None:
         self._judge = judge
         self._most_pending = most_pending
-        self._desk = desk
+        self._commands = commands
         self._graph = graph
         self._normal = normal
         self._settings = settings
         self._policy = policy(settings)
         self.policy_digest = sha256(rfc8785.dumps(self._policy)).hexdigest()
 
-    async def create(self, asker: Asker, request: Request, draft: Draft) -> Proposal:
+    async def create(self, caller: Caller, request: Request, draft: ProposalDraft) -> Proposal:
         """Propose an action.
 
         Raises:
             TooManyPending: what waits already would be buried.
         """
 
-        prepared = await self._prepared(asker, draft, request)
+        prepared = await self._prepared(caller, draft, request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            if await tx.proposal_count(_OPEN, asker.principal) >= self._most_pending:
+            if await tx.proposal_count(_OPEN, caller.principal) >= self._most_pending:
                 raise TooManyPending(self._most_pending)
             number = await tx.next_number()
             revision = self._revision(
-                asker,
+                caller,
                 draft,
                 prepared,
                 proposal_id=new_id(now),
@@ -133,33 +133,40 @@ class Proposing:
             )
             proposal = Proposal(revision, Status.PENDING, create_time=now)
             await tx.put(None, proposal)
-            await tx.append([_made(proposal, Action.SMF_PROPOSE, asker, self._policy)])
+            await tx.append([_made(proposal, Action.SMF_PROPOSE, caller, self._policy)])
             return proposal
 
-        return await self._desk.run(asker, request, work)
+        return await self._commands.run(caller, request, work)
 
     async def revise(
-        self, asker: Asker, request: Request, proposal_id: str, replaces: int, draft: Draft
+        self,
+        caller: Caller,
+        request: Request,
+        proposal_id: str,
+        replaces: int,
+        draft: ProposalDraft,
     ) -> Proposal:
         """Replace a pending proposal's words or action: earlier consents are void.
 
         An undo stays the undo that it is: only its words can be replaced.
         """
-        before = await self._desk.answered(asker, request)
+        before = await self._commands.answered(caller, request)
         if before is not None:
             return before
-        async with self._desk.on_record(asker, request.method, proposal_id):
-            asked = await self._desk.ledger.read(asker.space, lambda tx: existing(tx, proposal_id))
+        async with self._commands.on_record(caller, request.method, proposal_id):
+            asked = await self._commands.ledger.read(
+                caller.space, lambda tx: existing(tx, proposal_id)
+            )
             draft = _still_undoing(asked, draft)
-        prepared = await self._prepared(asker, draft, request, proposal_id)
+        prepared = await self._prepared(caller, draft, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
-            _demand_own(stored, asker)
+            _demand_own(stored, caller)
             if stored.newest.revision != replaces:
                 raise RevisionStale("another revision is the newest")
             revision = self._revision(
-                asker,
+                caller,
                 draft,
                 prepared,
                 proposal_id=proposal_id,
@@ -169,93 +176,95 @@ class Proposing:
             )
             after = replace(stored, newest=revision, consents=())
             await tx.put(stored, after)
-            await tx.append([_made(after, Action.SMF_REVISE, asker, self._policy)])
+            await tx.append([_made(after, Action.SMF_REVISE, caller, self._policy)])
             return after
 
-        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+        return await self._commands.run(caller, request, work, proposal_id=proposal_id)
 
-    async def withdraw(self, asker: Asker, request: Request, proposal_id: str) -> Proposal:
+    async def withdraw(self, caller: Caller, request: Request, proposal_id: str) -> Proposal:
         """Take a proposal back."""
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
-            _demand_own(stored, asker)
-            after = ended_as(stored, Status.WITHDRAWN, now, asker.principal)
+            _demand_own(stored, caller)
+            after = ended_as(stored, Status.WITHDRAWN, now, caller.principal)
             await tx.put(stored, after)
-            entry = entry_on(after, Action.SMF_WITHDRAW, asker.actor, asker.principal)
+            entry = entry_on(after, Action.SMF_WITHDRAW, caller.actor, caller.principal)
             await tx.append([entry])
             return after
 
-        return await self._desk.run(asker, request, work, proposal_id=proposal_id)
+        return await self._commands.run(caller, request, work, proposal_id=proposal_id)
 
-    async def undo(self, asker: Asker, request: Request, proposal_id: str) -> Proposal:
+    async def undo(self, caller: Caller, request: Request, proposal_id: str) -> Proposal:
         """Propose to bring back what was before an executed proposal.
 
         Raises:
             UndoConflict: items were changed since; names them.
         """
-        before = await self._desk.answered(asker, request)
+        before = await self._commands.answered(caller, request)
         if before is not None:
             return before
-        ledger = self._desk.ledger
-        async with self._desk.on_record(asker, request.method, proposal_id):
-            original = await ledger.read(asker.space, lambda tx: _decided_here(tx, proposal_id))
+        ledger = self._commands.ledger
+        async with self._commands.on_record(caller, request.method, proposal_id):
+            original = await ledger.read(caller.space, lambda tx: _decided_here(tx, proposal_id))
             draft = self._undoing(original)
         try:
-            return await self.create(asker, request, draft)
+            return await self.create(caller, request, draft)
         except GraphRefused as refusal:
             if refusal.reason != _UNDO_CONFLICT:
                 raise
             conflict = UndoConflict(refusal.metadata.get("item_ids", "").split(","))
-            return await self._desk.refuse(asker, request, conflict, proposal_id)
+            return await self._commands.refuse(caller, request, conflict, proposal_id)
 
-    def _undoing(self, original: Proposal) -> Draft:
+    def _undoing(self, original: Proposal) -> ProposalDraft:
         if original.status != Status.EXECUTED or original.decision is None:
             raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
         if not original.newest.canonical:
             raise UndoImpossible("what it was about was erased")
-        if self._desk.clock() >= (original.undo_until or 0):
+        if self._commands.clock() >= (original.undo_until or 0):
             raise RetentionExpired("the time to undo it is over")
         items: list[Json] = [
             {
                 "id": effect.item_id,
                 "revision": str(effect.before),
                 "expected_revision": str(effect.after),
-                "cascaded": effect.taken_along,
+                "cascaded": effect.cascaded,
             }
             for effect in original.decision.effects
         ]
         revert: dict[str, Json] = {"request_id": secrets.token_urlsafe(24), "items": items}
         action, digest = self._normal({"revert_items": revert})
-        return Draft(action, digest, undo_of=original.id)
+        return ProposalDraft(action, digest, undo_of=original.id)
 
     async def _prepared(
-        self, asker: Asker, draft: Draft, request: Request, proposal_id: str = ""
+        self, caller: Caller, draft: ProposalDraft, request: Request, proposal_id: str = ""
     ) -> _Prepared:
         """Have the words judged and ask graph what the draft touches, once for a request."""
-        await self._desk.check(asker, request, lambda: self._demand_allowed(draft), proposal_id)
-        if await self._desk.answered(asker, request) is not None:
+        await self._commands.check(
+            caller, request, lambda: self._demand_allowed(draft), proposal_id
+        )
+        if await self._commands.answered(caller, request) is not None:
             return _Prepared()
-        checked = await self._judged(asker, request, draft, proposal_id)
-        found = await self._previewed(asker, request, draft, proposal_id)
+        checked = await self._judged(caller, request, draft, proposal_id)
+        found = await self._previewed(caller, request, draft, proposal_id)
         affected = tuple(sorted(found.affected, key=lambda item: item.id))
-        await self._desk.check(asker, request, lambda: _demand_fits(affected), proposal_id)
+        await self._commands.check(caller, request, lambda: _demand_fits(affected), proposal_id)
         return _Prepared(replace(found, affected=affected), checked)
 
     async def _previewed(
-        self, asker: Asker, request: Request, draft: Draft, proposal_id: str
+        self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
     ) -> Preview:
         """Ask graph what the draft touches; its ids may stand for what no proposal may touch."""
         try:
-            return await self._graph.preview(asker.space, draft.action)
+            return await self._graph.preview(caller.space, draft.action)
         except GraphRefused as refusal:
             if refusal.reason == _SAFEGUARD:
                 error = SafeguardViolation(actions.PRINCIPALS)
-                await self._desk.refuse(asker, request, error, proposal_id)
+                await self._commands.refuse(caller, request, error, proposal_id)
             raise
 
     async def _judged(
-        self, asker: Asker, request: Request, draft: Draft, proposal_id: str
+        self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
     ) -> FramingCheck:
         """Ask the judge about a note that the lexicon let pass, and say who checked it.
 
@@ -270,10 +279,10 @@ class Proposing:
             words = await self._judge.violations(draft.note)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
-        await self._desk.check(asker, request, lambda: framing.demand_none(words), proposal_id)
+        await self._commands.check(caller, request, lambda: framing.demand_none(words), proposal_id)
         return FramingCheck.MODEL
 
-    def _demand_allowed(self, draft: Draft) -> None:
+    def _demand_allowed(self, draft: ProposalDraft) -> None:
         if actions.kind_of(draft.action) == Kind.UNDO and not draft.undo_of:
             raise UndoImpossible("an undo names the proposal that it undoes: UndoModification")
         actions.demand_allowed(draft.action)
@@ -281,8 +290,8 @@ class Proposing:
 
     def _revision(
         self,
-        asker: Asker,
-        draft: Draft,
+        caller: Caller,
+        draft: ProposalDraft,
         prepared: _Prepared,
         *,
         proposal_id: str,
@@ -291,23 +300,23 @@ class Proposing:
         now: int,
     ) -> Revision:
         kind, affected = actions.kind_of(draft.action), prepared.found.affected
-        final = prepared.found.final or kind in actions.FINAL
+        irreversible = prepared.found.irreversible or kind in actions.IRREVERSIBLE
         both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
         words = framing.from_template(
             draft.language,
             kind,
-            tuple(item for item in affected if not item.rests_on),
-            cascaded=prepared.found.taken_along,
-            irreversible=final,
+            tuple(item for item in affected if not item.pinned),
+            cascaded=prepared.found.cascaded_count,
+            irreversible=irreversible,
             days=self._settings.undo_retention_days,
             hours=self._settings.approval_timeout_hours,
         )
         blank = Revision(
-            space=asker.space,
+            space=caller.space,
             proposal_id=proposal_id,
             number=number,
             revision=revision,
-            proposer=asker.principal,
+            proposer=caller.principal,
             trigger=Trigger.MANUAL,
             kind=kind,
             level=Level.BILATERAL if both else Level.AGENT,
@@ -321,14 +330,14 @@ class Proposing:
             create_time=now,
             expire_time=now + self._settings.approval_timeout_hours * HOUR,
             undo_of=draft.undo_of,
-            taken_along=prepared.found.taken_along,
-            final=final,
+            cascaded_count=prepared.found.cascaded_count,
+            irreversible=irreversible,
         )
         canonical = rfc8785.dumps(as_json(blank))
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
 
 
-def _still_undoing(proposal: Proposal, draft: Draft) -> Draft:
+def _still_undoing(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
     """Return a draft that replaces a revision: of an undo it must do the same.
 
     Raises:
@@ -353,20 +362,20 @@ def _demand_fits(affected: Sequence[Affected]) -> None:
         raise ProposalTooLarge("bytes", size, MAX_ETAGS_BYTES)
 
 
-def _demand_own(proposal: Proposal, asker: Asker) -> None:
+def _demand_own(proposal: Proposal, caller: Caller) -> None:
     if proposal.status not in OPEN:
         raise ProposalState(proposal.status.name)
-    if proposal.newest.proposer != asker.principal:
+    if proposal.newest.proposer != caller.principal:
         raise NotProposer("only its proposer may do this")
 
 
-def _made(proposal: Proposal, action: Action, asker: Asker, policy: Mapping[str, Json]) -> Entry:
+def _made(proposal: Proposal, action: Action, caller: Caller, policy: Mapping[str, Json]) -> Entry:
     newest = proposal.newest
     return entry_on(
         proposal,
         action,
-        asker.actor,
-        asker.principal,
+        caller.actor,
+        caller.principal,
         number=newest.number,
         kind=newest.kind.name,
         level=newest.level.name,
@@ -374,7 +383,7 @@ def _made(proposal: Proposal, action: Action, asker: Asker, policy: Mapping[str,
         framing_check=newest.framing_check.name,
         action_digest=newest.action_digest,
         etags=newest.etags,
-        cascaded_count=newest.taken_along,
+        cascaded_count=newest.cascaded_count,
         policy=dict(policy),
         policy_digest=newest.policy_digest,
         expire_time=format_time(newest.expire_time),

@@ -1,7 +1,7 @@
-"""A consent that was taken back: graph burnt its nonce, and tells of it (V6, A1).
+"""A revoked consent: graph burnt its nonce, and its feed says so (V6, A1).
 
-However graph was asked, by governance or at its own door, its outbox is what the ledger learns it
-from: one revocation is one entry, in graph's own order, and no crash comes between the two.
+Whether governance or another client asked graph, the ledger learns of the revocation from graph's
+outbox alone: one revocation is one entry, in graph's order, and no crash comes between the two.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from concord_attestation.verify import read_revocation
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json, Level, Proposal, Status
-from concord_governance.ports import LedgerWrites, Noted
+from concord_governance.ports import GraphEvent, LedgerWrites
 from concord_governance.usecases.ledger_commands import entry_on
 
 
-async def take_back(tx: LedgerWrites, noted: Noted) -> Entry:
-    """Take the consent back in the ledger, if it is there, and return the entry that tells of it.
+async def take_back(tx: LedgerWrites, event: GraphEvent) -> Entry:
+    """Revoke the consent in the ledger, if it is there, and return the entry of its revocation.
 
-    Graph verified the paper when it burnt the nonce. What it names may be no consent that the
-    ledger knows: then none with this nonce will count.
+    Graph verified the envelope when it burnt the nonce. If the ledger does not know the consent
+    yet, no consent with this nonce will count.
     """
-    answer = read_revocation(noted.revocation)
+    answer = read_revocation(event.revocation)
     await tx.keep_nonce(of_slot(answer.slot, answer.nonce))
     proposal = await tx.proposal(answer.proposal_id)
     if proposal is not None:
         await _without(tx, proposal, answer)
-    return _entry(noted, answer, proposal)
+    return _entry(event, answer, proposal)
 
 
 def is_applied(proposal: Proposal) -> bool:
@@ -57,23 +57,23 @@ async def _without(tx: LedgerWrites, proposal: Proposal, answer: Answer) -> None
         await tx.put(proposal, replace(proposal, consents=consents))
 
 
-def _entry(noted: Noted, answer: Answer, proposal: Proposal | None) -> Entry:
-    told = Entry(Action.SMF_REVOKE, Actor[answer.slot])
+def _entry(event: GraphEvent, answer: Answer, proposal: Proposal | None) -> Entry:
+    entry = Entry(Action.SMF_REVOKE, Actor[answer.slot])
     if proposal is not None:
-        told = entry_on(proposal, Action.SMF_REVOKE, Actor[answer.slot])
+        entry = entry_on(proposal, Action.SMF_REVOKE, Actor[answer.slot])
     evidence: dict[str, Json] = {
         "slot": answer.slot,
-        "envelope": json.loads(noted.revocation),
-        "graph_seq": noted.seq,
-        "record_time": format_time(noted.record_time),
-        "request_id": noted.request_id,
-        "caller": noted.principal,
+        "envelope": json.loads(event.revocation),
+        "graph_seq": event.seq,
+        "record_time": format_time(event.record_time),
+        "request_id": event.request_id,
+        "caller": event.principal,
     }
     return replace(
-        told,
+        entry,
         principal=answer.principal,
         proposal_id=answer.proposal_id,
         revision=answer.revision,
         reason=answer.reason,
-        properties={**told.properties, **evidence},
+        properties={**entry.properties, **evidence},
     )

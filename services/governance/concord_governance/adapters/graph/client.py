@@ -26,7 +26,7 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
-from concord_governance.adapters.graph.messages import effects, news
+from concord_governance.adapters.graph.messages import effects, feed_message
 from concord_governance.domain.errors import (
     GraphFaulty,
     GraphRefused,
@@ -34,7 +34,14 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import Affected, Json
-from concord_governance.ports import Cursor, Done, Head, News, Preview, Standing
+from concord_governance.ports import (
+    AppliedChange,
+    Cursor,
+    FeedMessage,
+    Head,
+    Preview,
+    PrincipalKeys,
+)
 
 PRINCIPAL = "governance"
 SCOPES = frozenset({"governed:read", "governed:write", "granted:write", "confirm:write"})
@@ -107,16 +114,16 @@ class GraphClient:
         decision_id: str,
         etags: Mapping[str, str],
         *,
-        known: Cursor,
-        final: bool,
-    ) -> Done:
+        expected_state: Cursor,
+        irreversible: bool,
+    ) -> AppliedChange:
         """Do an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
             etags=_etags(etags),
-            expected_state=_expected_state(known),
-            irreversible=final,
+            expected_state=_expected_state(expected_state),
+            irreversible=irreversible,
         )
         return await self._applied(space, request)
 
@@ -127,23 +134,27 @@ class GraphClient:
         decision_id: str,
         grant: bytes,
         *,
-        known: Cursor,
-        final: bool,
-    ) -> Done:
+        expected_state: Cursor,
+        irreversible: bool,
+    ) -> AppliedChange:
         """Do an action under a grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
             grant=grant,
-            expected_state=_expected_state(known),
-            irreversible=final,
+            expected_state=_expected_state(expected_state),
+            irreversible=irreversible,
         )
         return await self._applied(space, request)
 
-    async def recall(self, space: str, decision_id: str, *, known: Cursor) -> Done:
+    async def recall(
+        self, space: str, decision_id: str, *, expected_state: Cursor
+    ) -> AppliedChange:
         """Return what a decision did of which no words are left."""
         request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id, action_erased=True, expected_state=_expected_state(known)
+            request_id=decision_id,
+            action_erased=True,
+            expected_state=_expected_state(expected_state),
         )
         return await self._applied(space, request)
 
@@ -161,7 +172,7 @@ class GraphClient:
         )
         await _asked(self._memories.ConfirmErase(request, metadata=self._as(space)))
 
-    async def standing(self, space: str) -> Standing | None:
+    async def principal_keys(self, space: str) -> PrincipalKeys | None:
         """Return who counts; None before the genesis."""
         request = governed_pb2.GetGenesisRequest()
         found = await _asked(self._governed.GetGenesis(request, metadata=self._as(space)))
@@ -175,7 +186,7 @@ class GraphClient:
             governance_key=found.governance_key,
             digest=found.genesis_digest,
         )
-        return Standing(record, found.genesis, found.imported_seq)
+        return PrincipalKeys(record, found.genesis, found.imported_seq)
 
     async def register_space(self, space: str, enrolment_digest: str) -> bool:
         """Make a space known; return whether it has its genesis."""
@@ -195,11 +206,11 @@ class GraphClient:
             head.space: Head(head.epoch, head.head_seq, head.lacks_cursor) for head in found.spaces
         }
 
-    async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[News]:
+    async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
         """Replay every space's changes after its cursor, then follow."""
         # a quiet graph says nothing for ten seconds: whether it answers is asked first
         await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        yield News("", "", 0, ())
+        yield FeedMessage("", "", 0, ())
         request = feed_pb2.WatchChangesRequest(cursors=_cursors(cursors))
         call = self._watched.WatchChanges(request)
         try:
@@ -208,7 +219,7 @@ class GraphClient:
                     message = await call.read()
                 if not isinstance(message, feed_pb2.WatchChangesResponse):
                     return
-                yield news(message)
+                yield feed_message(message)
         except TimeoutError:
             raise GraphUnavailable("the feed fell silent") from None
         except grpc.aio.AioRpcError as error:
@@ -221,11 +232,13 @@ class GraphClient:
         await self._follower.close()
         await self._channel.close()
 
-    async def _applied(self, space: str, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
+    async def _applied(
+        self, space: str, request: governed_pb2.ApplyGovernedChangeRequest
+    ) -> AppliedChange:
         done = await _asked(self._governed.ApplyGovernedChange(request, metadata=self._as(space)))
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         orphaned = tuple(done.orphaned_ids)
-        return Done(
+        return AppliedChange(
             effects(done),
             done.token,
             fresh.epoch,

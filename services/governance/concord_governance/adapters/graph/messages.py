@@ -11,7 +11,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_governance.domain.proposals import Effect, Json
-from concord_governance.ports import News, Noted
+from concord_governance.ports import FeedMessage, GraphEvent
 
 
 def normal_form(action: Mapping[str, Json]) -> tuple[Mapping[str, Json], str]:
@@ -46,14 +46,14 @@ def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...
     )
 
 
-def news(message: feed_pb2.WatchChangesResponse) -> News:
+def feed_message(message: feed_pb2.WatchChangesResponse) -> FeedMessage:
     """Return what an audit takes from some changes."""
     changes = message.changes
-    return News(
+    return FeedMessage(
         space=message.space,
         epoch=message.epoch,
         seq=changes[-1].seq if changes else 0,
-        noted=tuple(_noted(change) for change in changes if change.HasField("attestation")),
+        events=tuple(_event(change) for change in changes if change.HasField("attestation")),
         importing=bool(changes) and changes[-1].imported,
         first=changes[0].seq if changes else 0,
         mark=message.mark,
@@ -66,24 +66,24 @@ def news(message: feed_pb2.WatchChangesResponse) -> News:
     )
 
 
-def _noted(change: feed_pb2.Change) -> Noted:
-    told = change.attestation
-    return Noted(
+def _event(change: feed_pb2.Change) -> GraphEvent:
+    attestation = change.attestation
+    return GraphEvent(
         seq=change.seq,
         record_time=_micros(change.record_time),
         item_id=change.item_id,
         item_kind=int(change.item_kind),
         change_type=int(change.type),
         revision=change.revision,
-        actor=told.actor,
-        principal=told.principal,
-        method=told.method,
-        request_id=told.request_id,
+        actor=attestation.actor,
+        principal=attestation.principal,
+        method=attestation.method,
+        request_id=attestation.request_id,
         digest=change.digest,
-        before_digest=told.before_digest,
-        reason=told.reason,
-        constitutive=told.constitutive,
-        ends=dict(told.ends),
+        before_digest=attestation.before_digest,
+        reason=attestation.reason,
+        constitutive=attestation.constitutive,
+        ends=dict(attestation.ends),
         imported=change.imported,
         restore_grant=change.restore_grant,
         revocation=change.revocation,

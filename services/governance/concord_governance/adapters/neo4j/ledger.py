@@ -60,7 +60,7 @@ class Neo4jLedger:
             return (result,) if await view.holder() == begun else None
 
         for _ in range(_READ_TRIES):
-            with _told():
+            with _translated():
                 found = await self._server.read(attempt)
             if found is not None:
                 return found[0]
@@ -74,7 +74,7 @@ class Neo4jLedger:
             await writes.hold()
             return await work(writes)
 
-        with _told():
+        with _translated():
             return await self._server.write_space(space, attempt)
 
     async def spaces(self) -> Sequence[str]:
@@ -105,7 +105,7 @@ class Neo4jLedger:
             found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP, **given})
             return [row[0] for row in await found.values()]
 
-        with _told():
+        with _translated():
             return await self._server.read(work)
 
 
@@ -130,7 +130,7 @@ async def open_ledger(
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translated() -> Iterator[None]:
     try:
         yield
     except ServerBusy as error:

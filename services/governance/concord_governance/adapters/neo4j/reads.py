@@ -18,7 +18,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Status,
 )
-from concord_governance.ports import Cursor, EntryFilter, Leaf, Receipt
+from concord_governance.ports import Cursor, EntryFilter, Leaf, RequestReceipt
 
 Fields = dict[str, Any]
 Row = list[Any]
@@ -76,15 +76,15 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
 
     async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether a paper with this nonce came before."""
+        """Return whether an envelope with this nonce came before."""
         return bool(await self._ask(statements.NONCE, nonce=nonce))
 
-    async def receipt(self, principal: str, method: str, request_id: str) -> Receipt | None:
+    async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
         """Return what an earlier request did."""
         found = await self._ask(
             statements.RECEIPT, principal=principal, method=method, request_id=request_id
         )
-        return Receipt(found[0][0], tuple(found[0][1])) if found else None
+        return RequestReceipt(found[0][0], tuple(found[0][1])) if found else None
 
     async def log_size(self) -> int:
         """Return how many leaves the log has."""
@@ -125,7 +125,7 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return int(found[0][0]) if found else 0
 
     async def unconfirmed(self) -> Sequence[str]:
-        """Return the erased memories whose erasure graph has not been told of."""
+        """Return the erased memories whose erasure was not confirmed to graph."""
         return sorted(row[0] for row in await self._ask(statements.UNCONFIRMED))
 
     async def _head(self) -> Row:

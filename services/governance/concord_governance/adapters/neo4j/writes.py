@@ -17,7 +17,7 @@ from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.errors import LostRace
 from concord_governance.domain.proposals import Decision, Proposal
-from concord_governance.ports import Clock, Cursor, Leaf, Receipt
+from concord_governance.ports import Clock, Cursor, Leaf, RequestReceipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
@@ -55,7 +55,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         ):
             raise LostRace("somebody else wrote the proposal meanwhile")
         effects = after.decision.effects if after.decision else ()
-        touched = {effect.item_id for effect in effects if not effect.taken_along}
+        touched = {effect.item_id for effect in effects if not effect.cascaded}
         if before is None or before.newest.revision != newest.revision:
             await self._put_revision(after)
             touched |= {item.id for item in newest.affected if item.etag}
@@ -82,11 +82,11 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         await self._ask(statements.REVISE, id=proposal.id, fields=fields)
 
     async def keep_nonce(self, nonce: str) -> None:
-        """Remember a paper's nonce for ever."""
+        """Remember an envelope's nonce for ever."""
         await self._ask(statements.BURN, nonce=nonce)
 
     async def keep_receipt(
-        self, principal: str, method: str, request_id: str, receipt: Receipt
+        self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
         """Remember what a request did, and forget the space's of over seven days ago."""
         now = self._clock()
@@ -140,7 +140,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         await self._ask(statements.FORGET_ALL_WORDS)
 
     async def confirmed(self, memory_id: str) -> None:
-        """Remember that graph was told."""
+        """Remember that an erasure was confirmed to graph."""
         await self._ask(statements.CONFIRM, memory_id=memory_id)
 
 

@@ -109,7 +109,7 @@ _SCHEMA: Any = {
 
 
 def _read(body: bytes, note: str) -> tuple[str, ...]:
-    """Read a verdict. Its words are held against the text: none but the text's own are told."""
+    """Read a verdict. Its words are held against the text: none but the text's own are returned."""
     try:
         message = _Completion.model_validate_json(body).choices[0].message
         verdict = _Verdict.model_validate_json(message.content or "")

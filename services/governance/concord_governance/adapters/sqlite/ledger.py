@@ -49,7 +49,7 @@ class SqliteLedger:
         def run(db: sqlite3.Connection) -> T:
             return drive(cast("Coroutine[Any, Any, T]", work(SqliteLedgerReads(db, space))))
 
-        with _told():
+        with _translated():
             return await self._file.read(run)
 
     async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
@@ -59,12 +59,12 @@ class SqliteLedger:
             tx = SqliteLedgerWrites(db, space, self._clock)
             return drive(cast("Coroutine[Any, Any, T]", work(tx)))
 
-        with _told():
+        with _translated():
             return await self._file.write(run)
 
     async def spaces(self) -> Sequence[str]:
         """Return every space that has a ledger."""
-        with _told():
+        with _translated():
             return await self._file.read(
                 lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
             )
@@ -76,17 +76,17 @@ class SqliteLedger:
             "SELECT space FROM proposal WHERE status IN (1, 2) AND expire_time <= ?"
             " UNION SELECT space FROM proposal WHERE status = 3)"
         )
-        with _told():
+        with _translated():
             return await self._file.read(lambda db: [row[0] for row in db.execute(sql, (now,))])
 
     async def scrub(self) -> bool:
         """Leave no byte of what was removed in any file."""
-        with _told():
+        with _translated():
             return await self._file.truncate_log()
 
     async def ready(self) -> bool:
         """Return whether the store answers; not once damage was found."""
-        with _told():
+        with _translated():
             found = await self._file.read(lambda db: db.execute("SELECT 1 FROM meta").fetchone())
         return found is not None and not self._file.damaged
 
@@ -108,7 +108,7 @@ def open_ledger(
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translated() -> Iterator[None]:
     try:
         yield
     except FileBusy as error:

@@ -17,7 +17,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Status,
 )
-from concord_governance.ports import Cursor, EntryFilter, Leaf, Receipt
+from concord_governance.ports import Cursor, EntryFilter, Leaf, RequestReceipt
 
 Row = tuple[Any, ...]
 
@@ -113,18 +113,18 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, (self._space,))]
 
     async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether a paper with this nonce came before."""
+        """Return whether an envelope with this nonce came before."""
         sql = "SELECT 1 FROM nonce WHERE space = ? AND nonce = ?"
         return self._one(sql, (self._space, nonce)) is not None
 
-    async def receipt(self, principal: str, method: str, request_id: str) -> Receipt | None:
+    async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
         """Return what an earlier request did."""
         sql = (
             "SELECT digest, proposal_ids FROM request"
             " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
         )
         row = self._one(sql, (self._space, principal, method, request_id))
-        return Receipt(row[0], tuple(json.loads(row[1]))) if row else None
+        return RequestReceipt(row[0], tuple(json.loads(row[1]))) if row else None
 
     async def log_size(self) -> int:
         """Return how many leaves the log has."""
@@ -180,7 +180,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return int(row[0]) if row else 0
 
     async def unconfirmed(self) -> Sequence[str]:
-        """Return the erased memories whose erasure graph has not been told of."""
+        """Return the erased memories whose erasure was not confirmed to graph."""
         sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"
         return [row[0] for row in self._all(sql, (self._space,))]
 

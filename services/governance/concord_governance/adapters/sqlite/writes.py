@@ -16,7 +16,7 @@ from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.errors import LostRace
 from concord_governance.domain.proposals import Decision, GivenConsent, Proposal
-from concord_governance.ports import Clock, Cursor, Leaf, Receipt
+from concord_governance.ports import Clock, Cursor, Leaf, RequestReceipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
@@ -77,7 +77,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         touched = [
             (self._space, effect.item_id, newest.number)
             for effect in decision.effects
-            if not effect.taken_along
+            if not effect.cascaded
         ]
         self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", touched)
         self._db.execute(  # a slot that consents anew has one consent; the log keeps the other
@@ -134,11 +134,11 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         )
 
     async def keep_nonce(self, nonce: str) -> None:
-        """Remember a paper's nonce for ever."""
+        """Remember an envelope's nonce for ever."""
         self._insert("nonce", {"space": self._space, "nonce": nonce})
 
     async def keep_receipt(
-        self, principal: str, method: str, request_id: str, receipt: Receipt
+        self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
         """Remember what a request did, and forget those of over seven days ago."""
         now = self._clock()
@@ -228,7 +228,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         self._db.execute(sql, (self._space,))
 
     async def confirmed(self, memory_id: str) -> None:
-        """Remember that graph was told."""
+        """Remember that an erasure was confirmed to graph."""
         self._db.execute(
             "DELETE FROM unconfirmed WHERE space = ? AND memory_id = ?", (self._space, memory_id)
         )
