@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import qdrant_edge as qdrant
-from concord_search.adapters.edge import conditions, engine
-from concord_search.adapters.edge.keys import read_key
+from concord_search.adapters.edge.shard import Bm25, engine_filter
+from concord_search.adapters.qdrant import filters
+from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import Micros
 from concord_search.ports import Vector
 from concord_search.usecases.search import RANKED
 
 LIMIT = 10
+NO_WORDS = qdrant.SparseVector([], [])
 
 
 class BareEngine:
@@ -23,11 +26,12 @@ class BareEngine:
     def __init__(self, shard: qdrant.EdgeShard, key_file: Path) -> None:
         self._shard = shard
         self._key = read_key(key_file)
-        self._words = engine.Words()
+        self._words = Bm25()
 
     def ask(self, text: str, vector: Vector, now: Micros) -> int:
         """Asks once, as a search at `now` (µs) would; returns how many results came."""
-        wanted = conditions.of_scope(Scope(now, Superseded.EXCLUDE, MemoryFilter()), self._key)
+        scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
+        wanted = engine_filter(filters.of_scope(scope, self._key))
         branches = [
             qdrant.Prefetch(
                 limit=RANKED,
@@ -35,8 +39,8 @@ class BareEngine:
                 filter=wanted,
             )
             for name, value in (
-                (engine.DENSE, vector.tolist()),
-                (engine.WORDS, self._words.of_query(text)),
+                (DENSE, vector.tolist()),
+                (WORDS, self._words.of_query(text) or NO_WORDS),
             )
         ]
         fused: Any = qdrant.Fusion.Dbsf()  # its stub does not say that this is a Fusion

@@ -7,8 +7,10 @@ from typing import Self, cast
 from uuid import UUID, uuid4
 
 import qdrant_edge as qdrant
-from concord_search.adapters.edge import engine
-from concord_search.adapters.edge.engine import DENSE, WORDS
+from concord_search.adapters.edge import shard
+from concord_search.adapters.edge.shard import Bm25, query_request
+from concord_search.adapters.qdrant.filters import Filter
+from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Points
 from concord_search.ports import Embedder
 
 from tests.bench.conversations import Collection, Question, Turn
@@ -24,7 +26,7 @@ class Branches:
         self, embedder: Embedder, shards: dict[str, qdrant.EdgeShard], keys: dict[UUID, str]
     ) -> None:
         self._embedder, self._shards, self._keys = embedder, shards, keys
-        self._model = engine.Words()
+        self._model = Bm25()
 
     @classmethod
     async def over(cls, embedder: Embedder, collection: Collection, folder: Path) -> "Branches":
@@ -34,13 +36,13 @@ class Branches:
         parts = {**collection.conversations, EVERYTHING: collection.turns}
         for number, (name, turns) in enumerate(parts.items()):
             path = folder / str(number)
-            shard = engine.create(path, embedder.model.dimension)
-            shard.upsert(await made._points(turns, points))
-            shard.close()
+            made_shard = shard.create(path, embedder.model.dimension)
+            made_shard.upsert(await made._points(turns, points))
+            made_shard.close()
             made._shards[name] = qdrant.EdgeShard.load(str(path))
         return made
 
-    async def _points(self, turns: Sequence[Turn], points: dict[str, UUID]) -> engine.Points:
+    async def _points(self, turns: Sequence[Turn], points: dict[str, UUID]) -> Points:
         vectors = await self._embedder.embed([turn.text for turn in turns])
         return [
             (
@@ -75,9 +77,11 @@ class Branches:
         return self._asked(part, vector.tolist(), DENSE)
 
     def _asked(
-        self, part: str, vector: list[float] | qdrant.SparseVector, branch: str
+        self, part: str, vector: list[float] | qdrant.SparseVector | None, branch: str
     ) -> list[str]:
-        query = engine.nearest(vector, branch, LIMIT, qdrant.Filter())
+        if vector is None:
+            return []
+        query = query_request(Nearest(vector, branch, LIMIT, Filter()))
         return [self._keys[cast(UUID, hit.id)] for hit in self._shards[part].query(query)]
 
     def __enter__(self) -> Self:
@@ -89,5 +93,5 @@ class Branches:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for shard in self._shards.values():
-            shard.close()
+        for each in self._shards.values():
+            each.close()

@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from concord.type.v1.type_pb2 import ITEM_KIND_MEMORY
-from concord_search.adapters.edge import engine
-from concord_search.adapters.edge.keys import read_key
+from concord_search.adapters.edge import shard as shards
+from concord_search.adapters.qdrant.keys import read_key
 
 State = tuple[str, int]
 """A memory's id, and the sequence number of the change that made the state."""
@@ -37,7 +37,7 @@ def indexed(data: Path) -> set[State]:
 def _points(part: Path) -> Iterator[State]:
     key = read_key(part / "key")
     stamp = json.loads((part / "stamp.json").read_text("utf-8"))
-    with closing(engine.load(part / stamp["shard"])) as shard:
+    with closing(shards.load(part / stamp["shard"])) as shard:
         for _, payload in shard.scroll():
             if "item" in payload:
                 yield key.id_of(payload["item"]), int(payload["seq"])

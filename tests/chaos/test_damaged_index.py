@@ -11,7 +11,7 @@ import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.type.v1.type_pb2 import Memory
 from concord_client.cli.testing import Commands
-from concord_search.adapters.edge import engine
+from concord_search.adapters.edge import shard as shards
 from concord_testing.up_process import COMMAND, clean_environ, spawned
 
 from tests.chaos.checking import caught_up
@@ -60,7 +60,7 @@ def empty(data: Path) -> None:
     """Take every state out of the only part's files that has any."""
     for stamp in (data / "index").glob("*/stamp.json"):
         told = json.loads(stamp.read_text("utf-8"))
-        with closing(engine.load(stamp.parent / told["shard"])) as shard:
+        with closing(shards.load(stamp.parent / told["shard"])) as shard:
             shard.delete([point for point, _ in shard.scroll() if isinstance(point, int)])
 
 

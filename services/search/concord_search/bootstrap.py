@@ -20,12 +20,12 @@ from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.translate import translate
-from concord_search.usecases.erasing import Erasing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
+from concord_search.usecases.scrub import Scrub
 from concord_search.usecases.search import Formula, Search
 
 
@@ -54,14 +54,14 @@ class SearchApp:
         self._open = False
         self._tasks: list[asyncio.Task[None]] = []
         self.progress = progress = Progress()
-        self._erasing = Erasing(graph=graph, index=index, log=log)
+        self._scrub = Scrub(graph=graph, index=index, log=log)
         self._follow = Follow(
             graph=graph,
             index=index,
             embedder=embedder,
             progress=progress,
             log=log,
-            erased=self._erasing.wake,
+            on_erased=self._scrub.wake,
         )
         similar = FindSimilar(
             embedder=embedder, index=index, graph=graph, progress=progress, clock=clock
@@ -84,7 +84,7 @@ class SearchApp:
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
                 search_pb2_grpc.add_IndexServiceServicer_to_server,
-                IndexServicer(status, Reconcile(self._follow.parts)),
+                IndexServicer(status, Reconcile(self._follow.context)),
             ),
         )
 
@@ -99,26 +99,26 @@ class SearchApp:
             await self.close()
             raise
         self._open = True
-        for name, work in (("follow", self._follow.run()), ("erase", self._erasing.run())):
+        for name, work in (("follow", self._follow.run()), ("scrub", self._scrub.run())):
             task = asyncio.get_running_loop().create_task(work, name=name)
-            task.add_done_callback(self._told)
+            task.add_done_callback(self._log_failure)
             self._tasks.append(task)
 
     async def _opened(self) -> None:
-        """Opens the index; where its disk has no room, whoever follows does once there is some."""
+        """Opens the index; where its disk has no room, the follower opens it once there is some."""
         try:
             await self._index.open()
         except IndexDiskFull as full:
             self.progress.disk_full = str(full)
 
-    def _told(self, task: asyncio.Task[None]) -> None:
-        """Says loudly when a task ended by a bug of ours; without the follower it is not ready."""
+    def _log_failure(self, task: asyncio.Task[None]) -> None:
+        """Logs a task that ended by a bug of ours; without the follower search is not ready."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
-        """Return whether the index is sound and graph is followed, or the disk alone is in the way:
-        then every answer that lacks something says so, and it mends itself."""
+        """Return whether the index is sound and graph is followed, or only the disk has no room:
+        then answers say that they are incomplete, and following goes on once there is room."""
         works = self.progress.following or bool(self.progress.disk_full)
         return self._open and works and self.progress.broken is None
 
@@ -161,23 +161,21 @@ def build(
     *,
     clock: Clock = system_clock,
     embedder: Embedder | None = None,
-    revision_guard: bool = True,
     log: Logger | None = None,
 ) -> SearchApp:
     """Assemble search. `issuer` signs its tokens for graph. Nothing is opened before `start`.
 
-    Tests replace `clock` and `embedder`; the revision guard is off only in the test that proves
-    what it is for.
+    Tests replace `clock` and `embedder`.
     """
-    told = json_lines("search") if log is None else log
-    maker = _embedder(config, told) if embedder is None else embedder
+    log = json_lines("search") if log is None else log
+    embedder = _embedder(config, log) if embedder is None else embedder
     return SearchApp(
-        index=EdgeIndex(config.index_path, maker.model, revision_guard=revision_guard),
+        index=EdgeIndex(config.index_path, embedder.model),
         graph=GraphClient(config.graph_address, issuer),
-        embedder=maker,
+        embedder=embedder,
         formula=config.formula(),
         clock=clock,
-        log=told,
+        log=log,
     )
 
 

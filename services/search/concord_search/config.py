@@ -85,8 +85,8 @@ def _named_as(
 ) -> Mapping[str, float]:
     names = [field.name for field in fields(known)]
     if strangers := sorted(value.keys() - set(names)):
-        told = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
-        raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", told)
+        names_given = {"unknown": ", ".join(strangers), "known": ", ".join(names)}
+        raise PydanticCustomError(UNKNOWN_NAME, "{unknown}", names_given)
     return value
 
 

@@ -1,4 +1,4 @@
-"""What search needs from outside, and what it may expect of it."""
+"""The outside that search needs, and the promises it relies on."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -246,14 +246,14 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Hydrated:
-    """A memory as graph says it: the state for the rules, and what is shown, unread in between."""
+    """A memory as graph has it: the state for the rules, and the message to show, as it came."""
 
     state: MemoryState
     shown: object
 
 
 class Graph(Protocol):
-    """The truth: what changed, and what memories say.
+    """The truth: the changes of memories, and their states.
 
     Every method raises `GraphUnavailable` when graph does not answer, and `GraphRefused` when it
     answers with a refusal that asking again would not change.
@@ -282,7 +282,7 @@ class Graph(Protocol):
         ...
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
-        """Tells that the index holds nothing more of an erased memory; again changes nothing."""
+        """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         ...
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:

@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from concord_search.ports import IndexState, Vectors
-from concord_search.usecases.erasing import Erasing
 from concord_search.usecases.follow import Follow
-from concord_search.usecases.lane import Parts
 from concord_search.usecases.progress import Progress
+from concord_search.usecases.scrub import Scrub
+from concord_search.usecases.space_follower import FollowerContext
 from scripted_graph import ScriptedGraph
 from search_lab import QUIET, SPACE, Lab, WordEmbedder, until
 
@@ -36,28 +36,28 @@ class Following:
     embedder: MoodyEmbedder
     progress: Progress
     task: "asyncio.Task[None]"
-    erasing: "asyncio.Task[None]"
-    parts: Parts = field(init=False)
+    scrub: "asyncio.Task[None]"
+    context: FollowerContext = field(init=False)
 
     def follow(self, **options: float) -> None:
         """Starts a follower, as a restart would."""
         self.progress = Progress()
-        erasing = Erasing(graph=self.graph, index=self.lab.index, log=QUIET)
+        scrub = Scrub(graph=self.graph, index=self.lab.index, log=QUIET)
         follow = Follow(
             graph=self.graph,
             index=self.lab.index,
             embedder=self.embedder,
             progress=self.progress,
             log=QUIET,
-            erased=erasing.wake,
+            on_erased=scrub.wake,
             **options,
         )
-        self.parts = follow.parts
+        self.context = follow.context
         self.task = asyncio.create_task(follow.run())
-        self.erasing = asyncio.create_task(erasing.run())
+        self.scrub = asyncio.create_task(scrub.run())
 
     async def stop(self) -> None:
-        for task in (self.erasing, self.task):
+        for task in (self.scrub, self.task):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task

@@ -9,12 +9,12 @@ from concord_search.domain.candidates import Candidates
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY
 from concord_search.domain.ranking import Ranking
-from concord_search.domain.signals import Asked, Weights
+from concord_search.domain.signals import QueryFacts, Weights
 from hypothesis import given
 from hypothesis import strategies as some
 
 NOW = 1_760_000_000_000_000
-EVERYTHING = Asked(now=NOW, has_domain=True, has_concepts=True, has_words=True)
+EVERYTHING = QueryFacts(now=NOW, has_domain=True, has_concepts=True, has_words=True)
 
 
 def candidates(count: int = 1, **columns: object) -> Candidates:
@@ -91,7 +91,7 @@ def test_a_read_in_the_future_counts_as_now() -> None:
         (EVERYTHING, "head_of_chain"),
     ],
 )
-def test_a_signal_without_data_drops_out_and_says_so(asked: Asked, name: str) -> None:
+def test_a_signal_without_data_drops_out_and_says_so(asked: QueryFacts, name: str) -> None:
     """S3 the explanation names every signal that had no data, with why."""
     breakdown = Ranking(candidates(), asked, Weights()).breakdown(0)
 
@@ -142,7 +142,7 @@ share = some.floats(0, 1)
     age=some.integers(0, 4000 * DAY),
     head=some.booleans(),
     asked=some.builds(
-        Asked,
+        QueryFacts,
         now=some.just(NOW),
         has_domain=some.booleans(),
         has_concepts=some.booleans(),
@@ -157,7 +157,7 @@ def test_contributions_sum_to_a_composite_in_range(  # noqa: PLR0917 - hypothesi
     reads: int,
     age: int,
     head: bool,
-    asked: Asked,
+    asked: QueryFacts,
 ) -> None:
     """S3, S4 whatever the data: contributions sum to the composite, which lies in [0,1]."""
     found = candidates(

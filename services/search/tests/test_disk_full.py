@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from concord_search.adapters.edge.room import SPARE, free_bytes
+from concord_search.adapters.edge.disk_space import SPARE, free_bytes
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.ports import Batch
 from concord_search.servicer.translate import translate
@@ -80,7 +80,7 @@ async def test_a_comparison_does_not_wait_for_room(
     disk.free = 0
     graph.say(SPACE, make_state("b", 2, "blue whale"))
     await disk.asked_again()
-    reconcile = Reconcile(at_work_there.parts)
+    reconcile = Reconcile(at_work_there.context)
     async with asyncio.timeout(SECONDS):
         assert (await reconcile(SPACE, repair=True)).agrees
         with pytest.raises(IndexDiskFull, match="has 0 MiB left"):

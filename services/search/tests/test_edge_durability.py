@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from concord_search.adapters.edge import engine, payload
+from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.index import EdgeIndex
-from concord_search.adapters.edge.keys import read_key
+from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.shard import DENSE, Vectors
 from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusable, ModelMismatch
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Ending, Parked, Touch, property_of
@@ -119,11 +121,11 @@ async def test_a_crash_between_writing_and_closing_is_mended(
     await before.index.close()
     directory = part_of(tmp_path)
     newer = make_state("a", 2, "red panda")
-    shard = engine.load(directory / "shard")
-    vectors: engine.Vectors = {engine.DENSE: WordEmbedder().vector(newer.content).tolist()}
+    points = shard.load(directory / "shard")
+    vectors: Vectors = {DENSE: WordEmbedder().vector(newer.content).tolist()}
     values = payload.of_state(newer, read_key(directory / "key"))
-    shard.upsert([(7, vectors, values)])
-    shard.close()
+    points.upsert([(7, vectors, values)])
+    points.close()
 
     lab = await open_lab(tmp_path)
     found = await lab.ask("red fox", superseded=Superseded.HISTORY)
@@ -147,7 +149,7 @@ async def test_the_engine_refuses_a_second_opener_too(tmp_path: Path, open_lab: 
     await open_lab(tmp_path)
 
     with pytest.raises(IndexLocked, match="in use by another process"):
-        engine.load(part_of(tmp_path) / "shard")
+        shard.load(part_of(tmp_path) / "shard")
 
 
 @pytest.mark.parametrize(

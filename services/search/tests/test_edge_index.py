@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from concord_search.adapters.qdrant import space
 from concord_search.domain.filters import Superseded
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Ending, Touch
@@ -57,10 +58,11 @@ async def test_an_older_event_never_overwrites_a_newer_state(
 
 
 async def test_without_its_guard_an_older_event_does_overwrite(
-    tmp_path: Path, open_lab: OpenLab, make_state: MakeState
+    tmp_path: Path, open_lab: OpenLab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 the guard is what holds: with it off, the newer state is gone."""
-    unguarded = await open_lab(tmp_path, revision_guard=False)
+    monkeypatch.setattr(space, "is_stale", lambda *_: False)
+    unguarded = await open_lab(tmp_path)
     await unguarded.write(make_state("a", 5, "blue whale"))
     await unguarded.write(make_state("a", 1, "red fox"))
 

@@ -10,8 +10,8 @@ import pytest
 from concord.graph.v1 import erase_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_search.adapters.edge.engine import Words
-from concord_search.adapters.edge.keys import read_key
+from concord_search.adapters.edge.shard import Bm25
+from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Touch
@@ -42,7 +42,7 @@ def traces(root: Path, text: str, concept: str, item_id: str) -> list[str]:
     numbers = {
         "concept": key.number("concept", concept),
         "text": key.digest(text),
-        "word": int(Words().of_document(text).indices[0]),
+        "word": int(Bm25().of_document(text).indices[0]),
     }
     forms = {
         "vector as it came": vector.astype("<f4").tobytes()[:32],

@@ -12,8 +12,8 @@ from concord_search.domain.errors import (
     GraphRefused,
     IndexStale,
 )
-from concord_search.usecases.lane import SLICE
 from concord_search.usecases.progress import Demand
+from concord_search.usecases.space_follower import SLICE
 from following import Following
 from search_lab import SECONDS, SPACE, MakeState, until
 

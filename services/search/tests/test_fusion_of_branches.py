@@ -5,7 +5,8 @@ from typing import cast
 import numpy as np
 import pytest
 import qdrant_edge as qdrant
-from concord_search.adapters.edge.engine import DENSE, WORDS, Words
+from concord_search.adapters.edge.shard import Bm25
+from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.fusion import fused, normalised
 from concord_search.domain.signals import Weights
 from search_lab import SPACE, Lab, MakeState
@@ -39,7 +40,7 @@ def engine_fusion(lab: Lab, query: str, limit: int) -> dict[int, float]:
         qdrant.Prefetch(limit, qdrant.Query.Nearest(vector, using=name))
         for vector, name in (
             (lab.embedder.vector(query).tolist(), DENSE),
-            (Words().of_query(query), WORDS),
+            (Bm25().of_query(query), WORDS),
         )
     ]
     fusion = cast(qdrant.Fusion, qdrant.Fusion.Dbsf())

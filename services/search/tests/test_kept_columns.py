@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from concord_search.adapters.edge.columns import Columns
-from concord_search.adapters.edge.engine import Shard
-from concord_search.adapters.edge.kept import KeptColumns
-from concord_search.adapters.edge.keys import read_key
+from concord_search.adapters.edge.shard import EdgeShard
+from concord_search.adapters.qdrant.columns import Columns
+from concord_search.adapters.qdrant.columns_file import ColumnsFile
+from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Ending, Touch
@@ -65,10 +65,10 @@ async def test_a_start_takes_the_columns_from_their_file(
     before = await told(first)
     await first.index.close()
 
-    def refuse(_: Shard) -> Iterator[object]:
+    def refuse(_: EdgeShard) -> Iterator[object]:
         raise AssertionError("the engine was asked for its points")
 
-    monkeypatch.setattr(Shard, "scroll", refuse)
+    monkeypatch.setattr(EdgeShard, "scroll", refuse)
     second = await open_lab(tmp_path)
 
     assert await told(second) == before
@@ -179,7 +179,7 @@ async def test_an_erased_memory_leaves_nothing_in_the_file(
 
 def test_a_full_disk_keeps_nothing_and_no_one(tmp_path: Path) -> None:
     """S10 a space closes also when its columns cannot be written."""
-    kept = KeptColumns(tmp_path / "columns")
+    kept = ColumnsFile(tmp_path / "columns")
     kept.void()
     (tmp_path / "columns.tmp").mkdir()  # stands for a disk that takes no more
 
@@ -190,7 +190,7 @@ def test_a_full_disk_keeps_nothing_and_no_one(tmp_path: Path) -> None:
 
 def test_no_columns_are_columns_too(tmp_path: Path) -> None:
     """S10 an empty space is kept like any other, and only under its own stamp."""
-    kept = KeptColumns(tmp_path / "columns")
+    kept = ColumnsFile(tmp_path / "columns")
     kept.void()
     kept.write(STAMP, Columns())
     found = kept.read(STAMP)

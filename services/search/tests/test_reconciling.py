@@ -9,9 +9,9 @@ import pytest
 from concord.graph.v1 import erase_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_search.adapters.edge import engine
-from concord_search.adapters.edge.engine import Shard
-from concord_search.adapters.edge.keys import read_key
+from concord_search.adapters.edge import shard
+from concord_search.adapters.edge.shard import EdgeShard
+from concord_search.adapters.qdrant.keys import read_key
 from search_lab import SECONDS, Running, WordEmbedder, run, until
 from test_edge_durability import part_of
 
@@ -59,10 +59,10 @@ async def reconciled(running: Running, *, repair: bool) -> search_pb2.ReconcileI
     return await running.index().ReconcileIndex(request)
 
 
-def shard_of(data: Path) -> Shard:
+def shard_of(data: Path) -> EdgeShard:
     """Open the only space's files, while search is down."""
     (path,) = part_of(data / "index").glob("shard*")
-    return engine.load(path)
+    return shard.load(path)
 
 
 def points(data: Path) -> Counter[str]:
@@ -143,7 +143,7 @@ async def test_an_index_that_applied_nothing_yet_agrees_through_no_change(tmp_pa
     """S10 It is compared through the last change that it applied, not with all that graph has."""
     async with run(tmp_path, WordEmbedder()) as running:
         await followed(running, await running.add(Memory(id="m1", content="tea")))
-        index = running.app._follow.parts.index
+        index = running.app._follow.context.index
         epoch = (await index.states())["default"].epoch
         await index.begin("default", "another store's")
         await index.begin("default", epoch)

@@ -8,8 +8,8 @@ from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import EmbeddingRefused, GraphRefused
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import Batch
-from concord_search.usecases import lane
-from concord_search.usecases.lane import RETRIED, SLICE
+from concord_search.usecases import space_follower
+from concord_search.usecases.space_follower import RETRIED, SLICE
 from following import Following
 from search_lab import SPACE, MakeState, until
 
@@ -122,7 +122,7 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
     at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 an endpoint answers 400 to all, and is mended: no round waits for the next then."""
-    monkeypatch.setattr(lane, "FIRST_RETRY", 0.02)
+    monkeypatch.setattr(space_follower, "FIRST_RETRY", 0.02)
 
     def refuses(_: Sequence[str]) -> None:
         raise EmbeddingRefused("The embedding endpoint refuses the text: HTTP 400.")

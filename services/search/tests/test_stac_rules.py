@@ -6,8 +6,8 @@ from concord_search.domain.ranking import Breakdown, SignalPart
 from concord_search.domain.stac import (
     Band,
     NextAction,
+    StacOptions,
     Thresholds,
-    Wanted,
     band,
     lines,
     next_action,
@@ -96,7 +96,7 @@ def test_the_next_action_follows_the_rules(results: list[Breakdown], expected: N
 )
 def test_what_no_longer_holds_is_not_stated(results: list[Breakdown], expected: NextAction) -> None:
     """S5 T4 However well it matches, nobody is told to use or to state it."""
-    said = lines(results, "", "x", Wanted(), LIMITS, current=False)
+    said = lines(results, "", "x", StacOptions(), LIMITS, current=False)
 
     assert next_action(results, LIMITS, current=False) is expected
     assert not any(word in said[-1] for word in ("use ", "state it", "caveat"))
@@ -106,7 +106,7 @@ def test_there_are_three_lines_in_the_agreed_words() -> None:
     """S5 why surfaced, relevance, next action."""
     top = result(0.7, vector_similarity=0.91, authority=0.88, temporal=0.96, concept_overlap=0.5)
 
-    said = lines([top], "project", "It surfaced.", Wanted(), LIMITS)
+    said = lines([top], "project", "It surfaced.", StacOptions(), LIMITS)
 
     assert said == [
         "Why: vector 0.91, authority 0.88, temporal 0.96; concept overlap: strong; domain: project",
@@ -122,21 +122,21 @@ def test_overlap_is_told_in_a_word(overlap: float, word: str) -> None:
     """S5 strong from .5."""
     top = result(concept_overlap=overlap)
 
-    assert f"concept overlap: {word};" in lines([top], "", "x", Wanted(), LIMITS)[0]
+    assert f"concept overlap: {word};" in lines([top], "", "x", StacOptions(), LIMITS)[0]
 
 
 @pytest.mark.parametrize(
     ("wanted", "starts"),
     [
-        (Wanted(), ["Why", "Relevance", "Next"]),
-        (Wanted(max_lines=2), ["Why", "Relevance"]),
-        (Wanted(max_lines=1), ["Why"]),
-        (Wanted(show_why=False), ["Relevance", "Next"]),
-        (Wanted(show_next=False), ["Why", "Relevance"]),
-        (Wanted(max_lines=1, show_why=False), ["Relevance"]),
+        (StacOptions(), ["Why", "Relevance", "Next"]),
+        (StacOptions(max_lines=2), ["Why", "Relevance"]),
+        (StacOptions(max_lines=1), ["Why"]),
+        (StacOptions(show_why=False), ["Relevance", "Next"]),
+        (StacOptions(show_next=False), ["Why", "Relevance"]),
+        (StacOptions(max_lines=1, show_why=False), ["Relevance"]),
     ],
 )
-def test_the_caller_chooses_the_lines(wanted: Wanted, starts: list[str]) -> None:
+def test_the_caller_chooses_the_lines(wanted: StacOptions, starts: list[str]) -> None:
     """S5 max_lines, show_why, show_next."""
     said = lines([result()], "", "x", wanted, LIMITS)
 
@@ -145,7 +145,7 @@ def test_the_caller_chooses_the_lines(wanted: Wanted, starts: list[str]) -> None
 
 def test_nothing_found_says_what_to_do() -> None:
     """S5 an empty reply still has its next line."""
-    assert [line.split(":")[0] for line in lines([], "", "", Wanted(), LIMITS)] == ["Next"]
+    assert [line.split(":")[0] for line in lines([], "", "", StacOptions(), LIMITS)] == ["Next"]
 
 
 @pytest.mark.parametrize(

@@ -39,10 +39,10 @@ def state(seq: int, content: str) -> MemoryState:
     )
 
 
-async def an_old_event_comes_late(folder: Path, *, revision_guard: bool) -> str:
+async def an_old_event_comes_late(folder: Path) -> str:
     """Apply a memory's second state and then its first; return the harm, "" when there is none."""
     embedder = WordVectors()
-    index = EdgeIndex(folder / "index", embedder.model, revision_guard=revision_guard)
+    index = EdgeIndex(folder / "index", embedder.model)
     await index.open()
     try:
         await index.begin("a", "epoch")

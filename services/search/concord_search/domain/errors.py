@@ -6,12 +6,15 @@ SearchError
 ├── FreshnessTokenInvalid   damaged, another space's, or of a store that was since restored
 ├── IndexStale              the index did not become as fresh as demanded in time
 ├── GraphUnavailable        graph does not answer: results can be neither shown nor denied
+├── GraphRefused            graph refuses, and would again
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
+├── SettingsInvalid         weights or thresholds that cannot rank anything
 ├── IndexDiskFull           the disk has no room for a write; it goes on when there is some again
-├── IndexCorrupt            the index on disk cannot be read
-├── IndexLocked             another process holds the index
-└── ModelMismatch           vectors or weights of another model than the one expected
+└── IndexUnusable           the index or the model cannot be used; the text says what to do
+    ├── IndexCorrupt        the index on disk cannot be read
+    ├── IndexLocked         another process holds the index
+    └── ModelMismatch       vectors or weights of another model than the one expected
 """
 
 

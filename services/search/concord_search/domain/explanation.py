@@ -12,7 +12,7 @@ IMPORTANCE_WORD = {0: "medium", 1: "low", 2: "medium", 3: "high"}
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What reasons are told from: the query's side and the memory as it was scored.
+    """What reasons are made of: the query's side and the memory as it was scored.
 
     `access_count` and `last_access` are those that the score used.
     """
@@ -41,7 +41,7 @@ def relevance_reason(breakdown: Breakdown, context: Context) -> str:
     """One sentence: the two signals that contributed most, and what they saw, as of when."""
     strongest = sorted(breakdown.parts, key=lambda part: -part.contribution)[:2]
     said = " and ".join(f"{_TITLES[p.name]} ({reason(p, context)})" for p in strongest)
-    when = context.as_of.told()
+    when = context.as_of.in_words()
     sentence = (
         f"{when}, it surfaced mostly by {said}." if when else f"it surfaced mostly by {said}."
     )

@@ -18,14 +18,14 @@ class AsOf:
     valid: Micros | None = None
     record: Micros | None = None
 
-    def told(self) -> str:
-        """Which instant that is, for people; empty for now."""
-        said = []
+    def in_words(self) -> str:
+        """The instant for people to read; empty for now."""
+        words = []
         if self.valid is not None:
-            said.append(f"as of {iso(self.valid)}")
+            words.append(f"as of {iso(self.valid)}")
         if self.record is not None:
-            said.append(f"as known at {iso(self.record)}")
-        return ", ".join(said)
+            words.append(f"as known at {iso(self.record)}")
+        return ", ".join(words)
 
 
 PRESENT = AsOf()

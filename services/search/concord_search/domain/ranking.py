@@ -12,7 +12,7 @@ from math import isnan
 import numpy as np
 
 from concord_search.domain.candidates import Candidates, Floats, Ints
-from concord_search.domain.signals import NO_DATA, Asked, Weights, columns
+from concord_search.domain.signals import NO_DATA, QueryFacts, Weights, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SignalPart:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """How one composite came about: the signals that spoke, and why the others did not."""
+    """How one composite came about: the signals that present, and why the others did not."""
 
     composite: float
     parts: tuple[SignalPart, ...]
@@ -45,9 +45,9 @@ class Breakdown:
 class Ranking:
     """Candidates in the order of their composite, best first; equals by item name."""
 
-    def __init__(self, found: Candidates, asked: Asked, weights: Weights) -> None:
+    def __init__(self, found: Candidates, query: QueryFacts, weights: Weights) -> None:
         self.found = found
-        signals = [each for each in columns(found, asked, weights) if each.weight > 0]
+        signals = [each for each in columns(found, query, weights) if each.weight > 0]
         self._names = [each.name for each in signals]
         self._weights = [each.weight for each in signals]
         self._silent = tuple(
@@ -59,19 +59,19 @@ class Ranking:
 
     def breakdown(self, row: int) -> Breakdown:
         """Explains one candidate by its row in `found`."""
-        told = list(zip(self._names, self._scores[:, row].tolist(), self._weights, strict=True))
-        spoke = [each for each in told if not isnan(each[1])]
-        total = sum(weight for _, _, weight in spoke)
-        parts = tuple(SignalPart(name, score, weight / total) for name, score, weight in spoke)
-        dropped = tuple((name, NO_DATA[name]) for name, score, _ in told if isnan(score))
+        scored = list(zip(self._names, self._scores[:, row].tolist(), self._weights, strict=True))
+        present = [each for each in scored if not isnan(each[1])]
+        total = sum(weight for _, _, weight in present)
+        parts = tuple(SignalPart(name, score, weight / total) for name, score, weight in present)
+        dropped = tuple((name, NO_DATA[name]) for name, score, _ in scored if isnan(score))
         return Breakdown(float(self.composite[row]), parts, dropped + self._silent)
 
 
 def _weighted_means(scores: Floats, weights: Floats) -> Floats:
     """Per column of `scores`, shape (signals, n), the weighted mean of what is not NaN."""
-    speaks = ~np.isnan(scores)
-    total: Floats = weights @ np.where(speaks, scores, 0.0)
-    return total / np.maximum(weights @ speaks, 1e-12)
+    present = ~np.isnan(scores)
+    total: Floats = weights @ np.where(present, scores, 0.0)
+    return total / np.maximum(weights @ present, 1e-12)
 
 
 def _best_first(composite: Floats, items: Sequence[str]) -> Ints:

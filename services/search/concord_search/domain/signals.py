@@ -44,8 +44,8 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the query gives the signals to work with."""
+class QueryFacts:
+    """What signals need to know of the query."""
 
     now: Micros
     has_domain: bool
@@ -73,16 +73,16 @@ NO_DATA = {
 """Why a signal dropped out, by its name."""
 
 
-def columns(found: Candidates, asked: Asked, weights: Weights) -> list[SignalColumn]:
+def columns(found: Candidates, query: QueryFacts, weights: Weights) -> list[SignalColumn]:
     """Computes every signal for every candidate, in the order of `Weights.items`."""
     nothing = np.full(len(found), np.nan)
     scores = {
         "vector_similarity": np.clip(found.cosine, 0.0, 1.0),
-        "concept_overlap": overlap(found) if asked.has_concepts else nothing,
-        "domain_match": found.domain_match if asked.has_domain else nothing,
+        "concept_overlap": overlap(found) if query.has_concepts else nothing,
+        "domain_match": found.domain_match if query.has_domain else nothing,
         "authority": authority(found),
-        "temporal": temporal(found, asked.now),
-        "lexical": lexical(found) if asked.has_words else nothing,
+        "temporal": temporal(found, query.now),
+        "lexical": lexical(found) if query.has_words else nothing,
         "head_of_chain": np.where(found.is_head, 1.0, np.nan),
     }
     return [

@@ -55,8 +55,8 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the caller wants in the lines."""
+class StacOptions:
+    """Which lines the caller asks for, and how many."""
 
     max_lines: int = MAX_LINES
     show_why: bool = True
@@ -116,7 +116,7 @@ def lines(  # one argument per part of the lines
     results: Sequence[Breakdown],
     domain: str,
     why: str,
-    wanted: Wanted,
+    options: StacOptions,
     limits: Thresholds,
     *,
     current: bool = True,
@@ -125,14 +125,14 @@ def lines(  # one argument per part of the lines
 
     `domain` is the top result's, `why` its one-sentence reason; `current` as for `next_action`.
     """
-    said = []
-    if results and wanted.show_why:
-        said.append(_why_surfaced(results[0], domain, limits))
+    written = []
+    if results and options.show_why:
+        written.append(_why_surfaced(results[0], domain, limits))
     if results:
-        said.append(f"Relevance: {results[0].composite:.2f}, {why[:1].lower()}{why[1:]}")
-    if wanted.show_next:
-        said.append(f"Next: {_NEXT[next_action(results, limits, current=current)]}")
-    return said[: wanted.max_lines]
+        written.append(f"Relevance: {results[0].composite:.2f}, {why[:1].lower()}{why[1:]}")
+    if options.show_next:
+        written.append(f"Next: {_NEXT[next_action(results, limits, current=current)]}")
+    return written[: options.max_lines]
 
 
 def _why_surfaced(top: Breakdown, domain: str, limits: Thresholds) -> str:

@@ -11,7 +11,6 @@ from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_search.domain import stac
 from concord_search.domain.errors import (
     FilterUnsupported,
     FreshnessTokenInvalid,
@@ -20,6 +19,7 @@ from concord_search.domain.errors import (
 from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.memory import property_of
+from concord_search.domain.stac import MAX_LINES, StacOptions
 from concord_search.usecases.find_similar import SimilarQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
@@ -41,7 +41,7 @@ def text(value: str) -> str:
 
 
 def query(request: search_pb2.SearchRequest) -> SearchQuery:
-    """A search request. Raises what its tokens and filters are refused with."""
+    """A search request. Raises the errors of its tokens and filters."""
     offset, now = _cursor(request)
     return SearchQuery(
         text=request.query,
@@ -55,8 +55,8 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
         offset=offset,
         now=now,
         peek=request.peek,
-        told=stac.Wanted(
-            max_lines=request.stac.max_lines or stac.MAX_LINES,
+        stac=StacOptions(
+            max_lines=request.stac.max_lines or MAX_LINES,
             show_why=not request.stac.hide_why,
             show_next=not request.stac.hide_next,
         ),

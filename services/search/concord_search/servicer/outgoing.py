@@ -91,7 +91,7 @@ def _signal(part: SignalPart, reason: str) -> search_pb2.Signal:
 
 
 def similar(found: SimilarAnswer) -> search_pb2.FindSimilarResponse:
-    """What is near."""
+    """The near memories."""
     status = type_pb2.LOOKUP_STATUS_FOUND if found.exists else type_pb2.LOOKUP_STATUS_NOT_FOUND
     return search_pb2.FindSimilarResponse(
         status=status,

@@ -1,4 +1,4 @@
-"""The one table from search's exceptions to what a caller is told."""
+"""The one table from search's errors to the failures that a caller receives."""
 
 import grpc
 from concord_chassis.failure import Failure, FieldViolation
@@ -7,7 +7,7 @@ from concord_search.domain import errors
 
 
 def translate(error: Exception) -> Failure | None:
-    """The failure of a search exception; None for what is not ours."""
+    """The failure of a search error; None for an exception that is not ours."""
     match error:
         case errors.FilterUnsupported():
             return _invalid("ERROR_REASON_FILTER_UNSUPPORTED", error.field, error.why)

@@ -1,4 +1,4 @@
-"""Finds what is near in meaning to a memory or a text. Calls nobody who asks back."""
+"""Finds memories near in meaning to a memory or a text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admit
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Near, Vector
 from concord_search.usecases.progress import Demand, Progress
-from concord_search.usecases.search import fresh_enough
+from concord_search.usecases.search import wait_until_fresh
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarQuery:
-    """Asks for what is near to a memory (`memory_id`) or to a text, one of the two."""
+    """Asks for memories near to a memory (`memory_id`) or to a text, one of the two."""
 
     memory_id: str = ""
     text: str = ""
@@ -26,7 +26,7 @@ class SimilarQuery:
 
 @dataclass(frozen=True, slots=True)
 class SimilarAnswer:
-    """What is near, by cosine; `exists` is False when the memory asked about does not."""
+    """The near memories, by cosine; `exists` is False when the memory asked about does not."""
 
     exists: bool
     near: Sequence[Near] = ()
@@ -50,7 +50,7 @@ class FindSimilar:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`.
         """
-        await fresh_enough(self._progress, space, query.demand)
+        await wait_until_fresh(self._progress, space, query.demand)
         vector = await self._origin(space, query)
         if vector is None:
             return SimilarAnswer(exists=False)

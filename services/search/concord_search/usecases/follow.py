@@ -1,7 +1,7 @@
 """Follows graph's change feed into the index (spec S10).
 
-Changes arrive in sequence per space, and each space has a lane of its own: spaces do not wait for
-one another. What a lane does with them stands in `lane`.
+Changes arrive in sequence per space, and each space has a follower of its own: spaces do not wait
+for one another. `space_follower` applies the changes.
 """
 
 import asyncio
@@ -11,14 +11,20 @@ from concord_chassis.log import Logger
 
 from concord_search.domain.errors import GraphUnavailable, IndexCorrupt, IndexDiskFull
 from concord_search.ports import Changes, Embedder, Graph, Index, IndexState, SpaceHead
-from concord_search.usecases.lane import FIRST_WAIT, LONGEST_WAIT, RETRY_EVERY, Lane, Parts
 from concord_search.usecases.progress import Progress
+from concord_search.usecases.space_follower import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    RETRY_EVERY,
+    FollowerContext,
+    SpaceFollower,
+)
 
 
 class Follow:
     """The one follower of the feed. `run` it as a task and cancel that.
 
-    `erased` is called when something was.
+    `on_erased` runs after each erasure.
     """
 
     def __init__(
@@ -29,14 +35,16 @@ class Follow:
         embedder: Embedder,
         progress: Progress,
         log: Logger,
-        erased: Callable[[], None],
+        on_erased: Callable[[], None],
         retry_every: float = RETRY_EVERY,
     ) -> None:
         self._log = log
         self._graph = graph
         self._index = index
         self._progress = progress
-        self.parts = Parts(graph, index, embedder, progress, log, erased, retry_every)
+        self.context = FollowerContext(
+            graph, index, embedder, progress, log, on_erased, retry_every
+        )
 
     async def run(self) -> None:
         """Follows until cancelled, reconnecting when graph goes away.
@@ -63,7 +71,7 @@ class Follow:
             await asyncio.sleep(wait)
 
     async def _follow(self) -> None:
-        """Follows one connection until it breaks or the store is another one."""
+        """Follows over one connection until it breaks or the store is another one."""
         await self._index.open()  # unless it is: there may have been no room at the start
         heads = await self._graph.heads()
         await self._begin(heads)
@@ -71,18 +79,18 @@ class Follow:
         applied = {space: state.applied_seq for space, state in states.items()}
         epochs = {head.epoch for head in heads}
         async with asyncio.TaskGroup() as group:
-            lanes: dict[str, Lane] = {}
+            followers: dict[str, SpaceFollower] = {}
             for space, state in states.items():
                 if state.parked:
-                    self._lane(space, lanes, group)
+                    self._follower(space, followers, group)
             self._progress.following = True
             self._progress.disk_full = ""
-            async for news in self._graph.watch(applied):
-                if epochs and news.epoch not in epochs:
+            async for changes in self._graph.watch(applied):
+                if epochs and changes.epoch not in epochs:
                     raise GraphUnavailable("the store behind the feed was replaced")
-                epochs.add(news.epoch)
-                if news.space:
-                    await self._dispatch(news, lanes, group)
+                epochs.add(changes.epoch)
+                if changes.space:
+                    await self._dispatch(changes, followers, group)
             raise GraphUnavailable("the feed ended")
 
     async def _begin(self, heads: Sequence[SpaceHead]) -> None:
@@ -98,23 +106,25 @@ class Follow:
             self._progress.heard(head.space, head.head_seq)
 
     async def _states(self) -> dict[str, IndexState]:
-        """How far every space is, told to whoever waits."""
+        """How far every space is; wakes the reads that waited for it."""
         states = dict(await self._index.states())
         for space, state in states.items():
             self._progress.reached(space, state)
         return states
 
     async def _dispatch(
-        self, news: Changes, lanes: dict[str, Lane], group: asyncio.TaskGroup
+        self, changes: Changes, followers: dict[str, SpaceFollower], group: asyncio.TaskGroup
     ) -> None:
-        if news.space not in lanes:
-            await self._index.begin(news.space, news.epoch)
-        self._progress.heard(news.space, news.head_seq)
-        await self._lane(news.space, lanes, group).put(news.changes)
+        if changes.space not in followers:
+            await self._index.begin(changes.space, changes.epoch)
+        self._progress.heard(changes.space, changes.head_seq)
+        await self._follower(changes.space, followers, group).put(changes.changes)
 
-    def _lane(self, space: str, lanes: dict[str, Lane], group: asyncio.TaskGroup) -> Lane:
-        lane = lanes.get(space)
-        if lane is None:
-            lane = lanes[space] = Lane(space, self.parts)
-            group.create_task(lane.run(), name=f"follow {space}")
-        return lane
+    def _follower(
+        self, space: str, followers: dict[str, SpaceFollower], group: asyncio.TaskGroup
+    ) -> SpaceFollower:
+        follower = followers.get(space)
+        if follower is None:
+            follower = followers[space] = SpaceFollower(space, self.context)
+            group.create_task(follower.run(), name=f"follow {space}")
+        return follower

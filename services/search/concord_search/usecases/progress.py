@@ -25,8 +25,8 @@ class Demand:
 
 
 @dataclass(slots=True)
-class Follower:
-    """What is known of one space."""
+class SpaceProgress:
+    """How far graph and index are in one space, and the reads that wait for the index."""
 
     epoch: str = ""
     applied_seq: int = 0
@@ -37,22 +37,23 @@ class Follower:
 
 
 class Progress:
-    """What the follow use case reports and the reads wait for. Lives on one event loop."""
+    """How far the followers are; reads wait for them here. Lives on one event loop."""
 
     def __init__(self) -> None:
-        self._spaces: dict[str, Follower] = {}
+        self._spaces: dict[str, SpaceProgress] = {}
         self._tickets = 0
         self.following = False
-        self.disk_full = ""  # why the index lacks what graph has, where it is the index's disk
+        self.disk_full = ""
+        """Why the index cannot follow, while its disk has no room."""
         self.broken: Exception | None = None
         self.retries = 0
 
-    def of(self, space: str) -> Follower:
+    def of(self, space: str) -> SpaceProgress:
         """A space's progress; zeros for one not heard of."""
-        return self._spaces.get(space) or Follower()
+        return self._spaces.get(space) or SpaceProgress()
 
     def demand_following(self, unknown: str) -> None:
-        """Raises why it is not known whether something is there: only who follows can tell."""
+        """Raises unless graph is followed: else nobody knows whether `unknown`."""
         if self.disk_full:
             raise IndexDiskFull(self.disk_full)
         if self.following:
@@ -61,17 +62,17 @@ class Progress:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether graph is followed, and what it says goes into the index."""
+        """Whether graph is followed and its changes go into the index."""
         return self.following and not self.disk_full
 
     def heard(self, space: str, head_seq: int) -> None:
         """Notes graph's newest sequence number."""
-        known = self._spaces.setdefault(space, Follower())
+        known = self._spaces.setdefault(space, SpaceProgress())
         known.head_seq = max(known.head_seq, head_seq)
 
     def reached(self, space: str, state: IndexState) -> None:
         """Notes how far the index is and wakes whoever waited for that."""
-        known = self._spaces.setdefault(space, Follower())
+        known = self._spaces.setdefault(space, SpaceProgress())
         if known.epoch != state.epoch:
             known.head_seq = 0
         known.epoch = state.epoch
@@ -100,7 +101,7 @@ class Progress:
         """
         if demand.space != space:
             raise FreshnessTokenInvalid("the token belongs to another space")
-        known = self._spaces.setdefault(space, Follower())
+        known = self._spaces.setdefault(space, SpaceProgress())
         if known.epoch and known.epoch != demand.epoch:
             raise FreshnessTokenInvalid("the store was restored since the token was made")
         if known.epoch and known.applied_seq >= demand.seq:
@@ -109,7 +110,7 @@ class Progress:
         if known.epoch != demand.epoch:
             raise FreshnessTokenInvalid("the store was restored since the token was made")
 
-    async def _wait(self, known: Follower, seq: int, seconds: float) -> None:
+    async def _wait(self, known: SpaceProgress, seq: int, seconds: float) -> None:
         waiter = asyncio.get_running_loop().create_future()
         self._tickets += 1
         heapq.heappush(known.waiting, (seq, self._tickets, waiter))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from concord_search.domain.digests import State, bucket_of, digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.ports import Change, IndexState, StateDigests
-from concord_search.usecases.lane import Lane, Parts
+from concord_search.usecases.space_follower import FollowerContext, SpaceFollower
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Agreement:
 
 
 class Reconcile:
-    """The reconcile use case. `parts` are the follower's: both write to one index."""
+    """The reconcile use case. `context` is the followers': both write to one index."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: FollowerContext) -> None:
+        self._context = context
 
     async def __call__(self, space: str, *, repair: bool) -> Agreement:
         """Compares; mends when asked to.
@@ -47,27 +47,27 @@ class Reconcile:
         Raises `GraphUnavailable`, `IndexCorrupt`, or `IndexDiskFull` where mending or a part that
         was not begun for it wants room.
         """
-        async with self._parts.writing[space]:
-            state = (await self._parts.index.states()).get(space)
+        async with self._context.write_locks[space]:
+            state = (await self._context.index.states()).get(space)
             if state is None:
-                self._parts.progress.demand_following("the space has an index")
+                self._context.progress.demand_following("the space has an index")
                 return Agreement(0, 0)
             found, changes = await self._compared(space, state)
             if found.agrees or not repair:
                 return found
-            wanted = set(found.differing)
-            await self._parts.index.drop(space, wanted)
-            lane = Lane(space, self._parts)
-            await lane.again([each for each in changes if each.item_id in wanted])
+            differing = set(found.differing)
+            await self._context.index.drop(space, differing)
+            follower = SpaceFollower(space, self._context)
+            await follower.again([each for each in changes if each.item_id in differing])
             after, _ = await self._compared(space, state)
             return replace(found, agrees=after.agrees)
 
     async def _compared(self, space: str, state: IndexState) -> tuple[Agreement, Sequence[Change]]:
         """How both compare, and the changes of the memories in buckets that differ."""
-        held = await self._parts.index.held(space)
+        held = await self._context.index.held(space)
         theirs = StateDigests(state.epoch, 0, digests_of(()))
         if state.applied_seq:  # 0 would ask for all that graph has
-            theirs = await self._parts.graph.digests(space, state.applied_seq)
+            theirs = await self._context.graph.digests(space, state.applied_seq)
         if theirs.epoch != state.epoch:
             raise GraphUnavailable("the store behind the feed was replaced")
         mine = digests_of(held)
@@ -84,11 +84,11 @@ class Reconcile:
 
     async def _changes(self, space: str, through: int) -> Sequence[Change]:
         """The changes of the space's memories through a change, from the first one on."""
-        heads = {head.space: head.head_seq for head in await self._parts.graph.heads()}
+        heads = {head.space: head.head_seq for head in await self._context.graph.heads()}
         found: list[Change] = []
         if not through:
             return found
-        async for news in self._parts.graph.watch(heads | {space: 0}):
+        async for news in self._context.graph.watch(heads | {space: 0}):
             if news.space == space:
                 found += news.changes
                 if found and found[-1].seq >= through:

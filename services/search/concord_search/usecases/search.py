@@ -10,8 +10,8 @@ from concord_search.domain import explanation, stac
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Breakdown, Ranking
-from concord_search.domain.signals import Asked, Weights
-from concord_search.domain.stac import Band, NextAction, Thresholds
+from concord_search.domain.signals import QueryFacts, Weights
+from concord_search.domain.stac import Band, NextAction, StacOptions, Thresholds
 from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Question, Vector
 from concord_search.usecases.progress import Demand, Progress
 
@@ -37,7 +37,7 @@ class SearchQuery:
     offset: int = 0
     now: Micros | None = None
     peek: bool = False
-    told: stac.Wanted = field(default_factory=stac.Wanted)
+    stac: StacOptions = field(default_factory=StacOptions)
     as_of: AsOf = PRESENT
 
 
@@ -80,7 +80,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """The ranked rows that may be shown, best first, and what they were ranked for."""
+    """The ranked rows that may be shown, best first, and their question."""
 
     space: str
     query: SearchQuery
@@ -115,7 +115,7 @@ class Search:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
         `IndexDiskFull`.
         """
-        await fresh_enough(self._progress, space, query.demand)
+        await wait_until_fresh(self._progress, space, query.demand)
         question = await self._question(space, query)
         ranked = await self._ranked(space, query, question)
         if query.superseded is Superseded.HISTORY:
@@ -143,18 +143,18 @@ class Search:
 
     async def _ranked(self, space: str, query: SearchQuery, question: Question) -> _Ranked:
         found = await self._index.ask(space, question)
-        asked = Asked(
+        facts = QueryFacts(
             now=question.scope.now,
             has_domain=bool(question.domain),
             has_concepts=bool(question.concepts),
             has_words=found.has_words,
         )
-        ranking = Ranking(found.candidates, asked, self._formula.weights)
+        ranking = Ranking(found.candidates, facts, self._formula.weights)
         rows = ranking.order[ranking.composite[ranking.order] >= query.min_score]
         return _Ranked(space, query, question, ranking, rows.tolist())
 
     async def _page(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
-        """Hydrates from the offset on until the page is full, passing by what may not be shown."""
+        """Hydrates from the offset until the page is full; skips what may not be shown."""
         query, at = ranked.query, ranked.query.offset
         results: list[Result] = []
         while len(results) < query.page_size and at < len(ranked.rows):
@@ -240,7 +240,7 @@ class Search:
         next_offset: int | None,
     ) -> SearchAnswer:
         limits = self._formula.thresholds
-        # what was replaced may match best, but nobody is to state it: its head speaks (spec T4, S5)
+        # a replaced memory may match best, but its head is what to state (spec T4, S5)
         valid = question.scope.valid
         current = [each for each in results if each.memory.state.current_at(valid)]
         best = sorted(current or results, key=lambda each: -each.breakdown.composite)
@@ -257,7 +257,7 @@ class Search:
                 breakdowns,
                 domain=best[0].memory.state.domain if best else "",
                 why=best[0].relevance_reason if best else "",
-                wanted=query.told,
+                options=query.stac,
                 limits=limits,
                 current=bool(current),
             ),
@@ -267,7 +267,7 @@ class Search:
         )
 
 
-async def fresh_enough(progress: Progress, space: str, demand: Demand | None) -> None:
+async def wait_until_fresh(progress: Progress, space: str, demand: Demand | None) -> None:
     """Waits until the index is as fresh as demanded, within the caller's time."""
     if demand is not None:
         left = deadline.remaining()
@@ -309,7 +309,7 @@ def _only(question: Question, members: Sequence[str]) -> Question:
 
 
 def _may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
-    """Whether what graph says now may stand for what was scored."""
+    """Whether graph's state of now may be shown for the state that was scored."""
     if memory.state.seq < scored_seq or memory.state.forgotten:
         return False
     if question.only is not None or memory.state.seq == scored_seq:

@@ -1,1 +1,1 @@
-"""The index on Qdrant Edge, Qdrant's engine inside this process."""
+"""The transport to Qdrant Edge, Qdrant's engine inside this process: files, locks and threads."""

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from concord_chassis.workers import Workers
 
-from concord_search.adapters.edge import engine, room
-from concord_search.adapters.edge.engine import Shard
-from concord_search.adapters.edge.kept import KeptColumns
-from concord_search.adapters.edge.keys import SpaceKey, new_key, read_key
-from concord_search.adapters.edge.space import SpaceIndex
+from concord_search.adapters.edge import disk_space, shard
+from concord_search.adapters.edge.shard import Bm25, EdgeShard
+from concord_search.adapters.qdrant.columns_file import ColumnsFile
+from concord_search.adapters.qdrant.keys import SpaceKey, new_key, read_key
+from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
@@ -34,7 +34,7 @@ from concord_search.ports import (
     Vector,
 )
 
-LAYOUT = 4
+LAYOUT = 5
 """Number of the on-disk layout; a part of another layout is dropped and followed anew."""
 
 READERS = 2
@@ -57,14 +57,13 @@ class EdgeIndex:
         root: Path,
         model: EmbeddingModel,
         *,
-        revision_guard: bool = True,
-        free_bytes: Callable[[Path], int] = room.free_bytes,
+        free_bytes: Callable[[Path], int] = disk_space.free_bytes,
     ) -> None:
         self._root = root
         self._model = model
         self._free_bytes = free_bytes
-        self._guarded = revision_guard
-        self._parts: dict[str, SpaceIndex] = {}
+        self._words = Bm25()
+        self._parts: dict[str, SpaceIndex[EdgeShard]] = {}
         self._writer = Workers(1, "index-writer")
         self._readers = Workers(READERS, "index-reader")
         self._copier = Workers(1, "index-copier")
@@ -86,7 +85,7 @@ class EdgeIndex:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self._lock is None:
             self._lock = _locked(self._root)
-        self._demand_room()
+        self._require_space()
         self._open_parts()
         self._is_open = True
 
@@ -98,17 +97,16 @@ class EdgeIndex:
                 continue
             self._check_model(stamp, directory)
             key = read_key(directory / "key")
-            name = str(stamp.get("shard", SHARD))
+            name = str(stamp["shard"])
             for stray in directory.glob(f"{SHARD}*"):
                 if stray.name != name:  # a process was killed while it made the files anew
                     shutil.rmtree(stray)
-            part = self._over(directory, engine.load(directory / name), key)
+            part = self._over(directory, shard.load(directory / name), key)
             part.resume()
             self._parts[str(stamp["space"])] = part
 
-    def _over(self, directory: Path, shard: Shard, key: SpaceKey) -> SpaceIndex:
-        kept = KeptColumns(directory / "columns")
-        return SpaceIndex(shard, key, kept, revision_guard=self._guarded)
+    def _over(self, directory: Path, points: EdgeShard, key: SpaceKey) -> SpaceIndex[EdgeShard]:
+        return SpaceIndex(points, key, self._words, ColumnsFile(directory / "columns"))
 
     def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
         theirs = EmbeddingModel(**stamp["model"])
@@ -119,8 +117,8 @@ class EdgeIndex:
                 f"or delete {self._root}: the index is rebuilt from graph."
             )
 
-    def _demand_room(self) -> None:
-        room.demand(self._free_bytes(self._root), self._root)
+    def _require_space(self) -> None:
+        disk_space.require(self._free_bytes(self._root), self._root)
 
     async def states(self) -> Mapping[str, IndexState]:
         """Every space that has a part, with how far it has followed."""
@@ -136,15 +134,15 @@ class EdgeIndex:
             await self._writer.run(self._begin, space, epoch)
 
     def _begin(self, space: str, epoch: str) -> None:
-        self._demand_room()
+        self._require_space()
         if (former := self._parts.pop(space, None)) is not None:
             former.close()
         directory = self._directory(space)
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700)
         key = new_key(directory / "key")
-        shard = engine.create(directory / SHARD, self._model.dimension)
-        part = self._over(directory, shard, key)
+        empty = shard.create(directory / SHARD, self._model.dimension)
+        part = self._over(directory, empty, key)
         part.begin(epoch)
         self._write_stamp(space, SHARD)
         self._parts[space] = part
@@ -156,7 +154,7 @@ class EdgeIndex:
         stamp = {"space": space, "layout": LAYOUT, "model": asdict(self._model), "shard": shard}
         _write_stamp(self._directory(space), stamp)
 
-    def _part(self, space: str) -> SpaceIndex:
+    def _part(self, space: str) -> SpaceIndex[EdgeShard]:
         try:
             return self._parts[space]
         except KeyError:
@@ -166,9 +164,9 @@ class EdgeIndex:
         """Applies changes, one batch at a time over all spaces."""
         await self._writer.run(self._write, self._part(space).apply, batch)
 
-    def _write(self, step: Callable[[Any], None], given: object) -> None:
-        self._demand_room()
-        step(given)
+    def _write(self, step: Callable[[Any], None], change: object) -> None:
+        self._require_space()
+        step(change)
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         """For each state, whether it needs a vector that the index does not have."""
@@ -219,22 +217,22 @@ class EdgeIndex:
             await self._writer.run(self._take, space, part, fresh)
         return ids
 
-    def _copied(self, part: SpaceIndex, directory: Path) -> Shard:
+    def _copied(self, part: SpaceIndex[EdgeShard], directory: Path) -> EdgeShard:
         def going_on() -> bool:
-            self._demand_room()
+            self._require_space()
             return not self._ended
 
         path = directory / f"{SHARD}-{secrets.token_hex(4)}"
-        self._demand_room()
+        self._require_space()
         try:
-            fresh = engine.create(path, self._model.dimension)
+            fresh = shard.create(path, self._model.dimension)
             part.copy_into(fresh, going_on)
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
             raise
         return fresh
 
-    def _take(self, space: str, part: SpaceIndex, fresh: Shard) -> None:
+    def _take(self, space: str, part: SpaceIndex[EdgeShard], fresh: EdgeShard) -> None:
         if self._parts.get(space) is not part:  # the store was replaced meanwhile
             shutil.rmtree(fresh.path, ignore_errors=True)
             return

@@ -35,7 +35,7 @@ DIGESTED_WITHIN = 600.0
 """Seconds for graph to read a whole outbox."""
 
 REMEMBERED_SPACES = 1_000
-_PASSING = frozenset(
+_TRANSIENT = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -69,7 +69,7 @@ class GraphClient:
 
     async def heads(self) -> Sequence[SpaceHead]:
         """Every space of the store."""
-        found = await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        found = await _reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
     async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
@@ -81,10 +81,10 @@ class GraphClient:
         try:
             while True:
                 async with asyncio.timeout(SILENCE):
-                    news = await call.read()
-                if not isinstance(news, feed_pb2.WatchChangesResponse):
+                    message = await call.read()
+                if not isinstance(message, feed_pb2.WatchChangesResponse):
                     return
-                yield messages.changes(news)
+                yield messages.changes(message)
         except TimeoutError:
             raise GraphUnavailable("the feed fell silent") from None
         except grpc.aio.AioRpcError as error:
@@ -104,7 +104,7 @@ class GraphClient:
     async def digests(self, space: str, through: int) -> StateDigests:
         """The digests of a space's states through a change."""
         request = feed_pb2.GetDigestsRequest(space=space, seq=through)
-        found = await _asked(self._watched.GetDigests(request, timeout=DIGESTED_WITHIN))
+        found = await _reply(self._watched.GetDigests(request, timeout=DIGESTED_WITHIN))
         return StateDigests(
             epoch=found.epoch,
             seq=found.seq,
@@ -135,19 +135,19 @@ class GraphClient:
                 count_as_read=count_as_read,
                 as_of=messages.as_of(as_of),
             )
-            reply = await _asked(self._feed.BatchGetRevisions(request))
+            reply = await _reply(self._feed.BatchGetRevisions(request))
             found += reply.revisions
         return found
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
-        """Tells that the index holds nothing more of an erased memory; again changes nothing."""
-        messages.forget()
+        """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
+        messages.clear_cache()
         who = Caller(space, PRINCIPAL, frozenset({"confirm:write"}), "SYSTEM")
         request = erase_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )
         token = ("authorization", f"Bearer {self._issuer.mint(who)}")
-        await _asked(self._memories.ConfirmErase(request, metadata=(token,)))
+        await _reply(self._memories.ConfirmErase(request, metadata=(token,)))
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
@@ -155,7 +155,7 @@ class GraphClient:
             memory_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
             metadata=(("authorization", f"Bearer {self._reader(space)()}"),),
         )
-        found = await _asked(call)
+        found = await _reply(call)
         return [
             item.id
             for item in found.items
@@ -179,7 +179,7 @@ class GraphClient:
         await self._channel.close()
 
 
-async def _asked(call: Awaitable[T]) -> T:
+async def _reply(call: Awaitable[T]) -> T:
     try:
         return await call
     except grpc.aio.AioRpcError as error:
@@ -187,7 +187,7 @@ async def _asked(call: Awaitable[T]) -> T:
 
 
 def _translated(failure: Failure) -> GraphUnavailable | GraphRefused:
-    told = f"{failure.code.name} {failure.reason}"
-    if failure.code in _PASSING:
-        return GraphUnavailable(f"graph does not answer ({told})")
-    return GraphRefused(f"graph refuses ({told})")
+    status = f"{failure.code.name} {failure.reason}"
+    if failure.code in _TRANSIENT:
+        return GraphUnavailable(f"graph does not answer ({status})")
+    return GraphRefused(f"graph refuses ({status})")

@@ -16,7 +16,7 @@ from concord_search.ports import Change, Changes, Hydrated
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Forgets the words met so far."""
     _normal_form.cache_clear()
 
@@ -41,13 +41,13 @@ def _stamp(instant: Micros) -> Timestamp:
     return Timestamp(seconds=seconds, nanos=part * 1_000)
 
 
-def changes(news: feed_pb2.WatchChangesResponse) -> Changes:
+def changes(message: feed_pb2.WatchChangesResponse) -> Changes:
     """Some changes of one space."""
     return Changes(
-        space=news.space,
-        epoch=news.epoch,
-        head_seq=news.head_seq,
-        changes=[_change(each) for each in news.changes],
+        space=message.space,
+        epoch=message.epoch,
+        head_seq=message.head_seq,
+        changes=[_change(each) for each in message.changes],
     )
 
 

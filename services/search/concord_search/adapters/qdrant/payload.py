@@ -1,4 +1,4 @@
-"""What stands beside a point's vectors: numbers and keyed hashes, never a word.
+"""The payload beside a point's vectors: numbers and keyed hashes, never a word.
 
 One point per state of a memory. `f` holds every keyed hash that a filter may ask for, the
 concepts' first. The instants that hide a state stand there only when there is one, so that asking
@@ -18,7 +18,7 @@ So a state is one that was known at r when `created` and `since` are not after r
 from collections.abc import Mapping
 from typing import Any
 
-from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.domain.instants import NEVER, Micros
 from concord_search.domain.memory import MemoryState, domain_and_above, parent_domain
 

@@ -1,4 +1,4 @@
-"""Answers a question from one space's shard and columns.
+"""Answers a question from one space's shard and columns (spec S1).
 
 Two planned batches of the engine: each branch generates its candidates, whose fusion picks the
 best; then each branch is asked for what it has not scored of those, so that every candidate has
@@ -9,21 +9,22 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-import qdrant_edge as qdrant
 from numpy.typing import NDArray
 
-from concord_search.adapters.edge import conditions
-from concord_search.adapters.edge.columns import Columns
-from concord_search.adapters.edge.engine import (
+from concord_search.adapters.qdrant import filters
+from concord_search.adapters.qdrant.columns import Columns
+from concord_search.adapters.qdrant.filters import Filter
+from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.shard import (
     DENSE,
+    NOTHING,
     WORDS,
+    Nearest,
     Scored,
     Shard,
+    Sparse,
     Words,
-    nearest,
-    nothing,
 )
-from concord_search.adapters.edge.keys import SpaceKey
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Candidates, Floats, Ints
 from concord_search.domain.filters import Scope
@@ -57,8 +58,8 @@ class _Scores:
         return _Scores(self.rows[kept], self.cosine[kept], self.lexical[kept], self.fusion[kept])
 
 
-class Asking:
-    """One space's reading side. Blocking; holds the lock only while it reads columns."""
+class CandidateQuery:
+    """Asks one space for candidates. Blocking; holds the lock only while it reads columns."""
 
     def __init__(
         self, shard: Shard, key: SpaceKey, columns: Columns, lock: Lock, words: Words
@@ -69,34 +70,34 @@ class Asking:
         self._lock = lock
         self._words = words
 
-    def ask(self, question: Question) -> Found:
+    def run(self, question: Question) -> Found:
         """The candidates for a question."""
         words = self._words.of_query(question.text)
         dense = question.vector.tolist()
         wanted, limit = self._wanted(question), question.branch_limit
-        asked = [nearest(dense, DENSE, limit, wanted)]
-        if words.indices:
-            asked.append(nearest(words, WORDS, limit, wanted))
-        answers = [*self._shard.ask(asked), nothing()][:2]
+        queries = [Nearest(dense, DENSE, limit, wanted)]
+        if words is not None:
+            queries.append(Nearest(words, WORDS, limit, wanted))
+        answers = [*self._shard.query(queries), NOTHING][:2]
         near, worded = (self._branch(answer, question.scope) for answer in answers)
         best = self._best(near, worded, question)
         if len(worded.rows) < limit:  # then it has found every point that shares a word
             np.nan_to_num(best.lexical, copy=False)
         self._complete(best, dense, words, question.scope)
         with self._lock:
-            return Found(self._described(question, best), bool(words.indices))
+            return Found(self._described(question, best), words is not None)
 
-    def _wanted(self, question: Question) -> qdrant.Filter:
+    def _wanted(self, question: Question) -> Filter:
         if question.only is None:
-            return conditions.of_scope(question.scope, self._key)
+            return filters.of_scope(question.scope, self._key)
         items = {self._key.item(each) for each in question.only}
         with self._lock:
             if question.scope.record is not None:
-                return conditions.among(
-                    self._columns.rows_of(items), conditions.of_scope(question.scope, self._key)
+                return filters.among(
+                    self._columns.rows_of(items), filters.of_scope(question.scope, self._key)
                 )
             rows = [self._columns.newest(item) for item in items]
-        return conditions.among(row for row in rows if row is not None)
+        return filters.among(row for row in rows if row is not None)
 
     def _branch(self, scored: Scored, scope: Scope) -> _Branch:
         found = np.array(scored.points, dtype=np.int64)
@@ -116,16 +117,16 @@ class Asking:
         return _Scores(rows[best], cosine[best], lexical[best], fused[best])
 
     def _complete(
-        self, best: _Scores, dense: list[float], words: qdrant.SparseVector, scope: Scope
+        self, best: _Scores, dense: list[float], words: Sparse | None, scope: Scope
     ) -> None:
         """Fills in what is NaN; a candidate that shares no word scores 0."""
         sides = ((best.cosine, dense, DENSE), (best.lexical, words, WORDS))
         missing = [
-            (column, nearest(vector, using, len(rows), conditions.among(rows)))
+            (column, Nearest(vector, using, len(rows), filters.among(rows)))
             for column, vector, using in sides
             if (rows := best.rows[np.isnan(column)].tolist())
         ]
-        answers = self._shard.ask([query for _, query in missing]) if missing else []
+        answers = self._shard.query([query for _, query in missing]) if missing else []
         order = np.argsort(best.rows)
         for (column, _), answer in zip(missing, answers, strict=True):
             where, scores = _placed(best.rows[order], self._branch(answer, scope))

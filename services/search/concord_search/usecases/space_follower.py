@@ -4,8 +4,8 @@ Three steps, each a slice ahead of the next: exact states are read from graph, t
 does not know are embedded, and the slice is written together with how far the index has come. So
 graph, the model and the engine work at once, and the order is kept.
 
-A slice that fails as a whole is applied again row by row, and what fails alone is parked: counted,
-told of, and tried again later. It never stops the feed.
+A slice that fails as a whole is applied again row by row. A row that fails alone is parked: it is
+counted, shown in the index's status and tried again later. It never stops the feed.
 """
 
 import asyncio
@@ -51,18 +51,18 @@ _States = Sequence[tuple[Change, Hydrated | None]]
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
-_PASSING = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt, IndexDiskFull)
-"""What says nothing about the rows at hand."""
+_UNRELATED = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt, IndexDiskFull)
+"""Failures of something else than the rows at hand."""
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What lanes work with. `erased` is called when something was.
+class FollowerContext:
+    """What the followers of all spaces share. `on_erased` runs after each erasure.
 
-    Who writes to the index of a space holds the space's lock in `writing`.
+    Who writes to the index of a space holds the space's lock in `write_locks`.
     """
 
     graph: Graph
@@ -70,31 +70,33 @@ class Parts:
     embedder: Embedder
     progress: Progress
     log: Logger
-    erased: Callable[[], None]
+    on_erased: Callable[[], None]
     retry_every: float = RETRY_EVERY
-    writing: Mapping[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    write_locks: Mapping[str, asyncio.Lock] = field(
+        default_factory=lambda: defaultdict(asyncio.Lock)
+    )
 
 
-class Lane:
-    """One space's changes. `put` them while `run` runs.
+class SpaceFollower:
+    """The one worker that follows a space. `put` its changes while `run` runs.
 
-    What a step has made of a slice is None where the slice failed there as a whole.
+    A step's result for a slice is None where the slice failed there as a whole.
     """
 
-    def __init__(self, space: str, parts: Parts) -> None:
+    def __init__(self, space: str, context: FollowerContext) -> None:
         self._space = space
-        self._parts = parts
-        self._news: asyncio.Queue[Sequence[Change]] = asyncio.Queue(QUEUED_MESSAGES)
+        self._context = context
+        self._changes: asyncio.Queue[Sequence[Change]] = asyncio.Queue(QUEUED_MESSAGES)
         self._read: asyncio.Queue[tuple[Sequence[Change], _States | None]] = asyncio.Queue(1)
         self._ready: asyncio.Queue[tuple[Sequence[Change], Batch | None]] = asyncio.Queue(1)
         self._coming: dict[str, tuple[int, str]] = {}
-        self._writing = parts.writing[space]
+        self._write_lock = context.write_locks[space]
         self._retried = 0
         self._newly_parked = asyncio.Event()
 
     async def put(self, changes: Sequence[Change]) -> None:
         """Takes changes, in sequence; waits while too many are under way."""
-        await self._news.put(changes)
+        await self._changes.put(changes)
 
     async def run(self) -> None:
         """Applies what comes, until cancelled. Raises `GraphUnavailable` or `IndexCorrupt`."""
@@ -105,7 +107,7 @@ class Lane:
     async def again(self, changes: Sequence[Change]) -> None:
         """Applies former changes, in sequence, to an index that was rid of their memories.
 
-        How far the index has followed stays. The caller holds the space's `Parts.writing`.
+        How far the index has followed stays. The caller holds the space's write lock.
         """
         for start in range(0, len(changes), SLICE):
             part = changes[start : start + SLICE]
@@ -115,7 +117,7 @@ class Lane:
     # The three steps
 
     async def _reads(self) -> None:
-        async for changes in _slices(self._news):
+        async for changes in _slices(self._changes):
             await self._read.put((changes, await _whole(self._states_after(changes))))
 
     async def _embeds(self) -> None:
@@ -139,7 +141,7 @@ class Lane:
 
     async def _alone(self, step: Callable[[S], Awaitable[T]], given: S) -> T:
         """Takes a step as the space's only writer; others come in between two attempts."""
-        async with self._writing:
+        async with self._write_lock:
             return await step(given)
 
     async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T | None:
@@ -149,17 +151,17 @@ class Lane:
             try:
                 return await _whole(step())
             except EmbeddingUnavailable as error:
-                self._parts.log.warning("embedder lost", reason=str(error), retry_in=wait)
+                self._context.log.warning("embedder lost", reason=str(error), retry_in=wait)
             except IndexDiskFull as full:
-                self._parts.progress.disk_full = str(full)
-                self._parts.log.warning("disk full", reason=str(full), retry_in=wait)
+                self._context.progress.disk_full = str(full)
+                self._context.log.warning("disk full", reason=str(full), retry_in=wait)
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _states_after(self, changes: Sequence[Change]) -> _States:
         """The states that changes of memories made."""
         ours = [each for each in changes if each.is_memory and each.kind not in _NO_STATE]
-        found = await self._parts.graph.at(self._space, ours) if ours else ()
+        found = await self._context.graph.at(self._space, ours) if ours else ()
         return list(zip(ours, found, strict=True))
 
     async def _batch_ahead(self, changes: Sequence[Change], found: _States) -> Batch:
@@ -195,25 +197,25 @@ class Lane:
         """
         if not states:
             return []
-        lacking = await self._parts.index.unembedded(self._space, states)
+        lacking = await self._context.index.unembedded(self._space, states)
         wanted = [
             coming[state.id][1] != state.content if state.id in coming else lacks
             for state, lacks in zip(states, lacking, strict=True)
         ]
         texts = [state.content for state, needs in zip(states, wanted, strict=True) if needs]
-        vectors = iter(await self._parts.embedder.embed(texts)) if texts else iter(())
+        vectors = iter(await self._context.embedder.embed(texts)) if texts else iter(())
         return [
             (state, next(vectors) if needs else None)
             for state, needs in zip(states, wanted, strict=True)
         ]
 
     async def _write(self, batch: Batch) -> bool:
-        await self._parts.index.apply(self._space, batch)
-        self._parts.progress.disk_full = ""
-        state = (await self._parts.index.states())[self._space]
-        self._parts.progress.reached(self._space, state)
+        await self._context.index.apply(self._space, batch)
+        self._context.progress.disk_full = ""
+        state = (await self._context.index.states())[self._space]
+        self._context.progress.reached(self._space, state)
         if batch.to_confirm:
-            self._parts.erased()
+            self._context.on_erased()
         return True
 
     # Row by row
@@ -222,7 +224,7 @@ class Lane:
         """Applies changes; halves what fails until single rows are left, and parks those."""
         try:
             await self._write(await self._batch(changes, await self._states_after(changes), {}))
-        except _PASSING:
+        except _UNRELATED:
             raise
         # Whatever a single row does to us, the feed goes on (design section 5); it is parked,
         # counted and shown, so nothing is swallowed.
@@ -236,13 +238,13 @@ class Lane:
 
     async def _park(self, change: Change, error: Exception) -> None:
         reason = str(error) if isinstance(error, SearchError) else type(error).__name__
-        self._parts.log.error("change parked", seq=change.seq, reason=reason, exc_info=error)
+        self._context.log.error("change parked", seq=change.seq, reason=reason, exc_info=error)
         parked = [Parked(change.seq, change.item_id, reason)]
         await self._write(Batch(change.seq, change.record_time, parked=parked))
         self._newly_parked.set()
 
     async def _retries(self) -> None:
-        wait = first = min(FIRST_RETRY, self._parts.retry_every)
+        wait = first = min(FIRST_RETRY, self._context.retry_every)
         while True:
             if await self._round():
                 continue  # what stood in the way is gone
@@ -250,18 +252,18 @@ class Lane:
                 await asyncio.wait_for(self._newly_parked.wait(), wait)
                 await asyncio.sleep(first)
                 wait = first
-            wait = min(wait * 2, self._parts.retry_every)
+            wait = min(wait * 2, self._context.retry_every)
             self._newly_parked.clear()
 
     async def _round(self) -> bool:
         """Tries some parked changes again; returns whether there were any, and all were applied."""
-        state = (await self._parts.index.states()).get(self._space)
+        state = (await self._context.index.states()).get(self._space)
         parked = state.parked if state is not None else ()
         start = self._retried if self._retried < len(parked) else 0
         round_ = parked[start : start + RETRIED]
         failed = 0
         for each in round_:
-            async with self._writing:
+            async with self._write_lock:
                 failed += not await self._retry(each)
         self._retried = start + failed
         return bool(round_) and not failed
@@ -272,19 +274,19 @@ class Lane:
         No other write comes between reading and writing, so what is erased meanwhile is erased
         after.
         """
-        self._parts.progress.retries += 1
+        self._context.progress.retries += 1
         try:
-            (now,) = await self._parts.graph.current(
+            (now,) = await self._context.graph.current(
                 self._space, [parked.item_id], count_as_read=False
             )
             await self._write(await self._batch_of(parked, now))
         except (GraphUnavailable, IndexCorrupt):
             raise
         except Exception as error:  # noqa: BLE001 - it stays parked, counted and shown
-            told = type(error).__name__
-            self._parts.log.warning("change stays parked", seq=parked.seq, error=told)
+            name = type(error).__name__
+            self._context.log.warning("change stays parked", seq=parked.seq, error=name)
             return False
-        self._parts.log.info("parked change applied", seq=parked.seq)
+        self._context.log.info("parked change applied", seq=parked.seq)
         return True
 
     async def _batch_of(self, parked: Parked, now: Hydrated | None) -> Batch:
@@ -301,11 +303,11 @@ class Lane:
 async def _whole(step: Awaitable[T]) -> T | None:
     """The outcome of a step for a slice; None when some of its rows fail.
 
-    Which ones, and why, is found and told when the slice is settled row by row.
+    Which rows, and why, is found and logged when the slice is settled row by row.
     """
     try:
         return await step
-    except _PASSING:
+    except _UNRELATED:
         raise
     except Exception:  # noqa: BLE001
         return None
@@ -325,11 +327,11 @@ def _touches(found: _States) -> list[Touch]:
     return list(newest.values())
 
 
-async def _slices(news: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
+async def _slices(changes: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
     """Joins what has queued up into slices, without waiting to fill one."""
     while True:
-        pending = list(await news.get())
-        while len(pending) < SLICE and not news.empty():
-            pending += news.get_nowait()
+        pending = list(await changes.get())
+        while len(pending) < SLICE and not changes.empty():
+            pending += changes.get_nowait()
         for start in range(0, len(pending), SLICE):
             yield pending[start : start + SLICE]

@@ -44,7 +44,7 @@ class SpaceKey:
         message = f"{field}\0{value}".encode()
         return int.from_bytes(hmac.digest(self._hash_key, message, "sha256")[:8]) & _POSITIVE
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Forgets the words met so far."""
         self._cached.cache_clear()
 

@@ -18,16 +18,16 @@ from typing import BinaryIO
 
 import numpy as np
 
-from concord_search.adapters.edge.columns import Columns
+from concord_search.adapters.qdrant.columns import Columns
 from concord_search.domain.candidates import Ints
 
 FORMAT = b"concord-columns 1 "
 
 Stamp = Mapping[str, object]
-"""What says of which contents of the shard the columns are; JSON."""
+"""Names the contents of the shard whose columns these are; JSON."""
 
 
-class KeptColumns:
+class ColumnsFile:
     """The file of one space's columns. Not safe for use by several threads at once."""
 
     def __init__(self, path: Path) -> None:
@@ -74,31 +74,31 @@ class KeptColumns:
 def _write(file: BinaryIO, stamp: Stamp, arrays: Mapping[str, Ints]) -> None:
     written = [np.ascontiguousarray(array, "<i8") for array in arrays.values()]
     lengths = {name: len(array) for name, array in arrays.items()}
-    told = json.dumps({"stamp": stamp, "arrays": lengths, "crc": _crc(written)}).encode() + b"\n"
-    file.write(_head(told))
-    file.write(told)
+    header = json.dumps({"stamp": stamp, "arrays": lengths, "crc": _crc(written)}).encode() + b"\n"
+    file.write(_first_line(header))
+    file.write(header)
     for array in written:
         file.write(array.data)
 
 
 def _read(file: BinaryIO, stamp: Stamp) -> Columns | None:
-    head, told = file.readline(64), file.readline()
-    if head != _head(told):
+    head, header = file.readline(64), file.readline()
+    if head != _first_line(header):
         return None
-    said = json.loads(told)
-    if said["stamp"] != stamp:
+    read = json.loads(header)
+    if read["stamp"] != stamp:
         return None
     # Straight into arrays: what passes through the heap by tens of megabytes stays resident.
-    arrays = {name: np.fromfile(file, "<i8", length) for name, length in said["arrays"].items()}
-    if _crc(arrays.values()) != said["crc"]:
+    arrays = {name: np.fromfile(file, "<i8", length) for name, length in read["arrays"].items()}
+    if _crc(arrays.values()) != read["crc"]:
         return None
     return Columns.of_arrays(
         {name: array.astype(np.int64, copy=False) for name, array in arrays.items()}
     )
 
 
-def _head(told: bytes) -> bytes:
-    return FORMAT + f"{zlib.crc32(told):08x}\n".encode()
+def _first_line(header: bytes) -> bytes:
+    return FORMAT + f"{zlib.crc32(header):08x}\n".encode()
 
 
 def _crc(arrays: Iterable[Ints]) -> int:

@@ -1,21 +1,27 @@
-"""One shard of the engine: how it is laid out, opened, and asked."""
+"""One shard of the engine over one directory: how it is laid out, opened, and asked."""
 
 import os
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
-from uuid import UUID
+from typing import Any, cast
 
 import numpy as np
 import qdrant_edge as qdrant
 
-from concord_search.adapters.edge import payload
-from concord_search.domain.candidates import Floats
+from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant.filters import (
+    Condition,
+    Filter,
+    HasId,
+    MatchAny,
+    PointId,
+    Range,
+)
+from concord_search.adapters.qdrant.payload import Payload
+from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Points, Scored, Vectors
 from concord_search.domain.errors import IndexCorrupt, IndexLocked
 
-DENSE, WORDS = "dense", "words"
 SCROLL_PAGE = 1_000
 COPIED_PAGE = 100
 """Points read with their vectors at once: the engine holds the global lock for so long."""
@@ -29,25 +35,8 @@ os.environ.setdefault("QDRANT_NO_MULTI_MMAP", "1")
 NO_HNSW = 10_000_000
 """Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
 
-Vectors = dict[str, list[float] | qdrant.SparseVector]
-PointId = int | UUID
-Points = Sequence[tuple[PointId, Vectors, payload.Payload]]
 
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """The points that one query found, best first, and their scores; both of one length."""
-
-    points: Sequence[PointId]
-    scores: Floats
-
-
-def nothing() -> Scored:
-    """An answer without points."""
-    return Scored((), np.zeros(0))
-
-
-class Words:
+class Bm25:
     """BM25's side of a text: stop words out, English stems, k = 1.2, b = .75, length 256.
 
     The inverse document frequency is the engine's, over the points of one shard.
@@ -60,13 +49,14 @@ class Words:
         """The weights of a text that is found."""
         return self._model.embed_document(text)
 
-    def of_query(self, text: str) -> qdrant.SparseVector:
-        """The weights of a text that asks; empty when it holds only stop words."""
-        return self._model.embed_query(text)
+    def of_query(self, text: str) -> qdrant.SparseVector | None:
+        """The weights of a text that asks; None when it holds only stop words."""
+        weights = self._model.embed_query(text)
+        return weights if weights.indices else None
 
 
-class Shard:
-    """The engine over one directory. Errors become `IndexCorrupt`.
+class EdgeShard:
+    """The engine over one directory. Its errors become `IndexCorrupt`.
 
     Every method blocks, the event loop too: the engine's Python binding (0.9.0) keeps the global
     lock through queries and writes, so a thread of its own helps only between them.
@@ -76,7 +66,6 @@ class Shard:
         self._engine = engine
         self.path = path
         self.noted: set[PointId] | None = None
-        """The points written since somebody asked for that by giving an empty set."""
 
     def upsert(self, points: Points) -> None:
         """Writes points (id, vectors, payload), over those with the same id."""
@@ -86,7 +75,7 @@ class Shard:
             part = written[start : start + POINTS_A_WRITE]
             self._update(qdrant.UpdateOperation.upsert_points(part))
 
-    def set_payload(self, point: PointId, values: payload.Payload) -> None:
+    def set_payload(self, point: PointId, values: Payload) -> None:
         """Writes fields of a payload, keeping the others."""
         self._note([point])
         self._update(qdrant.UpdateOperation.set_payload([point], values))
@@ -107,10 +96,11 @@ class Shard:
         except Exception as error:  # the engine raises nothing narrower
             raise IndexCorrupt(f"the index in {self.path} refused a write") from error
 
-    def ask(self, queries: Sequence[qdrant.QueryRequest]) -> list[Scored]:
+    def query(self, queries: Sequence[Nearest]) -> list[Scored]:
         """Answers queries as one planned batch: points with their scores, best first."""
+        batch = qdrant.QueryBatchRequest([query_request(each) for each in queries])
         try:
-            answers = self._engine.query_batch(qdrant.QueryBatchRequest(list(queries)))
+            answers = self._engine.query_batch(batch)
         except Exception as error:  # the engine raises nothing narrower
             raise IndexCorrupt(f"the index in {self.path} refused a query") from error
         return [
@@ -128,7 +118,7 @@ class Shard:
         found = self._engine.retrieve(list(points), with_payload=False, with_vector=True)
         return {cast(int, record.id): cast(Vectors, record.vector) for record in found}
 
-    def payload_of(self, point: PointId) -> payload.Payload:
+    def payload_of(self, point: PointId) -> Payload:
         """A point's payload; empty for a point that is not there."""
         found = self._engine.retrieve([point], with_payload=True, with_vector=False)
         return (found[0].payload or {}) if found else {}
@@ -137,7 +127,7 @@ class Shard:
         """How many points there are."""
         return self._engine.info().points_count
 
-    def scroll(self) -> Iterator[tuple[PointId, payload.Payload]]:
+    def scroll(self) -> Iterator[tuple[PointId, Payload]]:
         """Every point with its payload."""
         offset = None
         while True:
@@ -178,27 +168,48 @@ class Shard:
         self._engine.close()
 
 
-def _written(record: qdrant.Record) -> tuple[PointId, Vectors, payload.Payload]:
+def _written(record: qdrant.Record) -> tuple[PointId, Vectors, Payload]:
     return cast(PointId, record.id), cast(Vectors, record.vector or {}), record.payload or {}
 
 
-def nearest(
-    vector: list[float] | qdrant.SparseVector,
-    using: str,
-    limit: int,
-    wanted: qdrant.Filter,
-    least: float | None = None,
-) -> qdrant.QueryRequest:
-    """The best `limit` points of one branch, none scored below `least`."""
+def query_request(query: Nearest) -> qdrant.QueryRequest:
+    """A query in the engine's types."""
     return qdrant.QueryRequest(
-        limit=limit,
-        query=qdrant.Query.Nearest(vector, using=using),
-        filter=wanted,
-        score_threshold=least,
+        limit=query.limit,
+        query=qdrant.Query.Nearest(query.vector, using=query.using),
+        filter=engine_filter(query.filter),
+        score_threshold=query.least,
     )
 
 
-def create(path: Path, dimension: int) -> Shard:
+def engine_filter(wanted: Filter) -> qdrant.Filter:
+    """A filter in the engine's types."""
+    return qdrant.Filter(
+        must=_conditions(wanted.must),
+        must_not=_conditions(wanted.must_not),
+        should=_conditions(wanted.should),
+    )
+
+
+def _conditions(wanted: Sequence[Condition]) -> list[Any] | None:
+    return [_condition(each) for each in wanted] or None
+
+
+def _condition(wanted: Condition) -> Any:  # the engine's stubs know no union of conditions
+    match wanted:
+        case MatchAny(field, numbers):
+            return qdrant.FieldCondition(field, match=qdrant.MatchAny(list(numbers)))
+        case Range(field, gt, gte, lt, lte):
+            return qdrant.FieldCondition(
+                field, range=qdrant.RangeFloat(gt=gt, gte=gte, lt=lt, lte=lte)
+            )
+        case HasId(points):
+            return qdrant.HasIdCondition(set(points))
+        case Filter():
+            return engine_filter(wanted)
+
+
+def create(path: Path, dimension: int) -> EdgeShard:
     """Makes an empty shard, replacing what is there."""
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
@@ -208,13 +219,13 @@ def create(path: Path, dimension: int) -> Shard:
     fields = [(payload.FACETS, lookup), *((name, in_range) for name in payload.RANGES)]
     for name, schema in fields:
         engine.update(qdrant.UpdateOperation.create_field_index(name, schema))
-    return Shard(engine, path)
+    return EdgeShard(engine, path)
 
 
-def load(path: Path) -> Shard:
+def load(path: Path) -> EdgeShard:
     """Opens a shard. Raises `IndexLocked` or `IndexCorrupt`."""
     try:
-        return Shard(qdrant.EdgeShard.load(str(path)), path)
+        return EdgeShard(qdrant.EdgeShard.load(str(path)), path)
     except Exception as error:  # the engine raises nothing narrower
         if "WouldBlock" in str(error):
             raise IndexLocked(f"{path} is in use by another process; stop that process.") from error

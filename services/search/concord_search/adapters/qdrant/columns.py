@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from concord_search.adapters.edge import payload
+from concord_search.adapters.qdrant import payload
 from concord_search.domain.candidates import Ints
 
 _PAYLOAD = ("seq", "ac", "la", "created", "d", "p", "imp", "head", "text")

@@ -1,8 +1,8 @@
-"""Takes what was erased out of the index's files, and tells graph so (spec M4).
+"""Removes erased memories from the index's files, and confirms that to graph (spec M4).
 
 The follower drops an erased memory's points at once, so that no search finds them; the engine keeps
 their bytes. Here the files are made anew without them, beside the searches, and the erasure's
-receipt is confirmed. What is not done when the process ends is done by the next one.
+receipt is confirmed. A process that ends earlier leaves the rest to the next one.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from concord_search.ports import Graph, Index
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 
-class Erasing:
+class Scrub:
     """The one task that makes files anew. `run` it as a task and cancel that."""
 
     def __init__(self, *, graph: Graph, index: Index, log: Logger) -> None:
@@ -23,10 +23,10 @@ class Erasing:
         self._index = index
         self._log = log
         self._wanted = asyncio.Event()
-        self._wanted.set()  # for what an earlier process left undone
+        self._wanted.set()  # an earlier process may have left erasures unconfirmed
 
     def wake(self) -> None:
-        """Something was erased."""
+        """Notes that a memory was erased."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -52,11 +52,11 @@ class Erasing:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _scrub(self, space: str) -> None:
-        """Makes a space's files anew and confirms what was erased before that."""
+        """Makes a space's files anew and confirms the erasures before that."""
         ids = await self._index.scrub(space)
         for memory_id in ids:
             try:
                 await self._graph.confirm_erase(space, memory_id)
-            except GraphRefused as error:  # nobody waits for it: nothing is left to say
+            except GraphRefused as error:  # no receipt waits for this confirmation
                 self._log.warning("confirmation refused", memory=memory_id, reason=str(error))
         await self._index.confirmed(space, ids)

@@ -18,7 +18,7 @@ def free_bytes(path: Path) -> int:
     return shutil.disk_usage(path).free
 
 
-def demand(free: int, path: Path) -> None:
+def require(free: int, path: Path) -> None:
     """Raises `IndexDiskFull` when fewer than `SPARE` bytes are free for what is below `path`."""
     if free < SPARE:
         raise IndexDiskFull(

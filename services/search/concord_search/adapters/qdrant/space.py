@@ -3,17 +3,17 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import numpy as np
 
-from concord_search.adapters.edge import conditions, engine, payload
-from concord_search.adapters.edge.asking import Asking, rows_for
-from concord_search.adapters.edge.columns import Columns
-from concord_search.adapters.edge.engine import DENSE, WORDS, Shard, Words, nearest
-from concord_search.adapters.edge.kept import KeptColumns, Stamp
-from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.adapters.qdrant import filters, payload
+from concord_search.adapters.qdrant.columns import Columns
+from concord_search.adapters.qdrant.columns_file import ColumnsFile, Stamp
+from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.adapters.qdrant.query import CandidateQuery, rows_for
+from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Shard, Vectors, Words
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
@@ -21,7 +21,9 @@ from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
 
-MARK = UUID(int=0)
+S = TypeVar("S", bound=Shard)
+
+WATERMARK = UUID(int=0)
 """The point that holds how far the shard has followed; the only one that is no row."""
 
 FLUSH_EVERY = 2_000
@@ -32,7 +34,7 @@ KEPT_PARKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Watermark:
     """How far the shard has followed; kept in it as a point without vectors, after the changes.
 
     `traces`: points were deleted whose bytes the engine's files may still hold.
@@ -47,7 +49,7 @@ class Mark:
     traces: bool = False
 
 
-class SpaceIndex:
+class SpaceIndex(Generic[S]):
     """One space's part of the index. Blocking; safe for one writer and many readers at once.
 
     A point's id is its row in the columns: see services/decisions/0004.
@@ -55,35 +57,33 @@ class SpaceIndex:
 
     def __init__(
         self,
-        shard: Shard,
+        shard: S,
         key: SpaceKey,
-        kept: KeptColumns,
-        *,
-        revision_guard: bool = True,
+        words: Words,
+        file: ColumnsFile,
     ) -> None:
         self._shard = shard
         self._key = key
-        self._mark = Mark("", 0, 0)
-        self._kept = kept
-        self._guarded = revision_guard
+        self._watermark = Watermark("", 0, 0)
+        self._file = file
         self._columns = Columns()
         self._agree = True
         self._lock = Lock()
-        self._words = Words()
+        self._words = words
         self._unflushed = 0
         self._traced = False  # whether points were deleted since a copy was begun
 
     def begin(self, epoch: str) -> None:
         """Begins a part over an empty shard."""
-        self._kept.void()
-        self._write_mark(Mark(epoch, 0, 0))
+        self._file.void()
+        self._write_watermark(Watermark(epoch, 0, 0))
         self._shard.flush()
 
     def resume(self) -> None:
         """Takes up a part over a shard that was written before."""
-        if marked := self._shard.payload_of(MARK):
-            self._mark = _mark_of(marked)
-        columns = self._kept.read(self._stamp())
+        if values := self._shard.payload_of(WATERMARK):
+            self._watermark = _watermark_of(values)
+        columns = self._file.read(self._stamp())
         if columns is None:
             self._rebuild()
         else:
@@ -91,7 +91,7 @@ class SpaceIndex:
 
     def _rebuild(self) -> None:
         """Reads every point; mends what a crash left half done."""
-        self._kept.void()
+        self._file.void()
         for point, values in self._shard.scroll():
             if isinstance(point, int):
                 self._columns.put(point, values)
@@ -100,12 +100,12 @@ class SpaceIndex:
             self._close(row, int(self._columns["seq"][newest]), began)
 
     def _stamp(self) -> Stamp:
-        mark, points = self._mark, self._shard.count()
+        mark, points = self._watermark, self._shard.count()
         return {"epoch": mark.epoch, "applied": mark.applied_seq, "points": points}
 
     def state(self) -> IndexState:
         """How far this part has followed."""
-        mark = self._mark
+        mark = self._watermark
         parked = tuple(
             Parked(seq, self._key.id_of(item), reason) for seq, item, reason in mark.parked
         )
@@ -140,7 +140,7 @@ class SpaceIndex:
 
         When that fails midway, columns and engine may not agree, and the columns are not kept.
         """
-        self._kept.void()
+        self._file.void()
         agreed, self._agree = self._agree, False
         self._apply(batch)
         self._agree = agreed
@@ -152,39 +152,39 @@ class SpaceIndex:
             self._end(self._key.item(ending.id), ending.seq, ending.record_time)
         for touch in batch.touches:
             self._touch(self._key.item(touch.id), touch.access_count, touch.last_access)
-        self._write_mark(self._marked(batch))
+        self._write_watermark(self._watermark_after(batch))
         self._unflushed += len(batch.states) + len(batch.endings)
         if self._unflushed >= FLUSH_EVERY:
             self._shard.flush()
             self._unflushed = 0
 
-    def _marked(self, batch: Batch) -> Mark:
+    def _watermark_after(self, batch: Batch) -> Watermark:
         parked = tuple(
             (each.seq, self._key.item(each.item_id), each.reason) for each in batch.parked
         )
-        known = {seq for seq, _, _ in self._mark.parked}
+        known = {seq for seq, _, _ in self._watermark.parked}
         new = tuple(each for each in parked if each[0] not in known)
-        left = tuple(each for each in self._mark.parked if each[0] not in batch.settled)
-        settled = len(self._mark.parked) - len(left)
+        left = tuple(each for each in self._watermark.parked if each[0] not in batch.settled)
+        settled = len(self._watermark.parked) - len(left)
         to_confirm = (self._key.item(item_id) for item_id in batch.to_confirm)
         return replace(
-            self._mark,
-            applied_seq=max(self._mark.applied_seq, batch.applied_seq),
-            latest=max(self._mark.latest, batch.latest),
+            self._watermark,
+            applied_seq=max(self._watermark.applied_seq, batch.applied_seq),
+            latest=max(self._watermark.latest, batch.latest),
             parked=(left + new)[:KEPT_PARKED],
-            parked_count=self._mark.parked_count + len(new) - settled,
-            unconfirmed=tuple(dict.fromkeys((*self._mark.unconfirmed, *to_confirm))),
+            parked_count=self._watermark.parked_count + len(new) - settled,
+            unconfirmed=tuple(dict.fromkeys((*self._watermark.unconfirmed, *to_confirm))),
         )
 
-    def _write_mark(self, mark: Mark) -> None:
-        self._shard.upsert([(MARK, {}, _mark_payload(mark))])
-        self._mark = mark
+    def _write_watermark(self, watermark: Watermark) -> None:
+        self._shard.upsert([(WATERMARK, {}, _watermark_payload(watermark))])
+        self._watermark = watermark
 
     def _write_states(
         self, states: Sequence[tuple[MemoryState, Vector | None]], endings: Sequence[Ending]
     ) -> None:
         with self._lock:
-            fresh = [(state, vector) for state, vector in states if not self._stale(state)]
+            fresh = [(s, v) for s, v in states if not is_stale(self._columns, self._key, s)]
             reused = {
                 s.id: row for s, v in fresh if v is None and (row := self._reusable(s)) is not None
             }
@@ -205,15 +205,10 @@ class SpaceIndex:
             if former is not None:
                 self._close(former, *_ended_by(state, open_since, endings))
 
-    def _stale(self, state: MemoryState) -> bool:
-        """The revision guard: whether something newer of this memory is here already."""
-        row = self._columns.newest(self._key.item(state.id))
-        return self._guarded and row is not None and self._columns.seen(row) >= state.seq
-
-    def _vectors(self, state: MemoryState, vector: Vector) -> engine.Vectors:
+    def _vectors(self, state: MemoryState, vector: Vector) -> Vectors:
         return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.content)}
 
-    def _vectors_at(self, rows: Sequence[int]) -> dict[int, engine.Vectors]:
+    def _vectors_at(self, rows: Sequence[int]) -> dict[int, Vectors]:
         return self._shard.vectors_of(rows)
 
     def _close(self, row: int, seq: int, record_time: Micros) -> None:
@@ -240,7 +235,8 @@ class SpaceIndex:
         items = [self._key.item(item_id) for item_id in ids]
         if any(self._columns.newest(item) is not None for item in items):
             self._traced = True
-            self._write_mark(replace(self._mark, traces=True))  # first: a kill may come between
+            # first: a kill may come between
+            self._write_watermark(replace(self._watermark, traces=True))
         for item in items:
             with self._lock:
                 rows = self._columns.drop(item)
@@ -258,7 +254,7 @@ class SpaceIndex:
 
     def drop(self, ids: Collection[str]) -> None:
         """Takes memories out of the shard, and out of the columns."""
-        self._kept.void()
+        self._file.void()
         agreed, self._agree = self._agree, False
         items = {self._key.item(memory_id) for memory_id in ids}
         points = [point for point, values in self._shard.scroll() if values.get("item") in items]
@@ -277,17 +273,17 @@ class SpaceIndex:
         """
         self._shard.noted = set()
         self._traced = False
-        self._key.forget()
-        return self.state().unconfirmed, self._mark.traces
+        self._key.clear_cache()
+        return self.state().unconfirmed, self._watermark.traces
 
-    def copy_into(self, fresh: Shard, going_on: Callable[[], bool]) -> None:
+    def copy_into(self, fresh: S, going_on: Callable[[], bool]) -> None:
         """Copies every point, while others are written. Raises `IndexCorrupt` when it may not."""
         for points in self._shard.whole():
             if not going_on():
                 raise IndexCorrupt("the index is being closed")
             fresh.upsert(points)
 
-    def take(self, fresh: Shard) -> Shard:
+    def take(self, fresh: S) -> S:
         """Goes on with the copy, once it has what was noted; returns the former shard.
 
         Searches under way end on that one: it is closed when nobody holds it any more.
@@ -297,27 +293,28 @@ class SpaceIndex:
         fresh.upsert(there)
         fresh.delete(sorted(noted - {point for point, _, _ in there}, key=str))
         self._shard = fresh
-        self._write_mark(replace(self._mark, traces=self._traced))
+        self._write_watermark(replace(self._watermark, traces=self._traced))
         fresh.flush()
         return former
 
     def confirmed(self, ids: Sequence[str]) -> None:
         """Notes that the erasures of these memories were confirmed."""
-        self._kept.void()
+        self._file.void()
         done = {self._key.item(memory_id) for memory_id in ids}
-        left = tuple(item for item in self._mark.unconfirmed if item not in done)
-        self._write_mark(replace(self._mark, unconfirmed=left))
+        left = tuple(item for item in self._watermark.unconfirmed if item not in done)
+        self._write_watermark(replace(self._watermark, unconfirmed=left))
 
     # Reading
 
     def ask(self, question: Question) -> Found:
         """The candidates for a question."""
-        return Asking(self._shard, self._key, self._columns, self._lock, self._words).ask(question)
+        query = CandidateQuery(self._shard, self._key, self._columns, self._lock, self._words)
+        return query.run(question)
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         """Memories by cosine, descending."""
-        wanted = conditions.of_scope(scope, self._key)
-        (found,) = self._shard.ask([nearest(vector.tolist(), DENSE, limit, wanted, least)])
+        wanted = filters.of_scope(scope, self._key)
+        (found,) = self._shard.query([Nearest(vector.tolist(), DENSE, limit, wanted, least)])
         with self._lock:
             points = np.array(found.points, dtype=np.int64)
             rows = rows_for(scope, self._columns, points).tolist()
@@ -346,7 +343,13 @@ class SpaceIndex:
         stamp = self._stamp()
         self._shard.close()
         if self._agree:
-            self._kept.write(stamp, self._columns)
+            self._file.write(stamp, self._columns)
+
+
+def is_stale(columns: Columns, key: SpaceKey, state: MemoryState) -> bool:
+    """The revision guard: whether something newer of this memory is here already."""
+    row = columns.newest(key.item(state.id))
+    return row is not None and columns.seen(row) >= state.seq
 
 
 def _ended_by(state: MemoryState, after: int, endings: Sequence[Ending]) -> tuple[int, Micros]:
@@ -357,25 +360,25 @@ def _ended_by(state: MemoryState, after: int, endings: Sequence[Ending]) -> tupl
     return (first.seq, first.record_time) if first else (state.seq, state.record_from)
 
 
-def _mark_payload(mark: Mark) -> dict[str, Any]:
+def _watermark_payload(watermark: Watermark) -> dict[str, Any]:
     return {
-        "epoch": mark.epoch,
-        "applied": mark.applied_seq,
-        "latest": mark.latest,
-        "parked": [list(each) for each in mark.parked],
-        "parked_count": mark.parked_count,
-        "unconfirmed": list(mark.unconfirmed),
-        "traces": mark.traces,
+        "epoch": watermark.epoch,
+        "applied": watermark.applied_seq,
+        "latest": watermark.latest,
+        "parked": [list(each) for each in watermark.parked],
+        "parked_count": watermark.parked_count,
+        "unconfirmed": list(watermark.unconfirmed),
+        "traces": watermark.traces,
     }
 
 
-def _mark_of(values: Mapping[str, Any]) -> Mark:
-    return Mark(
+def _watermark_of(values: Mapping[str, Any]) -> Watermark:
+    return Watermark(
         epoch=values["epoch"],
         applied_seq=values["applied"],
         latest=values["latest"],
         parked=tuple((seq, item, reason) for seq, item, reason in values["parked"]),
         parked_count=values["parked_count"],
-        unconfirmed=tuple(values.get("unconfirmed", ())),
-        traces=bool(values.get("traces", False)),
+        unconfirmed=tuple(values["unconfirmed"]),
+        traces=values["traces"],
     )

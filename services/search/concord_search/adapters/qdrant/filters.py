@@ -1,26 +1,59 @@
-"""A scope as conditions of the engine, pushed into every branch of a query (spec S1, S2, T4)."""
+"""A scope as a filter of Qdrant, pushed into every branch of a query (spec S1, S2, T4).
+
+A transport turns these into its own types; they mean what Qdrant's of the same names do.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
 
-import qdrant_edge as qdrant
-
-from concord_search.adapters.edge import payload
-from concord_search.adapters.edge.keys import SpaceKey
+from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, Micros
 
-Condition = (
-    qdrant.FieldCondition
-    | qdrant.IsEmptyCondition
-    | qdrant.IsNullCondition
-    | qdrant.HasIdCondition
-    | qdrant.HasVectorCondition
-    | qdrant.NestedCondition
-    | qdrant.Filter
-)
+PointId = int | UUID
 
 
-def of_scope(scope: Scope, key: SpaceKey) -> qdrant.Filter:
+@dataclass(frozen=True, slots=True)
+class MatchAny:
+    """The field holds one of these numbers."""
+
+    field: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The field holds a number within all bounds that are not None."""
+
+    field: str
+    gt: Micros | None = None
+    gte: Micros | None = None
+    lt: Micros | None = None
+    lte: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HasId:
+    """It is one of these points."""
+
+    points: frozenset[PointId]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """All of `must`, none of `must_not`, and one of `should` where there are any."""
+
+    must: tuple["Condition", ...] = ()
+    must_not: tuple["Condition", ...] = ()
+    should: tuple["Condition", ...] = ()
+
+
+Condition = MatchAny | Range | HasId | Filter
+
+
+def of_scope(scope: Scope, key: SpaceKey) -> Filter:
     """Everything that restricts the answer: record time, valid time, lineage, the filter."""
     wanted = _Conditions(key)
     for condition in _hidden(scope):
@@ -29,7 +62,7 @@ def of_scope(scope: Scope, key: SpaceKey) -> qdrant.Filter:
     return wanted.filter()
 
 
-def _hidden(scope: Scope) -> list[qdrant.FieldCondition]:
+def _hidden(scope: Scope) -> list[Range]:
     if scope.as_of != PRESENT:
         return [*_unknown(scope), *_not_holding(scope)]
     now = scope.now
@@ -44,7 +77,7 @@ def _hidden(scope: Scope) -> list[qdrant.FieldCondition]:
     return [_by("ended", now), _after("opens", now)]
 
 
-def _unknown(scope: Scope) -> list[qdrant.FieldCondition]:
+def _unknown(scope: Scope) -> list[Range]:
     """What was not known at the record time asked about: one state of a memory is left."""
     record = scope.record
     if record is None:
@@ -52,7 +85,7 @@ def _unknown(scope: Scope) -> list[qdrant.FieldCondition]:
     return [_after("created", record), _after("since", record), _by("closed", record)]
 
 
-def _not_holding(scope: Scope) -> list[qdrant.FieldCondition]:
+def _not_holding(scope: Scope) -> list[Range]:
     """What did not hold at the valid time asked about."""
     if scope.superseded is Superseded.HISTORY:
         return []
@@ -65,10 +98,10 @@ NEVER_LATER: Micros = (1 << 53) - 1
 """Past every record time; the engine compares instants as doubles, which are exact so far."""
 
 
-def among(points: Iterable[int], wanted: qdrant.Filter | None = None) -> qdrant.Filter:
+def among(chosen: Iterable[PointId], wanted: Filter | None = None) -> Filter:
     """Only these points, and of them only what is wanted."""
-    only: list[Condition] = [qdrant.HasIdCondition(set(points))]
-    return qdrant.Filter(must=only if wanted is None else [*only, wanted])
+    only = HasId(frozenset(chosen))
+    return Filter(must=(only,) if wanted is None else (only, wanted))
 
 
 class _Conditions:
@@ -79,8 +112,8 @@ class _Conditions:
         self.must: list[Condition] = []
         self.must_not: list[Condition] = []
 
-    def filter(self) -> qdrant.Filter:
-        return qdrant.Filter(must=self.must or None, must_not=self.must_not or None)
+    def filter(self) -> Filter:
+        return Filter(tuple(self.must), tuple(self.must_not))
 
     def demand(self, wanted: MemoryFilter) -> None:
         for name, values in (
@@ -112,17 +145,17 @@ class _Conditions:
         if listed := list(values):
             self.must.append(self._one_of(field, listed))
 
-    def _one_of(self, field: str, values: Iterable[str]) -> qdrant.FieldCondition:
-        numbers = [self._key.number(field, value) for value in values]
-        return qdrant.FieldCondition(payload.FACETS, match=qdrant.MatchAny(numbers))
+    def _one_of(self, field: str, values: Iterable[str]) -> MatchAny:
+        numbers = tuple(self._key.number(field, value) for value in values)
+        return MatchAny(payload.FACETS, numbers)
 
     def _times(self, wanted: MemoryFilter) -> None:
         if wanted.created_since is not None:
-            self.must.append(_range("created", gte=wanted.created_since))
+            self.must.append(Range("created", gte=wanted.created_since))
         if wanted.created_before is not None:
-            self.must.append(_range("created", lt=wanted.created_before))
+            self.must.append(Range("created", lt=wanted.created_before))
         if wanted.valid_before is not None:
-            self.must.append(_range("from", lt=wanted.valid_before))
+            self.must.append(Range("from", lt=wanted.valid_before))
         if wanted.valid_since is not None:
             self.must_not.append(_by("until", wanted.valid_since))
 
@@ -130,23 +163,19 @@ class _Conditions:
         for part in wanted.all_of:
             self.must.append(self._part(part))
         if wanted.any_of:
-            self.must.append(qdrant.Filter(should=[self._part(part) for part in wanted.any_of]))
+            self.must.append(Filter(should=tuple(map(self._part, wanted.any_of))))
         for part in wanted.none_of:
             self.must_not.append(self._part(part))
 
-    def _part(self, wanted: MemoryFilter) -> qdrant.Filter:
+    def _part(self, wanted: MemoryFilter) -> Filter:
         inner = _Conditions(self._key)
         inner.demand(wanted)
         return inner.filter()
 
 
-def _by(field: str, instant: Micros) -> qdrant.FieldCondition:
-    return _range(field, lte=instant)
+def _by(field: str, instant: Micros) -> Range:
+    return Range(field, lte=instant)
 
 
-def _after(field: str, instant: Micros) -> qdrant.FieldCondition:
-    return _range(field, gt=instant)
-
-
-def _range(field: str, **bounds: Micros) -> qdrant.FieldCondition:
-    return qdrant.FieldCondition(field, range=qdrant.RangeFloat(**bounds))
+def _after(field: str, instant: Micros) -> Range:
+    return Range(field, gt=instant)
