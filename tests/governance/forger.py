@@ -22,6 +22,7 @@ from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.tree import Frontier, leaf_hash
 from concord_client.trust import signing
+from concord_client.trust.audit.course import Course
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Replay
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -182,7 +183,14 @@ class Forger:
     def verify(self, *skipped: str) -> None:
         """Check the log as a stranger does who pinned the genesis, without some of the rules."""
         log = read_log(self.lines(), self.pinned)
-        Replay(log, self.pinned, skipped=frozenset(skipped)).run()
+        demand = Course.demand
+
+        def lenient(course: Course, rule: str, holds: bool, *of: str, **how: bool) -> None:
+            demand(course, rule, holds or rule in skipped, *of, **how)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Course, "demand", lenient)
+            Replay(log, self.pinned).run()
 
     def _about(self, name: str) -> list[Leaf]:
         return [leaf for leaf in self.leaves if leaf["proposal"]["id"] == self.names[name]]

@@ -85,7 +85,7 @@ def of_type(value: object, kind: type[T]) -> T:
 class Course:
     """Where a replay stands. `index` is the entry that is judged now."""
 
-    def __init__(self, log: Log, pinned: Pinned, skipped: frozenset[str]) -> None:
+    def __init__(self, log: Log, pinned: Pinned) -> None:
         self.log = log
         self.pinned = pinned
         self.genesis: GenesisRecord | None = None
@@ -95,7 +95,6 @@ class Course:
         self.index = 0
         self.undecided: list[int] = []
         """Entries of writes that no decision of both parties covers."""
-        self._skipped = skipped
         self._nonces: set[str] = set()
         self._burnt: set[str] = set()
 
@@ -160,7 +159,7 @@ class Course:
         Raises:
             LogInvalid: names the rule, and `of` what it does not hold.
         """
-        if holds or rule in self._skipped:
+        if holds:
             return
         if at_once:
             raise LogInvalid(f"{rule} of {of}" if of else rule, self.index)

@@ -49,9 +49,8 @@ class UndecidedWrites(LogInvalid):
 class Replay:
     """Goes through a log entry by entry and stops at the first that breaks a rule."""
 
-    def __init__(self, log: Log, pinned: Pinned, *, skipped: frozenset[str] = frozenset()) -> None:
-        """Tests skip a rule, by its name, to prove that it is the one that holds."""
-        self._course = Course(log, pinned, skipped)
+    def __init__(self, log: Log, pinned: Pinned) -> None:
+        self._course = Course(log, pinned)
         self._writes = writes = WriteRules(self._course)
         answers = ConsentRules(self._course, writes)
         self._decisions = decisions = DecisionRules(self._course)
