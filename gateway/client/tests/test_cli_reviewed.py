@@ -12,7 +12,7 @@ import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import graph_pb2
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-from concord_client.cli.governance.session import Desk
+from concord_client.cli.governance.session import GovernanceSession
 from concord_client.cli.session import Session
 from concord_client.cli.testing import Commands
 from concord_client.trust import signing
@@ -217,10 +217,9 @@ def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Propo
 def answering(monkeypatch: pytest.MonkeyPatch, told: proposal_pb2.Proposal) -> None:
     """Lets the server show this proposal, whatever is asked for."""
     from concord_client.cli.governance import bulk_approval as bulk
-    from concord_client.cli.governance import session as desk
 
-    monkeypatch.setattr(desk.Desk, "proposal", lambda _self, _number: told)
-    monkeypatch.setattr(bulk, "_waiting", lambda _at: iter([told]))
+    monkeypatch.setattr(GovernanceSession, "proposal", lambda _self, _number: told)
+    monkeypatch.setattr(bulk, "_waiting", lambda _governance: iter([told]))
 
 
 @pytest.mark.parametrize("arguments", [("{n}", "--as", "agent"), ("--all-agent",)])
@@ -268,10 +267,10 @@ class Swapping:
 def test_another_proposal_than_the_one_asked_for_is_refused(asked: str, check: str) -> None:
     """V6 A server that answers a number or id with another proposal gets no signature under it."""
     server = Swapping(proposal_pb2.Proposal(number=8, id="another-id"))
-    at = Desk(Session(None, as_json=False, environ={}), server, None)  # type: ignore[arg-type] # only what is asked
+    governance = GovernanceSession(Session(None, as_json=False, environ={}), server, None)  # type: ignore[arg-type] # only what is asked
 
     with pytest.raises(ReviewError) as caught:
-        at.proposal(asked)
+        governance.proposal(asked)
 
     assert caught.value.check == check
 

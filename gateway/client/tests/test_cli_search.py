@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
-from concord_client.cli.commands.search import show_results
+from concord_client.cli.render.search_page import show_results
 from concord_client.cli.testing import Commands
 from concord_client.client import Client
 from concord_client.freshness import follow

@@ -10,23 +10,28 @@ from concord_client.cli.commands import (
     add,
     approve,
     audit,
+    delete,
     demo,
     dialogue,
     episode,
     erase,
     export,
     forget,
+    get,
     import_,
     import_space,
     key,
+    lineage,
     link,
     list_,
     neighbors,
     operations,
     principal,
+    proposals,
     propose,
     reconcile,
     relation,
+    review,
     search,
     space,
     up,
@@ -99,18 +104,18 @@ app.command("up")(up.up)
 app.command("status")(up.status)
 app.command("reconcile")(reconcile.reconcile)
 app.command("add")(add.add)
-app.command("get")(add.get)
+app.command("get")(get.get)
 app.command("list")(list_.list_)
 app.command("update")(update.update)
 app.command("forget")(forget.forget)
 app.command("restore")(forget.restore)
-app.command("delete")(forget.delete)
+app.command("delete")(delete.delete)
 app.command("link")(link.link)
 app.command("import")(import_.import_)
 app.command("search")(search.search)
 app.command("neighbors")(neighbors.neighbors)
 app.command("path")(neighbors.path)
-app.command("lineage")(link.lineage)
+app.command("lineage")(lineage.lineage)
 app.command("relation")(relation.relation)
 app.command("relations")(relation.relations)
 app.command("say")(dialogue.say)
@@ -127,14 +132,14 @@ app.command("export")(export.export)
 app.command("import-space")(import_space.import_space)
 app.add_typer(principal.app, name="principal")
 app.add_typer(propose.app, name="propose")
-app.command("proposals")(approve.proposals)
-app.command("review")(approve.review)
+app.command("proposals")(proposals.proposals)
+app.command("review")(review.review)
 app.command("approve")(approve.approve)
 app.command("reject")(approve.reject)
 app.command("withdraw")(approve.withdraw)
 app.command("revoke")(approve.revoke)
 app.command("undo")(approve.undo)
-app.command("briefing")(approve.briefing)
+app.command("briefing")(proposals.briefing)
 app.add_typer(audit.app, name="audit")
 app.add_typer(space.app, name="space")
 app.add_typer(key.app, name="key")

@@ -1,20 +1,29 @@
-"""Words of the command line and the contract's values that they stand for."""
+"""Closed sets of the contract as words of the command line."""
 
 import re
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-import typer
-
-if TYPE_CHECKING:
-    from concord.governance.v1 import access_pb2
-    from concord.graph.v1 import transfer_pb2
-    from concord.type.v1 import type_pb2
-    from google.protobuf.timestamp_pb2 import Timestamp
+from importlib import import_module
+from typing import Any, ClassVar
 
 
-class Kind(StrEnum):
+class Choice(StrEnum):
+    """The names of an enum of the contract in lower case; the class is named as that enum is."""
+
+    _module: ClassVar[str]
+
+    def __init_subclass__(cls, *, module: str) -> None:
+        """`module`: where the contract's enum is; imported once a value is wanted."""
+        super().__init_subclass__()
+        cls._module = module
+
+    def value_of(self) -> Any:
+        """The contract's value."""
+        enum = type(self).__name__
+        prefix = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", enum).upper()
+        return getattr(import_module(self._module), enum).Value(f"{prefix}_{self.name}")
+
+
+class MemoryKind(Choice, module="concord.type.v1.type_pb2"):
     """What kind of text a memory is."""
 
     FACT = "fact"
@@ -25,70 +34,40 @@ class Kind(StrEnum):
     REFLECTION = "reflection"
     TURN = "turn"
 
-    def value_of(self) -> "type_pb2.MemoryKind.ValueType":
-        """The contract's value."""
-        from concord.type.v1 import type_pb2
 
-        return type_pb2.MemoryKind.Value(f"MEMORY_KIND_{self.name}")
-
-
-class Weight(StrEnum):
+class Importance(Choice, module="concord.type.v1.type_pb2"):
     """How much a memory matters."""
 
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
 
-    def value_of(self) -> "type_pb2.Importance.ValueType":
-        """The contract's value."""
-        from concord.type.v1 import type_pb2
 
-        return type_pb2.Importance.Value(f"IMPORTANCE_{self.name}")
-
-
-class Bearing(StrEnum):
+class EdgeType(Choice, module="concord.type.v1.type_pb2"):
     """Whether an edge or memory defines who the agent is."""
 
     DESCRIPTIVE = "descriptive"
     CONSTITUTIVE = "constitutive"
     RESOLUTION = "resolution"
 
-    def value_of(self) -> "type_pb2.EdgeType.ValueType":
-        """The contract's value."""
-        from concord.type.v1 import type_pb2
 
-        return type_pb2.EdgeType.Value(f"EDGE_TYPE_{self.name}")
-
-
-class Way(StrEnum):
+class Direction(Choice, module="concord.type.v1.type_pb2"):
     """Which way to follow edges."""
 
     OUTGOING = "outgoing"
     INCOMING = "incoming"
     BOTH = "both"
 
-    def value_of(self) -> "type_pb2.Direction.ValueType":
-        """The contract's value."""
-        from concord.type.v1 import type_pb2
 
-        return type_pb2.Direction.Value(f"DIRECTION_{self.name}")
-
-
-class Form(StrEnum):
+class ExportForm(Choice, module="concord.graph.v1.transfer_pb2"):
     """How a space is written down."""
 
     STATE = "state"
     FULL = "full"
     DOT = "dot"
 
-    def value_of(self) -> "transfer_pb2.ExportForm.ValueType":
-        """The contract's value."""
-        from concord.graph.v1 import transfer_pb2
 
-        return transfer_pb2.ExportForm.Value(f"EXPORT_FORM_{self.name}")
-
-
-class KeyScope(StrEnum):
+class KeyScope(Choice, module="concord.governance.v1.access_pb2"):
     """What a key lets its holder do."""
 
     READ = "read"
@@ -97,28 +76,16 @@ class KeyScope(StrEnum):
     ADMIN = "admin"
     OPERATOR = "operator"
 
-    def value_of(self) -> "access_pb2.KeyScope.ValueType":
-        """The contract's value."""
-        from concord.governance.v1 import access_pb2
 
-        return access_pb2.KeyScope.Value(f"KEY_SCOPE_{self.name}")
-
-
-class PrincipalKind(StrEnum):
+class PrincipalKind(Choice, module="concord.governance.v1.access_pb2"):
     """What kind of party a key's principal is."""
 
     AGENT = "agent"
     HUMAN = "human"
     SYSTEM = "system"
 
-    def value_of(self) -> "access_pb2.PrincipalKind.ValueType":
-        """The contract's value."""
-        from concord.governance.v1 import access_pb2
 
-        return access_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{self.name}")
-
-
-class Origin(StrEnum):
+class Origin(Choice, module="concord.governance.v1.access_pb2"):
     """Where what is written with a key comes from."""
 
     HUMAN = "human"
@@ -126,34 +93,34 @@ class Origin(StrEnum):
     TOOL = "tool"
     IMPORT = "import"
 
-    def value_of(self) -> "access_pb2.Origin.ValueType":
-        """The contract's value."""
-        from concord.governance.v1 import access_pb2
 
-        return access_pb2.Origin.Value(f"ORIGIN_{self.name}")
+class ProposalStatus(Choice, module="concord.governance.v1.proposal_pb2"):
+    """Where a proposal stands."""
 
-
-def period(given: str) -> timedelta:
-    """A length of time: a whole number and s, m, h or d."""
-    units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-    found = re.fullmatch(r"([0-9]{1,9})([smhd])", given)
-    if found is None:
-        raise typer.BadParameter(f"{given!r} is no length of time; write 30m, 12h or 90d.")
-    return timedelta(**{units[found[2]]: int(found[1])})
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    EXECUTED = "executed"
+    FAILED = "failed"
+    UNDONE = "undone"
 
 
-def instant(given: str | None) -> "Timestamp | None":
-    """An ISO 8601 date or time; without a zone it is UTC."""
-    from google.protobuf.timestamp_pb2 import Timestamp
+class ChangeType(Choice, module="concord.graph.v1.feed_pb2"):
+    """What happened to an item."""
 
-    if given is None:
-        return None
-    try:
-        at = datetime.fromisoformat(given)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{given!r} is no ISO 8601 time; write 2026-03-01 or 2026-03-01T12:00:00Z."
-        ) from None
-    made = Timestamp()
-    made.FromDatetime(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
-    return made
+    CREATED = "created"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    RESTORED = "restored"
+    REFUSED = "refused"
+    ERASED = "erased"
+
+
+class AuditActor(Choice, module="concord.governance.v1.audit_pb2"):
+    """Who acted."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+    SYSTEM = "system"

@@ -5,8 +5,25 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.choices import Kind, Weight
+from concord_client.cli.choices import Importance, MemoryKind
 
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="TIME", help="What held at this time (ISO 8601)."),
+]
+KnownAtOption = Annotated[
+    str | None,
+    typer.Option("--as-known-at", metavar="TIME", help="What was known at this time (ISO 8601)."),
+]
+EtagOption = Annotated[
+    str,
+    typer.Option(help="Only if it still has this etag, as `concord get` shows it."),
+]
+KEPT_NOWHERE = "It is shown once and kept nowhere:"
+SaveOption = Annotated[
+    bool,
+    typer.Option("--save", help="Keep it in credentials.json for --space, instead of printing it."),
+]
 DerivedFromOption = Annotated[
     list[str] | None,
     typer.Option(metavar="ID", help="A memory that it was drawn from; may be repeated."),
@@ -14,8 +31,8 @@ DerivedFromOption = Annotated[
 CategoryOption = Annotated[str | None, typer.Option(help="A free category.")]
 DomainOption = Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')]
 ExternalIdOption = Annotated[str | None, typer.Option(help="Its key in another system.")]
-ImportanceOption = Annotated[Weight | None, typer.Option(case_sensitive=False)]
-KindOption = Annotated[Kind | None, typer.Option(case_sensitive=False, show_default="fact")]
+ImportanceOption = Annotated[Importance | None, typer.Option(case_sensitive=False)]
+KindOption = Annotated[MemoryKind | None, typer.Option(case_sensitive=False, show_default="fact")]
 LimitOption = Annotated[int, typer.Option(min=1, max=200)]
 MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
 PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.")]

@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from concord_client import credentials
+from concord_client.cli.errors import CommandError
 from concord_client.cli.render.visible import in_json
 from concord_client.credentials import Role
 
@@ -89,3 +91,9 @@ def write_line(line: str) -> None:
     A machine reads it as it is meant, a person sees each character: what does not show is escaped.
     """
     sys.stdout.write(f"{in_json(line)}\n")
+
+
+def demand_embedded() -> None:
+    """Raises `CommandError` where the embedded system, a distribution of its own, is missing."""
+    if find_spec("concord_embedded") is None:
+        raise CommandError("This is the client alone: install concord-embedded for this command.")

@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import instant
-from concord_client.cli.naming import absent, plain_id
 from concord_client.cli.options import (
     CategoryOption,
     DerivedFromOption,
@@ -20,14 +17,12 @@ from concord_client.cli.options import (
     ValidUntilOption,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import STDIN, instant, stated_fact, stated_sources, with_links
 
 if TYPE_CHECKING:
     from concord.graph.v1.memory_pb2 import AddMemoryResponse
-    from concord.type.v1.type_pb2 import AsOf, Fact, Source
 
     from concord_client.client import Client
-
-STDIN = "-"
 
 
 def add(
@@ -83,7 +78,7 @@ def add(
     from concord.graph.v1.memory_pb2 import AddMemoryRequest
     from concord.type.v1 import type_pb2
 
-    from concord_client.cli.commands.link import properties
+    from concord_client.cli.values import properties
     from concord_client.freshness import settle
 
     links = {
@@ -134,43 +129,6 @@ def _tell_ghosts(client: "Client", targets: set[str]) -> None:
             show(text(told, "yellow"))
 
 
-def stated_sources(speaker: str | None, derived_from: list[str] | None) -> "list[Source]":
-    """The one source that the command line names, if any."""
-    from concord.type.v1.type_pb2 import Source
-
-    if not speaker and not derived_from:
-        return []
-    return [Source(speaker=speaker or "", memory_ids=map(plain_id, derived_from or ()))]
-
-
-def stated_fact(stated: str) -> "Fact":
-    """A fact as it is written on the command line."""
-    from concord_client.facts import fact_of
-
-    try:
-        return fact_of(stated)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--fact") from error
-
-
-def with_links(content: str, links: dict[str, list[str] | None]) -> str:
-    """The content with its lineage as links, which the graph writes in the same transaction.
-
-    They stand below it; above where a code fence or comment could hide them.
-    """
-    written = [
-        f"{relation}: {', '.join(f'[[memory:{target}]]' for target in targets)}"
-        for relation, targets in links.items()
-        if targets
-    ]
-    content = content.rstrip("\n")
-    if not written:
-        return content
-    above = any(mark in content for mark in ("```", "~~~", "<!--"))
-    lines = "\n".join(written)
-    return f"{lines}\n\n{content}" if above else f"{content}\n\n{lines}"
-
-
 def _tell_added(reply: "AddMemoryResponse") -> None:
     from concord_client.cli.render.page import show, text
 
@@ -178,56 +136,3 @@ def _tell_added(reply: "AddMemoryResponse") -> None:
     show(line.append(reply.memory.id, "bold"))
     if reply.memory.standing.is_superseded:
         show(text(f"It is superseded by {', '.join(reply.memory.standing.head_ids)}.", "yellow"))
-
-
-def get(
-    ctx: typer.Context,
-    item: Annotated[
-        str, typer.Argument(metavar="ID", help="A memory's, node's or edge's id, or a node's name.")
-    ],
-    *,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show one item: a memory, else a node or an edge."""
-    session = Session.of(ctx, space, as_json)
-    at = asked_time(as_of, known_at)
-    with session.client() as client:
-        near = _look_up(client, session, item, at)
-    if near is not None:
-        alike = f" Spelt alike: {', '.join(near)}." if near else ""
-        raise absent(session, item, more=alike, at=at)
-
-
-def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -> list[str] | None:
-    """Shows the first of the things that `item` may name; else the names that are spelt alike."""
-    from concord.graph.v1 import graph_pb2, memory_pb2
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND
-
-    from concord_client.cli.render import item_page
-    from concord_client.cli.render.page import show
-
-    own_id = plain_id(item)
-    memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=own_id, as_of=at))
-    if memory.status in {LOOKUP_STATUS_FOUND, LOOKUP_STATUS_ERASED}:
-        session.reply(memory) if session.as_json else show(*item_page.of_memory(memory.memory))
-        return None
-    near = list(memory.near_names)
-    for named in (
-        graph_pb2.GetNodeRequest(id=own_id, as_of=at),
-        graph_pb2.GetNodeRequest(name=item, as_of=at),
-    ):
-        node = client.graph.GetNode(named)
-        near += node.near_names
-        if node.status == LOOKUP_STATUS_FOUND:
-            session.reply(node) if session.as_json else show(*item_page.of_node(node.node))
-            return None
-    edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=own_id, as_of=at))
-    if edge.status == LOOKUP_STATUS_FOUND:
-        session.reply(edge) if session.as_json else show(*item_page.of_edge(edge.edge))
-        return None
-    if session.as_json:
-        session.reply(memory)
-    return [name for name in dict.fromkeys(near) if name != own_id]  # itself, at another time

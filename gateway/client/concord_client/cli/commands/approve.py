@@ -1,110 +1,27 @@
-"""`concord proposals`, `review`, `approve`, `reject`, `withdraw`, `revoke`, `undo`, `briefing`."""
+"""How a proposal is answered: `concord approve`, `reject`, `withdraw`, `revoke`, `undo`."""
 
-import json
 import secrets
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance import reviewed as shown
-from concord_client.cli.governance.session import KeyOption, PassphraseOption, Slot, desk
-from concord_client.cli.options import LimitOption, PageTokenOption
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.governance.session import (
+    KeyOption,
+    NumberArgument,
+    PassphraseOption,
+    Slot,
+    governance_session,
+)
+from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
-    from concord.governance.v1.proposal_pb2 import Proposal, ProposalStatus
-
     from concord_client.trust.review import Reviewed
 
-NumberArgument = Annotated[
-    str, typer.Argument(metavar="N", help="The proposal's number, or its id.")
-]
 AsOption = Annotated[
     Slot, typer.Option("--as", case_sensitive=False, help="Whose key signs.", show_default=False)
 ]
-
-
-class Standing(StrEnum):
-    """Where a proposal stands."""
-
-    PENDING = "pending"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
-    EXECUTED = "executed"
-    FAILED = "failed"
-    UNDONE = "undone"
-
-    def value_of(self) -> "ProposalStatus.ValueType":
-        """The contract's value."""
-        from concord.governance.v1.proposal_pb2 import ProposalStatus
-
-        return ProposalStatus.Value(f"PROPOSAL_STATUS_{self.name}")
-
-
-def proposals(
-    ctx: typer.Context,
-    *,
-    status: Annotated[
-        list[Standing] | None,
-        typer.Option(case_sensitive=False, help="Only these; may be repeated."),
-    ] = None,
-    item: Annotated[str, typer.Option(help="Only those that touch this item.")] = "",
-    limit: LimitOption = 50,
-    page_token: PageTokenOption = "",
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List proposals, newest first."""
-    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
-
-    session = Session.of(ctx, space, as_json)
-    request = ListProposalsRequest(
-        statuses=[each.value_of() for each in status or ()],
-        item_id=item,
-        page_size=limit,
-        page_token=page_token,
-    )
-    with session.client() as client:
-        reply = client.proposals.ListProposals(request)
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.page import show, text
-    from concord_client.cli.render.proposal_page import listed
-
-    show(listed(list(reply.proposals)))
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
-
-
-def review(
-    ctx: typer.Context,
-    number: NumberArgument,
-    *,
-    slot: Annotated[
-        Slot, typer.Option("--as", case_sensitive=False, help="Who reads it, and may then sign it.")
-    ] = Slot.HUMAN,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show a proposal from its stored bytes, checked here: what a consent to it consents to.
-
-    The digest of what was shown is kept: `approve` and `reject` sign that, and nothing else.
-    """
-    session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        proposal, found = at.agreeable(number)
-        if session.as_json:
-            told = {"digest": found.digest, "canonical": found.canonical.decode()}
-            terms = {**told, "consent": _terms(found)}
-            write_line(json.dumps(terms, indent=2, ensure_ascii=False))
-        else:
-            _show_review(found, proposal, at.words(found))
-        shown.keep(at, slot, found)
 
 
 def approve(
@@ -136,34 +53,33 @@ def approve(
     if all_agent:
         if number or digest or slot == Slot.HUMAN:
             raise typer.BadParameter("--all-agent names no proposal, and is the agent's alone.")
-        from concord_client.cli.governance import bulk_approval as bulk
+        from concord_client.cli.governance.bulk_approval import approve_all
 
-        with desk(session) as at:
-            bulk.approve_all(at, key, passphrase_fd, dry_run=dry_run)
+        with governance_session(session) as governance:
+            approve_all(governance, key, passphrase_fd, dry_run=dry_run)
         return
     if not number or slot is None or dry_run:
         raise typer.BadParameter("write `concord approve N --as agent|human`, or --all-agent.")
     from concord.governance.v1.proposal_pb2 import ApproveProposalRequest
 
-    from concord_client.cli.render.proposal_page import tell
     from concord_client.trust import signing
 
-    with desk(session) as at:
-        proposal, found = at.agreeable(number)
+    with governance_session(session) as governance:
+        proposal, found = governance.agreeable(number)
         shown.demand_say(slot, found)
-        file = at.key_file(slot, key)
-        shown.demand(at, file, proposal, found, digest)
+        file = governance.key_file(slot, key)
+        shown.demand(governance, file, proposal, found, digest)
         nonce = secrets.token_bytes(32)
         payload = found.payload(slot.contract, file.principal, nonce)
         _show_payload(session, found, payload)
-        signer = at.signer(file, passphrase_fd)
+        signer = governance.signer(file, passphrase_fd)
         envelope = signing.sign_envelope(signing.CONSENT_TYPE, payload, [signer.key])
         proposal_id = found.document["proposal_id"]
-        at.witness.keep_consent(proposal_id, slot.contract, envelope)
-        reply = at.client.proposals.ApproveProposal(
+        governance.witness.keep_consent(proposal_id, slot.contract, envelope)
+        reply = governance.client.proposals.ApproveProposal(
             ApproveProposalRequest(proposal_id=proposal_id, consent=envelope)
         )
-        tell(session, reply, reply.proposal)
+        governance.report(reply)
 
 
 def reject(
@@ -181,16 +97,15 @@ def reject(
     """End a proposal: one required slot's signed rejection is enough."""
     from concord.governance.v1.proposal_pb2 import RejectProposalRequest
 
-    from concord_client.cli.render.proposal_page import tell
     from concord_client.trust import signing
 
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        proposal, found = at.reviewed(number)
+    with governance_session(session) as governance:
+        proposal, found = governance.reviewed(number)
         shown.demand_say(slot, found)
-        file = at.key_file(slot, key)
-        shown.demand(at, file, proposal, found, digest)
-        signer = at.signer(file, passphrase_fd)
+        file = governance.key_file(slot, key)
+        shown.demand(governance, file, proposal, found, digest)
+        signer = governance.signer(file, passphrase_fd)
         paper = signing.sign_rejection(
             slot=slot.contract,
             signer=signer,
@@ -199,10 +114,10 @@ def reject(
             revision=proposal.revision,
             reason=reason,
         )
-        reply = at.client.proposals.RejectProposal(
+        reply = governance.client.proposals.RejectProposal(
             RejectProposalRequest(proposal_id=proposal.id, rejection=paper)
         )
-        tell(session, reply, reply.proposal)
+        governance.report(reply)
 
 
 def withdraw(
@@ -214,15 +129,13 @@ def withdraw(
     """Take a proposal back, as its proposer."""
     from concord.governance.v1.proposal_pb2 import WithdrawProposalRequest
 
-    from concord_client.cli.render.proposal_page import tell
-
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        proposal = at.proposal(number)
-        reply = at.client.proposals.WithdrawProposal(
+    with governance_session(session) as governance:
+        proposal = governance.proposal(number)
+        reply = governance.client.proposals.WithdrawProposal(
             WithdrawProposalRequest(proposal_id=proposal.id)
         )
-        tell(session, reply, reply.proposal)
+        governance.report(reply)
 
 
 def revoke(
@@ -238,13 +151,12 @@ def revoke(
     """Take your own consent back, as long as it has not been applied."""
     from concord.governance.v1.proposal_pb2 import RevokeConsentRequest
 
-    from concord_client.cli.render.proposal_page import tell
     from concord_client.trust import signing
 
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        proposal, found = at.reviewed(number)
-        consent = at.witness.consent(proposal.id, slot.contract)
+    with governance_session(session) as governance:
+        proposal, found = governance.reviewed(number)
+        consent = governance.witness.consent(proposal.id, slot.contract)
         if consent is None:
             raise CommandError(
                 f"No consent of {slot.contract} to proposal {proposal.number} was given from here: "
@@ -252,16 +164,16 @@ def revoke(
             )
         paper = signing.sign_revocation(
             slot=slot.contract,
-            signer=at.signer(at.key_file(slot, key), passphrase_fd),
+            signer=governance.signer(governance.key_file(slot, key), passphrase_fd),
             space=found.document["space"],
             proposal_id=proposal.id,
             revision=proposal.revision,
             consent=consent,
         )
-        reply = at.client.proposals.RevokeConsent(
+        reply = governance.client.proposals.RevokeConsent(
             RevokeConsentRequest(proposal_id=proposal.id, revocation=paper)
         )
-        tell(session, reply, reply.proposal)
+        governance.report(reply)
 
 
 def undo(
@@ -273,47 +185,12 @@ def undo(
     """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
     from concord.governance.v1.proposal_pb2 import UndoModificationRequest
 
-    from concord_client.cli.render.proposal_page import tell
-
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        reply = at.client.proposals.UndoModification(
-            UndoModificationRequest(proposal_id=at.proposal(number).id)
+    with governance_session(session) as governance:
+        reply = governance.client.proposals.UndoModification(
+            UndoModificationRequest(proposal_id=governance.proposal(number).id)
         )
-        tell(session, reply, reply.proposal)
-
-
-def briefing(ctx: typer.Context, space: SpaceOption = None, as_json: JsonOption = False) -> None:
-    """Say what waits for an answer."""
-    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
-
-    session = Session.of(ctx, space, as_json)
-    with session.client() as client:
-        reply = client.proposals.GetBriefing(GetBriefingRequest())
-    if session.as_json:
-        session.reply(reply)
-        return
-    from concord_client.cli.render.page import show
-    from concord_client.cli.render.proposal_page import briefed
-
-    show(*briefed(reply))
-
-
-def _terms(found: "Reviewed") -> dict[str, object]:
-    """What a consent names, as JSON."""
-    said = json.loads(found.payload("", "", b""))
-    return {name: said[name] for name in said if name not in ("slot", "principal", "nonce")}
-
-
-def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:
-    from concord_client.cli.render.page import show, text
-    from concord_client.cli.render.proposal_page import noted, reviewed
-
-    show(*reviewed(found, proposal, words))
-    show("", text("A consent signs:", "bold"))
-    show(text(json.dumps(_terms(found), indent=2, ensure_ascii=False, sort_keys=True)))
-    show(text("with slot, principal and a nonce; `concord approve` shows the very bytes.", "dim"))
-    show(*noted(found.document))
+        governance.report(reply)
 
 
 def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:

@@ -2,15 +2,14 @@
 
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.choices import instant
+from concord_client.cli.choices import AuditActor
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance.session import Desk, desk
+from concord_client.cli.governance.session import GovernanceSession, governance_session
 from concord_client.cli.options import (
     FileArgument,
     LimitOption,
@@ -19,6 +18,7 @@ from concord_client.cli.options import (
     chosen_file,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
     from concord.governance.v1.audit_pb2 import AuditAction
@@ -34,14 +34,6 @@ app = typer.Typer(
 )
 
 
-class By(StrEnum):
-    """Who acted."""
-
-    AGENT = "agent"
-    HUMAN = "human"
-    SYSTEM = "system"
-
-
 @app.command("log")
 def log(
     ctx: typer.Context,
@@ -51,7 +43,9 @@ def log(
         list[str] | None,
         typer.Option(help='Only these, e.g. "smf-execute"; may be repeated.'),
     ] = None,
-    actor: Annotated[By | None, typer.Option(case_sensitive=False, help="Only this one's.")] = None,
+    actor: Annotated[
+        AuditActor | None, typer.Option(case_sensitive=False, help="Only this one's.")
+    ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only what happened then or later (ISO 8601).")
     ] = None,
@@ -74,9 +68,9 @@ def log(
         page_size=limit,
         page_token=page_token,
     )
-    with desk(session) as at:
-        _followed(at)
-        reply = at.client.audit.ListAuditEntries(request)
+    with governance_session(session) as governance:
+        _followed(governance)
+        reply = governance.client.audit.ListAuditEntries(request)
     if session.as_json:
         session.reply(reply)
         return
@@ -102,8 +96,8 @@ def export(
 
     session = Session.of(ctx, space, as_json)
     path = chosen_file(file, out)
-    with desk(session) as at:
-        lines = _exported(at)
+    with governance_session(session) as governance:
+        lines = _exported(governance)
     if path is None:
         sys.stdout.write(b"".join(lines).decode())
         return
@@ -163,9 +157,9 @@ def verify(
     findings = verification.found(lines, held)
     differing: list[Difference] = []
     if store:
-        with desk(session) as at:
-            at.principals()
-            differing = verification.compared(at, findings)
+        with governance_session(session) as governance:
+            governance.principals()
+            differing = verification.compared(governance, findings)
     part = verification.covered(findings.entries, newest, held) if older else ""
     _tell(session, findings, differing, verification.trusted(held), part, compared=store)
     if findings.undecided:
@@ -189,10 +183,10 @@ def proof(
     from google.protobuf.json_format import MessageToDict
 
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        seen = _followed(at)
+    with governance_session(session) as governance:
+        seen = _followed(governance)
         head = seen.read(seen.checkpoint)
-        reply = at.client.audit.GetInclusionProof(
+        reply = governance.client.audit.GetInclusionProof(
             audit_pb2.GetInclusionProofRequest(index=index, tree_size=head.size)
         )
     try:
@@ -225,20 +219,20 @@ def _action(word: str) -> "AuditAction.ValueType":
     return AuditAction.Value(name)
 
 
-def _followed(at: Desk) -> "Seen":
+def _followed(governance: GovernanceSession) -> "Seen":
     """What the witness knows, once the log was held against it."""
-    at.principals()
-    return at.witness.follow(at.client.audit)
+    governance.principals()
+    return governance.witness.follow(governance.client.audit)
 
 
-def _exported(at: Desk) -> list[bytes]:
+def _exported(governance: GovernanceSession) -> list[bytes]:
     """The log's lines, under a checkpoint that extends what was seen before."""
     from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
 
-    at.principals()
-    parts = at.client.audit.ExportAuditLog(ExportAuditLogRequest(), timeout=3600.0)
+    governance.principals()
+    parts = governance.client.audit.ExportAuditLog(ExportAuditLogRequest(), timeout=3600.0)
     lines = b"".join(part.lines for part in parts).splitlines(keepends=True)
-    at.witness.accept(str(json.loads(lines[0])["checkpoint"]), at.client.audit)
+    governance.witness.accept(str(json.loads(lines[0])["checkpoint"]), governance.client.audit)
     return lines
 
 

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.commands.up import demand_embedded
-from concord_client.cli.session import JsonOption, Session
+from concord_client.cli.session import JsonOption, Session, demand_embedded
 
 
 def demo(

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import instant
-from concord_client.cli.commands.add import STDIN
-from concord_client.cli.options import ExternalIdOption, LimitOption, PageTokenOption
+from concord_client.cli.options import (
+    AsOfOption,
+    ExternalIdOption,
+    KnownAtOption,
+    LimitOption,
+    PageTokenOption,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import STDIN, asked_time, instant
 
 if TYPE_CHECKING:
     from concord.graph.v1.layers_pb2 import ListDialogueResponse

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.errors import CommandError, or_propose
-from concord_client.cli.naming import absent, found_memory, plain_id
-from concord_client.cli.options import LimitOption, MemoryArgument, PageTokenOption
+from concord_client.cli.items import absent, found_memory
+from concord_client.cli.options import (
+    AsOfOption,
+    KnownAtOption,
+    LimitOption,
+    MemoryArgument,
+    PageTokenOption,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time, plain_id
 
 if TYPE_CHECKING:
     from concord.graph.v1.erase_pb2 import EraseReceipt, GetEraseReceiptResponse

@@ -10,11 +10,17 @@ from typing import Annotated, TextIO
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import Form
+from concord_client.cli.choices import ExportForm
 from concord_client.cli.errors import CommandError
-from concord_client.cli.options import FileArgument, OutOption, chosen_file
+from concord_client.cli.options import (
+    AsOfOption,
+    FileArgument,
+    KnownAtOption,
+    OutOption,
+    chosen_file,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time
 
 TIMEOUT = 3600.0
 
@@ -25,14 +31,14 @@ def export(
     *,
     out: OutOption = None,
     form: Annotated[
-        Form,
+        ExportForm,
         typer.Option(
             "--form",
             case_sensitive=False,
             help="state: what holds. full: all history, for import-space. dot: lineage, drawn by "
             "Graphviz; what does not hold is grey.",
         ),
-    ] = Form.STATE,
+    ] = ExportForm.STATE,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
@@ -59,7 +65,8 @@ def export(
                 output.writelines(f"{line}\n" for line in reply.lines)
     if path is not None:
         typer.echo(
-            f"Wrote {count:,} {'lines' if form is Form.DOT else 'records'} to {path}.", err=True
+            f"Wrote {count:,} {'lines' if form is ExportForm.DOT else 'records'} to {path}.",
+            err=True,
         )
 
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.choices import KeyScope, Origin, PrincipalKind, instant, period
+from concord_client.cli.choices import KeyScope, Origin, PrincipalKind
 from concord_client.cli.errors import CommandError
-from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import instant, period
 from concord_client.credentials import (
     DEFAULT_SPACE,
     KEY_VARIABLE,
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the API keys of a space.")
-
-SaveOption = Annotated[
-    bool,
-    typer.Option("--save", help="Keep it in credentials.json for --space, instead of printing it."),
-]
-KEPT_NOWHERE = "It is shown once and kept nowhere:"
 
 
 @app.command("create")

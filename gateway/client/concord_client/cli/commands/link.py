@@ -1,25 +1,22 @@
 """`concord link` and `concord lineage`."""
 
-import json
-from datetime import UTC
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import instant
-from concord_client.cli.ends import END_HELP, edge_end, item_id
-from concord_client.cli.naming import absent
 from concord_client.cli.options import ValidFromOption, ValidUntilOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import (
+    END_HELP,
+    LINEAGE,
+    edge_end,
+    instant,
+    lineage_request,
+    properties,
+)
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import AddLineageRequest, GetLineageResponse
-    from concord.type.v1.type_pb2 import AsOf
-    from google.protobuf.struct_pb2 import Struct
-    from rich.console import RenderableType
-
-LINEAGE = ("SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS")
+    from concord.graph.v1.memory_pb2 import AddLineageRequest
 
 
 def link(
@@ -74,24 +71,6 @@ def link(
         _tell(reply.created, statement(reply.edge), reply.edge.id)
 
 
-def lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
-    """The request that states lineage between two items."""
-    from concord.graph.v1.memory_pb2 import AddLineageRequest
-    from concord.type.v1.type_pb2 import LineageRelation
-
-    newer, older = item_id(source), item_id(target)
-    if newer is None or older is None:
-        raise typer.BadParameter(
-            f"{relation} holds between two memories or two edges: write memory:ID or edge:ID."
-        )
-    return AddLineageRequest(
-        relation=LineageRelation.Value(f"LINEAGE_RELATION_{relation}"),
-        newer_id=newer,
-        older_id=older,
-        context=context,
-    )
-
-
 def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
     from concord_client.cli.render.item_page import statement
     from concord_client.freshness import settle
@@ -110,55 +89,3 @@ def _tell(created: bool, what: str, edge_id: str) -> None:
 
     show(text("Linked " if created else "Known already: ").append(what, "bold"))
     show(text(f"edge {edge_id}", "dim"))
-
-
-def properties(given: list[str] | None) -> "Struct | None":
-    """NAME=VALUE pairs as a struct; None without one."""
-    from google.protobuf.struct_pb2 import Struct
-
-    if not given:
-        return None
-    made = Struct()
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not name or not equals:
-            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE.")
-        try:
-            made.update({name: json.loads(value)})
-        except ValueError:
-            made.update({name: value})
-    return made
-
-
-def lineage(
-    ctx: typer.Context,
-    item: Annotated[str, typer.Argument(metavar="ID", help="Any memory or edge of the chain.")],
-    *,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
-    space: SpaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show what replaced what: the whole chain around an item, oldest first."""
-    from concord.graph.v1.memory_pb2 import GetLineageRequest
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
-    from concord_client.cli.render.page import show
-
-    session = Session.of(ctx, space, as_json)
-    at = asked_time(as_of, known_at)
-    with session.client() as client:
-        reply = client.memory.GetLineage(GetLineageRequest(id=item_id(item) or item, as_of=at))
-    if session.as_json:
-        session.reply(reply)
-    if reply.status != LOOKUP_STATUS_FOUND:
-        raise absent(session, item, at=at)
-    if not session.as_json:
-        show(*_timeline(reply, item_id(item) or item, at))
-
-
-def _timeline(reply: "GetLineageResponse", asked: str, at: "AsOf | None") -> "list[RenderableType]":
-    from concord_client.cli.render.lineage_page import timeline
-
-    then = at.valid_time.ToDatetime(tzinfo=UTC) if at and at.HasField("valid_time") else None
-    return timeline(reply, asked, then)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import Bearing, Kind, Weight
-from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.choices import EdgeType, Importance, MemoryKind
+from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
     from concord.graph.v1.graph_pb2 import (
@@ -28,7 +28,7 @@ def list_(
     nodes: Annotated[bool, typer.Option("--nodes", help="Nodes, by name.")] = False,
     edges: Annotated[bool, typer.Option("--edges", help="Edges, the oldest first.")] = False,
     kind: Annotated[
-        list[Kind] | None, typer.Option(case_sensitive=False, help="Memories of this kind.")
+        list[MemoryKind] | None, typer.Option(case_sensitive=False, help="Memories of this kind.")
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Memories with this tag.")] = None,
     domain: Annotated[str | None, typer.Option(help="Memories of this domain or below.")] = None,
@@ -37,7 +37,8 @@ def list_(
     label: Annotated[str | None, typer.Option(help="Nodes with this label.")] = None,
     relation: Annotated[list[str] | None, typer.Option(help="Edges of this relation.")] = None,
     importance: Annotated[
-        list[Weight] | None, typer.Option(case_sensitive=False, help="Edges of this importance.")
+        list[Importance] | None,
+        typer.Option(case_sensitive=False, help="Edges of this importance."),
     ] = None,
     prop: Annotated[
         list[str] | None,
@@ -49,7 +50,7 @@ def list_(
         list[str] | None, typer.Option(help="Edges with this participant.")
     ] = None,
     bearing: Annotated[
-        Bearing | None, typer.Option("--type", case_sensitive=False, help="Memories or edges.")
+        EdgeType | None, typer.Option("--type", case_sensitive=False, help="Memories or edges.")
     ] = None,
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
@@ -62,7 +63,7 @@ def list_(
     from concord.graph.v1 import graph_pb2, memory_pb2
     from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
 
-    from concord_client.cli.commands.link import properties
+    from concord_client.cli.values import properties
 
     if nodes and edges:
         raise typer.BadParameter("--nodes and --edges exclude each other.")

@@ -4,25 +4,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import Way
-from concord_client.cli.ends import END_HELP, edge_end, item_id
+from concord_client.cli.choices import Direction
 from concord_client.cli.errors import CommandError
-from concord_client.cli.options import LimitOption
+from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption
+from concord_client.cli.render.walk_page import show_neighbors, show_paths
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import END_HELP, asked_time, edge_end, item_id
 
 if TYPE_CHECKING:
     from concord.graph.v1.graph_pb2 import (
         EdgeFilter,
-        FindPathResponse,
-        Path,
-        QueryNeighborsResponse,
     )
 
 RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")
 ]
-DirectionOption = Annotated[Way, typer.Option(case_sensitive=False)]
+DirectionOption = Annotated[Direction, typer.Option(case_sensitive=False)]
 AllOption = Annotated[bool, typer.Option("--all", help="Superseded edges too.")]
 
 
@@ -31,7 +28,7 @@ def neighbors(
     start: Annotated[str, typer.Argument(help=END_HELP)],
     *,
     relation: RelationOption = None,
-    direction: DirectionOption = Way.BOTH,
+    direction: DirectionOption = Direction.BOTH,
     depth: Annotated[int, typer.Option(min=1, max=5, help="Hops.")] = 1,
     limit: LimitOption = 20,
     everything: AllOption = False,
@@ -68,7 +65,7 @@ def path(
     end: Annotated[str, typer.Argument(metavar="B", help=END_HELP)],
     *,
     relation: RelationOption = None,
-    direction: DirectionOption = Way.BOTH,
+    direction: DirectionOption = Direction.BOTH,
     max_depth: Annotated[int, typer.Option(min=1, max=10, help="Longest path in hops.")] = 5,
     max_paths: Annotated[int, typer.Option(min=1, max=100)] = 10,
     everything: AllOption = False,
@@ -97,7 +94,7 @@ def path(
         session.reply(reply)
     _demand_found(reply.status, [start, end], session, request.HasField("as_of"))
     if not session.as_json:
-        _show_paths(reply)
+        show_paths(reply)
 
 
 def _filter(relations: list[str] | None) -> "EdgeFilter | None":
@@ -120,56 +117,3 @@ def _demand_found(status: int, ends: list[str], session: Session, of_a_time: boo
         f"{'' if all(map(item_id, ends)) else ' A memory is named memory:ID.'}",
         reason="LOOKUP_STATUS_NOT_FOUND",
     )
-
-
-def show_neighbors(reply: "QueryNeighborsResponse") -> None:
-    """Prints the neighbors."""
-    from concord_client.cli.render.item_page import end, statement
-    from concord_client.cli.render.page import show, table, text
-
-    if not reply.neighbors:
-        show("No edges.")
-        return
-    made = table("#Hop", "#Relevance", "Neighbor", "Edge")
-    for each in reply.neighbors:
-        style = "dim" if each.edge.standing.is_superseded else ""
-        edge = text(statement(each.edge), style)
-        if each.edge.standing.is_superseded:
-            edge.append("  (superseded)", "yellow")
-        made.add_row(
-            str(each.distance),
-            f"{each.edge.relevance_score:.3f}",
-            text(end(each.neighbor), "bold"),
-            edge.append(f"\n{each.edge.id}", "dim"),
-        )
-    show(made)
-    if reply.next_page_token:
-        show(text(f"There are more; this is the first {len(reply.neighbors)}.", "dim"))
-    if reply.truncated:
-        show(text("The walk stopped at its bound before it had seen all.", "yellow"))
-
-
-def _show_paths(reply: "FindPathResponse") -> None:
-    from concord_client.cli.render.page import show, table, text
-
-    if not reply.paths:
-        show("No path.")
-        return
-    made = table("#Hops", "#Weight", "#Relevance", "Path")
-    for each in reply.paths:
-        made.add_row(
-            str(len(each.edges)),
-            f"{each.weight:.3f}",
-            f"{each.path_relevance:.3f}",
-            text(_route(each)),
-        )
-    show(made)
-    if reply.truncated:
-        show(text("The search stopped at its bound before it had seen all.", "yellow"))
-
-
-def _route(found: "Path") -> str:
-    """The edges in walking order, each as it points."""
-    from concord_client.cli.render.item_page import statement
-
-    return "\n".join(statement(edge) for edge in found.edges)

@@ -1,34 +1,16 @@
 """`concord operations`: who changed what, and when."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.choices import instant
+from concord_client.cli.choices import ChangeType
 from concord_client.cli.options import PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
-    from concord.graph.v1.feed_pb2 import ChangeType
     from concord.graph.v1.operation_pb2 import ListOperationsResponse
-
-
-class Deed(StrEnum):
-    """What happened to an item."""
-
-    CREATED = "created"
-    UPDATED = "updated"
-    DELETED = "deleted"
-    RESTORED = "restored"
-    REFUSED = "refused"
-    ERASED = "erased"
-
-    def value_of(self) -> "ChangeType.ValueType":
-        """The contract's value."""
-        from concord.graph.v1 import feed_pb2
-
-        return feed_pb2.ChangeType.Value(f"CHANGE_TYPE_{self.name}")
 
 
 def operations(
@@ -39,7 +21,7 @@ def operations(
     *,
     principal: Annotated[str, typer.Option(help="Only what this principal did.")] = "",
     deed: Annotated[
-        list[Deed] | None,
+        list[ChangeType] | None,
         typer.Option("--type", case_sensitive=False, help="Only these; may be repeated."),
     ] = None,
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,

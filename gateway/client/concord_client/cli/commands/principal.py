@@ -12,7 +12,7 @@ from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import (
     PassphraseOption,
     Slot,
-    desk,
+    governance_session,
     merged,
     passphrase,
 )
@@ -100,13 +100,13 @@ def enrol(
     from concord_client.cli.governance import genesis
 
     session = Session.of(ctx, space, as_json)
-    with desk(session, Role.ADMIN) as at:
-        keys = genesis.Keys(at, agent, human, passphrase_fd)
+    with governance_session(session, Role.ADMIN) as governance:
+        keys = genesis.Keys(governance, agent, human, passphrase_fd)
         if sign_only is not None:
             write_line(genesis.half(keys, sign_only, peer).decode())
             return
         record = genesis.joined(keys, join.read_bytes()) if join else genesis.whole(keys)
-        told = genesis.enrol(at, record, _secret(session))
+        told = genesis.enrol(governance, record, _secret(session))
     _tell(session, told)
 
 
@@ -127,8 +127,8 @@ def show_(
 ) -> None:
     """Show whose consent counts, and hold it against what was seen before."""
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        told = at.principals(trust)
+    with governance_session(session) as governance:
+        told = governance.principals(trust)
     _tell(session, told)
 
 
@@ -148,13 +148,15 @@ def rotate(
     """Propose a new key for a slot. Until both approve with their keys, the old one counts."""
     from concord.graph.v1 import governed_pb2
 
-    from concord_client.cli.commands.propose import put_forward
     from concord_client.cli.governance.action_file import salt
+    from concord_client.cli.governance.actions import put_forward
     from concord_client.trust import keyfiles, signing
 
     session = Session.of(ctx, space, as_json)
-    with desk(session) as at:
-        holder = next((each for each in at.principals().slots if each.slot == slot.contract), None)
+    with governance_session(session) as governance:
+        holder = next(
+            (each for each in governance.principals().slots if each.slot == slot.contract), None
+        )
         if holder is None:
             raise CommandError("This space has no principals yet: `concord principal enrol`.")
         made = _make(session, slot, holder.principal, out, passphrase_fd, protect=protect)
@@ -168,7 +170,7 @@ def rotate(
             key=fresh.key,
         )
         change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-        put_forward(at, governed_pb2.GovernedAction(change_key=change))
+        put_forward(governance, governed_pb2.GovernedAction(change_key=change))
         typer.echo(f"The new key is in {made.path}.", err=True)
 
 

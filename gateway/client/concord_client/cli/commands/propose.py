@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.choices import instant
-from concord_client.cli.ends import END_HELP
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.action_file import EPILOG, read, salt
 from concord_client.cli.governance.actions import (
@@ -15,12 +13,14 @@ from concord_client.cli.governance.actions import (
     edge_type_of,
     memory_now,
     memory_update,
+    put_forward,
     retyped,
 )
-from concord_client.cli.governance.session import Desk, desk
-from concord_client.cli.naming import absent, found_item, plain_id
+from concord_client.cli.governance.session import governance_session
+from concord_client.cli.items import absent, found_item
 from concord_client.cli.options import KindOption, ValidFromOption, ValidUntilOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import END_HELP, instant, plain_id
 
 if TYPE_CHECKING:
     from concord.graph.v1.governed_pb2 import GovernedAction
@@ -100,8 +100,7 @@ def set_(
     from concord.graph.v1 import governed_pb2, graph_pb2
     from concord.type.v1 import type_pb2
 
-    from concord_client.cli.commands.link import properties
-    from concord_client.cli.ends import edge_end
+    from concord_client.cli.values import edge_end, properties
 
     edge = type_pb2.Edge(
         source=edge_end(source),
@@ -133,7 +132,7 @@ def change(
     from concord.type.v1 import type_pb2
     from google.protobuf.field_mask_pb2 import FieldMask
 
-    from concord_client.cli.commands.link import properties
+    from concord_client.cli.values import properties
 
     changed = {
         name: value
@@ -357,7 +356,7 @@ def link(
     """Lineage between two memories or two edges."""
     from concord.graph.v1 import governed_pb2
 
-    from concord_client.cli.commands.link import LINEAGE, lineage_request
+    from concord_client.cli.values import LINEAGE, lineage_request
 
     if relation.upper() not in LINEAGE:
         raise typer.BadParameter(f"{relation!r} is none of {', '.join(LINEAGE)}.")
@@ -366,16 +365,6 @@ def link(
     _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_lineage=request))
 
 
-def put_forward(at: Desk, action: "GovernedAction", note: str = "") -> None:
-    """Makes the proposal and tells it."""
-    from concord.governance.v1.proposal_pb2 import CreateProposalRequest
-
-    from concord_client.cli.render.proposal_page import tell
-
-    reply = at.client.proposals.CreateProposal(CreateProposalRequest(action=action, note=note))
-    tell(at.session, reply, reply.proposal)
-
-
 def _propose(ctx: typer.Context, space: str | None, as_json: bool, note: str, make: Make) -> None:
-    with desk(Session.of(ctx, space, as_json)) as at:
-        put_forward(at, make(at.client), note)
+    with governance_session(Session.of(ctx, space, as_json)) as governance:
+        put_forward(governance, make(governance.client), note)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
     from concord.graph.v1.relation_pb2 import Relation

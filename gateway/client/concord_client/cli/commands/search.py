@@ -4,17 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import Kind
+from concord_client.cli.choices import MemoryKind
+from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
-    from concord.search.v1.search_pb2 import SearchResponse, SearchResult
-    from rich.text import Text
-
     from concord_client.client import Client
-
-SHOWN_CHARACTERS = 280
 
 
 def search(
@@ -27,7 +24,8 @@ def search(
     everything: Annotated[bool, typer.Option("--all", help="Superseded memories too.")] = False,
     domain: Annotated[str | None, typer.Option(help="Only this domain and those below.")] = None,
     kind: Annotated[
-        list[Kind] | None, typer.Option(case_sensitive=False, help="Only this kind; repeatable.")
+        list[MemoryKind] | None,
+        typer.Option(case_sensitive=False, help="Only this kind; repeatable."),
     ] = None,
     tag: Annotated[
         list[str] | None, typer.Option(help="Only with this tag; repeated: with each of them.")
@@ -54,7 +52,7 @@ def search(
     from concord.type.v1.type_pb2 import Consistency
     from google.protobuf.struct_pb2 import Struct
 
-    from concord_client.cli.commands.link import properties
+    from concord_client.cli.values import properties
 
     if history and everything:
         raise typer.BadParameter("--history and --all exclude each other.")
@@ -89,60 +87,3 @@ def _lag(client: "Client") -> int:
 
     index = client.index.GetIndexStatus(GetIndexStatusRequest())
     return index.head_seq - index.applied_seq
-
-
-def show_results(reply: "SearchResponse", *, explain: bool = False, behind: int = 0) -> None:
-    """Prints the STAC lines and the results, or that there are none.
-
-    `behind`: changes that the index has yet to follow; then nothing found proves little.
-    """
-    from concord.search.v1.search_pb2 import ConfidenceBand
-
-    from concord_client.cli.render.page import plural, show, table, text, word
-
-    for line in reply.stac_lines:
-        show(text(line, "italic"))
-    if reply.index_incomplete:
-        show(text("The disk of the index has no room: there may be more than it knows.", "yellow"))
-    if not reply.results:
-        if behind > 0:
-            lag = f"The index is {plural(behind, 'change')} behind"
-            show(text(f"{lag}: it finds what was written last later.", "yellow"))
-        show("Nothing was found.")
-        return
-    made = table("#Score", "Memory")
-    for result in reply.results:
-        band = word(ConfidenceBand.Name(result.confidence), "CONFIDENCE_BAND_")
-        score = text(f"{result.composite_score:.3f}", "bold")
-        made.add_row(score.append(f"\n{band}", "dim"), _result(result, explain))
-    show("", made)
-    if reply.next_page_token:
-        show(text("There are more: ask with a larger --limit.", "dim"))
-
-
-def _result(result: "SearchResult", explain: bool) -> "Text":
-    from concord_client.cli.render.item_page import amended
-    from concord_client.cli.render.page import lines, shortened, text, when
-
-    memory = result.memory
-    head = text(memory.id, "bold")
-    if memory.standing.is_superseded:
-        since = when(memory.standing.superseded_from)
-        head.append(f"  superseded from {since}", "yellow")
-    head.append(amended(memory.standing), "yellow")
-    parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
-    parts.append(text(result.explanation.relevance_reason, "dim"))
-    if explain:
-        parts += [
-            text(
-                f"  {each.signal_name} {each.score:.2f} × {each.weight:.2f}"
-                f" = {each.contribution:.3f}  {each.reason}",
-                "dim",
-            )
-            for each in result.explanation.signals
-        ]
-        parts += [
-            text(f"  {each.signal_name}: no data, {each.reason}", "dim")
-            for each in result.explanation.dropped
-        ]
-    return lines(*parts)

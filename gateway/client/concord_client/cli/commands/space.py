@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.commands.key import KEPT_NOWHERE, SaveOption
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import PassphraseOption, Slot
-from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.options import KEPT_NOWHERE, LimitOption, PageTokenOption, SaveOption
 from concord_client.cli.session import JsonOption, Session, write_line
 from concord_client.credentials import (
     ENROLMENT_VARIABLE,

@@ -6,16 +6,16 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
 from concord_client.cli.errors import CommandError
-from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
+from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption, demand_embedded, write_line
+from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
@@ -87,12 +87,6 @@ def typed_as(data: Path, environ: Mapping[str, str]) -> str:
     if data.resolve() == data_directory(plain).resolve():
         return command
     return f"{command} --data {shlex.quote(str(data))}"
-
-
-def demand_embedded() -> None:
-    """Raises `CommandError` where the embedded system, a distribution of its own, is missing."""
-    if find_spec("concord_embedded") is None:
-        raise CommandError("This is the client alone: install concord-embedded for this command.")
 
 
 def status(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from concord_client.cli.choices import Kind, instant
-from concord_client.cli.commands.forget import EtagOption
+from concord_client.cli.choices import MemoryKind
 from concord_client.cli.errors import BY_FILE, or_propose
-from concord_client.cli.naming import found_item
+from concord_client.cli.items import found_item
 from concord_client.cli.options import (
     CategoryOption,
     DerivedFromOption,
     DomainOption,
+    EtagOption,
     ExternalIdOption,
     ImportanceOption,
     SpeakerOption,
@@ -21,6 +21,7 @@ from concord_client.cli.options import (
     ValidUntilOption,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
     from concord.graph.v1.graph_pb2 import UpdateEdgeResponse, UpdateNodeResponse
@@ -54,7 +55,7 @@ def update(
     content: Annotated[
         str | None, typer.Option(help='What a memory says; "-" reads standard input.')
     ] = None,
-    kind: Annotated[Kind | None, typer.Option(case_sensitive=False)] = None,
+    kind: Annotated[MemoryKind | None, typer.Option(case_sensitive=False)] = None,
     domain: DomainOption = None,
     tag: Annotated[list[str] | None, typer.Option(help="All its tags; may be repeated.")] = None,
     concept: Annotated[
@@ -103,8 +104,7 @@ def update(
     as_json: JsonOption = False,
 ) -> None:
     """Change what is said about an item: only what the options name; a memory keeps its history."""
-    from concord_client.cli.commands.add import STDIN, stated_fact, stated_sources, with_links
-    from concord_client.cli.commands.link import properties
+    from concord_client.cli.values import STDIN, properties, stated_fact, stated_sources, with_links
 
     given: dict[str, Any] = {
         "content": sys.stdin.read().rstrip("\n") if content == STDIN else content,

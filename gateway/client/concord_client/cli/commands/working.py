@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.asked_time import AsOfOption, KnownAtOption, asked_time
-from concord_client.cli.choices import Weight
+from concord_client.cli.choices import Importance
+from concord_client.cli.options import AsOfOption, KnownAtOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
     from concord.graph.v1.layers_pb2 import ListWorkingMemoryResponse
@@ -19,8 +20,8 @@ def hold(
     text: Annotated[str, typer.Argument(help="What to hold in mind.")],
     *,
     importance: Annotated[
-        Weight, typer.Option(case_sensitive=False, help="What is high is never evicted.")
-    ] = Weight.MEDIUM,
+        Importance, typer.Option(case_sensitive=False, help="What is high is never evicted.")
+    ] = Importance.MEDIUM,
     session_id: Annotated[str, typer.Option("--session", help="Session id.")] = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,

@@ -52,7 +52,7 @@ def _import(stage: Stage) -> Message:
 
 
 def _search(stage: Stage) -> Message:
-    from concord_client.cli.commands.search import show_results
+    from concord_client.cli.render.search_page import show_results
 
     reply = stage.client.search.Search(search_pb2.SearchRequest(query=QUERY, page_size=3))
     found = [result.memory.id for result in reply.results]
@@ -67,7 +67,7 @@ def _search(stage: Stage) -> Message:
 
 
 def _history(stage: Stage) -> Message:
-    from concord_client.cli.commands.search import show_results
+    from concord_client.cli.render.search_page import show_results
 
     reply = stage.client.search.Search(
         search_pb2.SearchRequest(
@@ -98,7 +98,7 @@ def _lineage(stage: Stage) -> Message:
 
 
 def _neighbors(stage: Stage) -> Message:
-    from concord_client.cli.commands.neighbors import show_neighbors
+    from concord_client.cli.render.walk_page import show_neighbors
 
     reply = stage.client.graph.QueryNeighbors(
         graph_pb2.QueryNeighborsRequest(start=type_pb2.EdgeEnd(id=HEAD), depth=2, page_size=8)

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.action_file import salt
-from concord_client.cli.naming import plain_id
+from concord_client.cli.values import plain_id
 
 if TYPE_CHECKING:
     from concord.graph.v1.governed_pb2 import GovernedAction
     from concord.type.v1 import type_pb2
 
+    from concord_client.cli.governance.session import GovernanceSession
     from concord_client.client import Client
 
 
@@ -71,3 +72,13 @@ def edge_type_of(constitutive: bool) -> "type_pb2.EdgeType.ValueType":
     from concord.type.v1 import type_pb2
 
     return type_pb2.EDGE_TYPE_CONSTITUTIVE if constitutive else type_pb2.EDGE_TYPE_DESCRIPTIVE
+
+
+def put_forward(governance: "GovernanceSession", action: "GovernedAction", note: str = "") -> None:
+    """Makes the proposal and tells it."""
+    from concord.governance.v1.proposal_pb2 import CreateProposalRequest
+
+    reply = governance.client.proposals.CreateProposal(
+        CreateProposalRequest(action=action, note=note)
+    )
+    governance.report(reply)

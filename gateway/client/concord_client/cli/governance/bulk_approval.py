@@ -5,7 +5,7 @@ from pathlib import Path
 
 from concord.governance.v1 import proposal_pb2
 
-from concord_client.cli.governance.session import Desk, Slot
+from concord_client.cli.governance.session import GovernanceSession, Slot
 from concord_client.cli.render.failure_words import in_words
 from concord_client.cli.render.page import show, table, text, word
 from concord_client.trust import signing
@@ -14,35 +14,39 @@ from concord_client.trust.review import review
 MOST = 100
 
 
-def approve_all(at: Desk, key: Path | None, passphrase_fd: int | None, *, dry_run: bool) -> None:
+def approve_all(
+    governance: GovernanceSession, key: Path | None, passphrase_fd: int | None, *, dry_run: bool
+) -> None:
     """Signs and sends up to a hundred, or with `dry_run` says what would become of each."""
-    found = [each for _, each in zip(range(MOST), _waiting(at), strict=False)]
+    found = [each for _, each in zip(range(MOST), _waiting(governance), strict=False)]
     request = proposal_pb2.BulkApproveRequest(dry_run=dry_run)
     signer = None
     if found and not dry_run:
-        signer = at.signer(at.key_file(Slot.AGENT, key), passphrase_fd)
+        signer = governance.signer(governance.key_file(Slot.AGENT, key), passphrase_fd)
     for each in found:
-        read = review(each, at.session.space_name)
-        at.demand_undoing(read)
+        read = review(each, governance.session.space_name)
+        governance.demand_undoing(read)
         item = request.items.add(proposal_id=each.id)
         if signer is not None:
             item.consent = signing.sign_consent(slot=signing.AGENT, signer=signer, **read.terms())
-            at.witness.keep_consent(each.id, signing.AGENT, item.consent)
+            governance.witness.keep_consent(each.id, signing.AGENT, item.consent)
     reply = (
-        at.client.proposals.BulkApprove(request) if found else proposal_pb2.BulkApproveResponse()
+        governance.client.proposals.BulkApprove(request)
+        if found
+        else proposal_pb2.BulkApproveResponse()
     )
-    if at.session.as_json:
-        at.session.reply(reply)
+    if governance.session.as_json:
+        governance.session.reply(reply)
     else:
         _show(found, reply, dry_run=dry_run)
 
 
-def _waiting(at: Desk) -> Iterator[proposal_pb2.Proposal]:
+def _waiting(governance: GovernanceSession) -> Iterator[proposal_pb2.Proposal]:
     request = proposal_pb2.ListProposalsRequest(
         statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200
     )
     while True:
-        page = at.client.proposals.ListProposals(request)
+        page = governance.client.proposals.ListProposals(request)
         for each in page.proposals:
             if each.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT:
                 yield each

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance.session import Desk, Slot, desk
+from concord_client.cli.governance.session import GovernanceSession, Slot, governance_session
 from concord_client.cli.session import Session
 from concord_client.credentials import KEY_VARIABLE, CredentialsError
 from concord_client.trust import signing
@@ -34,10 +34,10 @@ class Means:
         if self.session.environ.get(KEY_VARIABLE):
             return b""  # an operator's key, which shows nothing of the space
         try:
-            with desk(self.session) as at:
-                genesis = at.principals().genesis_digest
+            with governance_session(self.session) as governance:
+                genesis = governance.principals().genesis_digest
                 return (
-                    self._signed(at, _payload(self.session.space_name, genesis), *Slot)
+                    self._signed(governance, _payload(self.session.space_name, genesis), *Slot)
                     if genesis
                     else b""
                 )
@@ -49,24 +49,25 @@ class Means:
 
         Raises `CommandError` when the other side signed something else.
         """
-        with desk(self.session) as at:
-            genesis = at.principals().genesis_digest
+        with governance_session(self.session) as governance:
+            genesis = governance.principals().genesis_digest
             if not genesis:
                 raise CommandError("This space has no genesis: nobody signs for its deletion.")
             if other is None:
-                return self._signed(at, _payload(self.session.space_name, genesis), slot)
+                return self._signed(governance, _payload(self.session.space_name, genesis), slot)
             first = other.read_bytes()
             payload = _read(first, self.session.space_name, genesis)
-            return signing.join_signatures(first, self._signed(at, payload, slot))
+            return signing.join_signatures(first, self._signed(governance, payload, slot))
 
-    def _signed(self, at: Desk, payload: bytes, *slots: Slot) -> bytes:
+    def _signed(self, governance: GovernanceSession, payload: bytes, *slots: Slot) -> bytes:
         from concord_client.cli.render.page import show, text
 
         files = [
-            at.key_file(slot, self.agent if slot == Slot.AGENT else self.human) for slot in slots
+            governance.key_file(slot, self.agent if slot == Slot.AGENT else self.human)
+            for slot in slots
         ]
         show(text("These bytes are signed:", "dim"), text(payload.decode()), on_error=True)
-        keys = [at.signer(file, self.passphrase_fd).key for file in files]
+        keys = [governance.signer(file, self.passphrase_fd).key for file in files]
         return signing.sign_envelope(signing.DELETION_TYPE, payload, keys)
 
 

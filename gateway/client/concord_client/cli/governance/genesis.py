@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance.session import Desk, Slot, merged
+from concord_client.cli.governance.session import GovernanceSession, Slot, merged
 from concord_client.trust import keyfiles, signing
 from concord_client.trust.keyfiles import KeyFile, decoded, encoded
 
@@ -21,7 +21,7 @@ OTHER = {Slot.AGENT: Slot.HUMAN, Slot.HUMAN: Slot.AGENT}
 class Keys:
     """Where both keys are."""
 
-    desk: Desk
+    governance: GovernanceSession
     agent: Path | None
     human: Path | None
     passphrase_fd: int | None
@@ -32,20 +32,20 @@ class Keys:
         if given is not None:
             found = [keyfiles.read(given)]
         else:
-            found = list(keyfiles.known(merged(self.desk.session)))
+            found = list(keyfiles.known(merged(self.governance.session)))
         fitting = [file for file in found if file.slot == slot.contract]
         if len(fitting) != 1:
-            where = given or keyfiles.key_directory(merged(self.desk.session))
+            where = given or keyfiles.key_directory(merged(self.governance.session))
             raise CommandError(
                 f"{where} holds {len(fitting)} keys of {slot.contract}: make one with `concord "
                 f"principal create --slot {slot}`, or name one with --{slot}."
             )
-        keyfiles.demand_outside(fitting[0].path, merged(self.desk.session))
+        keyfiles.demand_outside(fitting[0].path, merged(self.governance.session))
         return fitting[0]
 
     def signer(self, file: KeyFile) -> signing.Signer:
         """Who signs with a file's key."""
-        return self.desk.signer(file, self.passphrase_fd)
+        return self.governance.signer(file, self.passphrase_fd)
 
 
 def whole(keys: Keys) -> bytes:
@@ -53,10 +53,10 @@ def whole(keys: Keys) -> bytes:
     files = [keys.file(slot) for slot in Slot]
     agent, human = (keys.signer(file) for file in files)
     return signing.sign_genesis(
-        space=keys.desk.session.space_name,
+        space=keys.governance.session.space_name,
         agent=agent,
         human=human,
-        governance_key=_governance_key(keys.desk),
+        governance_key=_governance_key(keys.governance),
     )
 
 
@@ -72,10 +72,10 @@ def half(keys: Keys, slot: Slot, peer: str) -> bytes:
         ) from None
     holders = {slot: (file.principal, file.public_key), OTHER[slot]: other}
     payload = signing.genesis_payload(
-        space=keys.desk.session.space_name,
+        space=keys.governance.session.space_name,
         agent=holders[Slot.AGENT],
         human=holders[Slot.HUMAN],
-        governance_key=_governance_key(keys.desk),
+        governance_key=_governance_key(keys.governance),
     )
     return signing.sign_envelope(signing.GENESIS_TYPE, payload, [keys.signer(file).key])
 
@@ -93,8 +93,8 @@ def joined(keys: Keys, first: bytes) -> bytes:
         file = keys.file(missing)
         ours = (file.principal, encoded(file.public_key))
         alike = {
-            "space": said["space"] == keys.desk.session.space_name,
-            "governance_key": said["governance_key"] == encoded(_governance_key(keys.desk)),
+            "space": said["space"] == keys.governance.session.space_name,
+            "governance_key": said["governance_key"] == encoded(_governance_key(keys.governance)),
             missing.contract: (holder["principal"], holder["public_key"]) == ours,
         }
     except (ValueError, LookupError, TypeError):
@@ -106,19 +106,19 @@ def joined(keys: Keys, first: bytes) -> bytes:
     return signing.join_signatures(first, signature)
 
 
-def enrol(at: Desk, record: bytes, secret: str) -> "GetPrincipalsResponse":
+def enrol(governance: GovernanceSession, record: bytes, secret: str) -> "GetPrincipalsResponse":
     """Bring the record to graph, demand that it is what now counts, and pin it."""
     from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
 
-    at.principals()  # what was seen before must agree before anything is given away
-    at.client.governed.EnrolPrincipals(
+    governance.principals()  # what was seen before must agree before anything is given away
+    governance.client.governed.EnrolPrincipals(
         EnrolPrincipalsRequest(enrolment_secret=secret, genesis=record)
     )
-    return at.principals(trusted=signing.genesis_digest(record))
+    return governance.principals(trusted=signing.genesis_digest(record))
 
 
-def _governance_key(at: Desk) -> bytes:
-    return at.principals().governance_key
+def _governance_key(governance: GovernanceSession) -> bytes:
+    return governance.principals().governance_key
 
 
 def _missing_slot(said: dict[str, Any], signatures: list[dict[str, str]]) -> Slot:

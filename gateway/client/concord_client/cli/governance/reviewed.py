@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance.session import Desk, Slot
+from concord_client.cli.governance.session import GovernanceSession, Slot
 
 if TYPE_CHECKING:
     from concord.governance.v1.proposal_pb2 import Proposal
@@ -24,11 +24,13 @@ DigestOption = Annotated[
 ]
 
 
-def keep(at: Desk, slot: Slot, found: "Reviewed") -> None:
+def keep(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
     """Remember that a slot's principal was shown these bytes; nothing before the genesis."""
-    for holder in at.principals().slots:
+    for holder in governance.principals().slots:
         if holder.slot == slot.contract:
-            at.witness.keep_reviewed(holder.principal, found.document["proposal_id"], found.digest)
+            governance.witness.keep_reviewed(
+                holder.principal, found.document["proposal_id"], found.digest
+            )
 
 
 def demand_say(slot: Slot, found: "Reviewed") -> None:
@@ -42,7 +44,13 @@ def demand_say(slot: Slot, found: "Reviewed") -> None:
         )
 
 
-def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", digest: str) -> None:
+def demand(
+    governance: GovernanceSession,
+    file: "KeyFile",
+    proposal: "Proposal",
+    found: "Reviewed",
+    digest: str,
+) -> None:
     """Let nothing be signed but what the key's owner has seen, whatever the server has now.
 
     The digest is the one given, else the one kept when it was reviewed. Other bytes are shown in
@@ -57,11 +65,11 @@ def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", d
                 f"{found.digest}. Nothing was signed. Look at it: {command}"
             )
         return
-    before = at.witness.reviewed(principal, proposal.id)
+    before = governance.witness.reviewed(principal, proposal.id)
     if before == found.digest:
         return
     what = "was changed since it was reviewed" if before else "was not reviewed"
-    _show_all(at, proposal, found)
+    _show_all(governance, proposal, found)
     if not sys.stdin.isatty():
         raise CommandError(
             f"Proposal {number} {what} here by {principal}, so nothing was signed. Look at it "
@@ -70,13 +78,13 @@ def demand(at: Desk, file: "KeyFile", proposal: "Proposal", found: "Reviewed", d
     asked = f"Proposal {number} {what} here by {principal}. Sign what stands above?"
     if not typer.confirm(asked, err=True):
         raise CommandError(f"Nothing was signed about proposal {number}.")
-    at.witness.keep_reviewed(principal, proposal.id, found.digest)
+    governance.witness.keep_reviewed(principal, proposal.id, found.digest)
 
 
-def _show_all(at: Desk, proposal: "Proposal", found: "Reviewed") -> None:
+def _show_all(governance: GovernanceSession, proposal: "Proposal", found: "Reviewed") -> None:
     """All that would be signed: on standard error when standard output is for a machine."""
     from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import noted, reviewed
 
-    page = reviewed(found, proposal, at.words(found))
-    show(*page, *noted(found.document), on_error=at.session.as_json)
+    page = reviewed(found, proposal, governance.words(found))
+    show(*page, *noted(found.document), on_error=governance.session.as_json)

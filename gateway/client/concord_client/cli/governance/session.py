@@ -16,6 +16,7 @@ from concord_client.cli.session import Session
 from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE, Role
 
 if TYPE_CHECKING:
+    from concord.governance.v1 import proposal_pb2
     from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
     from concord.governance.v1.proposal_pb2 import Proposal
 
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from concord_client.trust.review import Reviewed
     from concord_client.trust.signing import Signer
     from concord_client.trust.witness import Witness
+
+    ProposalReply = (
+        proposal_pb2.CreateProposalResponse
+        | proposal_pb2.ApproveProposalResponse
+        | proposal_pb2.RejectProposalResponse
+        | proposal_pb2.WithdrawProposalResponse
+        | proposal_pb2.RevokeConsentResponse
+        | proposal_pb2.UndoModificationResponse
+    )
 
 
 class Slot(StrEnum):
@@ -38,6 +48,9 @@ class Slot(StrEnum):
         return self.name
 
 
+NumberArgument = Annotated[
+    str, typer.Argument(metavar="N", help="The proposal's number, or its id.")
+]
 KeyOption = Annotated[
     Path | None,
     typer.Option("--key", help="Key file.", show_default="the slot's, in ~/.config/concord"),
@@ -54,7 +67,7 @@ PassphraseOption = Annotated[
 
 
 @dataclass(frozen=True)
-class Desk:
+class GovernanceSession:
     """One command's means."""
 
     session: Session
@@ -130,6 +143,16 @@ class Desk:
 
         return of_items(self.client, found)
 
+    def report(self, reply: "ProposalReply") -> None:
+        """Prints a reply, or the status of the proposal in it."""
+        from concord_client.cli.render.page import show
+        from concord_client.cli.render.proposal_page import stands
+
+        if self.session.as_json:
+            self.session.reply(reply)
+        else:
+            show(*stands(reply.proposal))
+
     def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
         """The file of the key that speaks for a slot now. Raises `CommandError`."""
         from concord_client.trust import keyfiles
@@ -163,13 +186,13 @@ class Desk:
 
 
 @contextmanager
-def desk(session: Session, role: Role = Role.MEMBER) -> Iterator[Desk]:
+def governance_session(session: Session, role: Role = Role.MEMBER) -> Iterator[GovernanceSession]:
     """The means of a command, closed at its end."""
     from concord_client.trust.witness import Witness, state_file
 
     with session.client(role) as client:
         witness = Witness(state_file(os.environ), session.system_name, session.space_name)
-        yield Desk(session, client, witness)
+        yield GovernanceSession(session, client, witness)
 
 
 def merged(session: Session) -> Mapping[str, str]:

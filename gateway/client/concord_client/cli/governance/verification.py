@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance.session import Desk
+from concord_client.cli.governance.session import GovernanceSession
 from concord_client.cli.session import Session
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Findings, Replay, UndecidedWrites
@@ -121,9 +121,9 @@ def covered(entries: int, held: Known, older: Known) -> str:
     return f"{part}, {kept:,} of them proved to be part of those{behind}; later ones are not in it."
 
 
-def compared(at: Desk, findings: Findings) -> list[Difference]:
+def compared(governance: GovernanceSession, findings: Findings) -> list[Difference]:
     """Hold the store as it stands against the log."""
-    return differences(findings.constitutive, stored_digests(at.client.governed))
+    return differences(findings.constitutive, stored_digests(governance.client.governed))
 
 
 def trusted(held: Known, now: datetime | None = None) -> list[str]:

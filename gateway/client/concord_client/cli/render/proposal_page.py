@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
-from google.protobuf.message import Message
 
 from concord_client.cli.render.failure_words import in_words
-from concord_client.cli.render.page import fields, plural, show, table, text, when, word
-from concord_client.cli.session import Session
+from concord_client.cli.render.page import fields, plural, table, text, when, word
 from concord_client.trust.review import Reviewed, kind_name
 
 if TYPE_CHECKING:
@@ -23,18 +21,17 @@ _CHECKERS = {
 }
 
 
-def tell(session: Session, reply: Message, proposal: proposal_pb2.Proposal) -> None:
-    """Says in a line or two where a proposal stands."""
-    if session.as_json:
-        session.reply(reply)
-        return
+def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
+    """A proposal's status in a line or two, and whose consent it waits for."""
     line = text(f"Proposal {proposal.number}", "bold")
-    show(line.append(f": {status_of(proposal)} ({kind_of(proposal.kind)})", "none"))
-    show(text(proposal.framing.neutral_summary))
+    line.append(f": {status_of(proposal)} ({kind_of(proposal.kind)})", "none")
+    parts: list[RenderableType] = [line, text(proposal.framing.neutral_summary)]
     if waits := waiting_for(proposal):
-        show(text(f"Waits for: {waits}. Look at it: concord review {proposal.number}", "dim"))
+        hint = f"Waits for: {waits}. Look at it: concord review {proposal.number}"
+        parts.append(text(hint, "dim"))
     if proposal.resolution:
-        show(text(f"Because: {why(proposal)}", "red"))
+        parts.append(text(f"Because: {why(proposal)}", "red"))
+    return parts
 
 
 def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":

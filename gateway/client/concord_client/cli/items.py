@@ -2,19 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from concord_client.cli.ends import item_id
 from concord_client.cli.errors import CommandError
+from concord_client.cli.values import plain_id
 
 if TYPE_CHECKING:
     from concord.type.v1.type_pb2 import AsOf, Edge, Memory, Node
 
     from concord_client.cli.session import Session
     from concord_client.client import Client
-
-
-def plain_id(given: str) -> str:
-    """The id in `ID` or `memory:ID`."""
-    return item_id(given) or given
 
 
 def absent(

@@ -1,0 +1,79 @@
+"""`concord delete`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.errors import CommandError, or_propose
+from concord_client.cli.items import found_item
+from concord_client.cli.options import EtagOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.type.v1.type_pb2 import Edge, Node
+
+    from concord_client.client import Client
+
+
+def delete(
+    ctx: typer.Context,
+    item: Annotated[
+        str, typer.Argument(metavar="ID", help="An edge's or node's id, or a node's name.")
+    ],
+    *,
+    cascade: Annotated[bool, typer.Option("--cascade", help="A node's edges with it.")] = False,
+    etag: EtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete an edge, or a node; a memory is forgotten or erased."""
+    from concord.type.v1.type_pb2 import Edge, Memory
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        found = found_item(client, session, item)
+        if isinstance(found, Memory):
+            raise CommandError(
+                f"{found.id} is a memory: `concord forget {found.id}`, or for good "
+                f"`concord erase {found.id}`."
+            )
+        if isinstance(found, Edge):
+            if cascade:
+                raise typer.BadParameter("--cascade is for a node: nothing hangs on an edge.")
+            _delete_edge(client, session, found, etag)
+        else:
+            _delete_node(client, session, found, etag, cascade=cascade)
+
+
+def _delete_edge(client: "Client", session: Session, edge: "Edge", etag: str) -> None:
+    from concord.graph.v1.graph_pb2 import DeleteEdgeRequest
+
+    from concord_client.cli.render.item_page import statement
+    from concord_client.cli.render.page import show, text
+
+    with or_propose(f"concord propose delete {edge.id}"):
+        reply = client.graph.DeleteEdge(DeleteEdgeRequest(id=edge.id, etag=etag or edge.etag))
+    if session.as_json:
+        session.reply(reply)
+    else:
+        show(text("Deleted ").append(statement(edge), "bold"), text(f"edge {edge.id}", "dim"))
+
+
+def _delete_node(
+    client: "Client", session: Session, node: "Node", etag: str, *, cascade: bool
+) -> None:
+    from concord.graph.v1.graph_pb2 import DeleteNodeRequest
+
+    from concord_client.cli.render.page import plural, show, text
+
+    request = DeleteNodeRequest(id=node.id, etag=etag or node.etag, cascade=cascade)
+    with or_propose(f"concord propose delete {node.id}{' --cascade' if cascade else ''}"):
+        reply = client.graph.DeleteNode(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    count = reply.deleted_edge_count
+    show(
+        text("Deleted ").append(node.name, "bold").append(f" and {plural(count, 'edge')}"),
+        text(f"node {node.id}", "dim"),
+    )

@@ -1,0 +1,50 @@
+"""`concord lineage`."""
+
+from datetime import UTC
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.items import absent
+from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time, item_id
+
+if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import GetLineageResponse
+    from concord.type.v1.type_pb2 import AsOf
+    from rich.console import RenderableType
+
+
+def lineage(
+    ctx: typer.Context,
+    item: Annotated[str, typer.Argument(metavar="ID", help="Any memory or edge of the chain.")],
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what replaced what: the whole chain around an item, oldest first."""
+    from concord.graph.v1.memory_pb2 import GetLineageRequest
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    from concord_client.cli.render.page import show
+
+    session = Session.of(ctx, space, as_json)
+    at = asked_time(as_of, known_at)
+    with session.client() as client:
+        reply = client.memory.GetLineage(GetLineageRequest(id=item_id(item) or item, as_of=at))
+    if session.as_json:
+        session.reply(reply)
+    if reply.status != LOOKUP_STATUS_FOUND:
+        raise absent(session, item, at=at)
+    if not session.as_json:
+        show(*_timeline(reply, item_id(item) or item, at))
+
+
+def _timeline(reply: "GetLineageResponse", asked: str, at: "AsOf | None") -> "list[RenderableType]":
+    from concord_client.cli.render.lineage_page import timeline
+
+    then = at.valid_time.ToDatetime(tzinfo=UTC) if at and at.HasField("valid_time") else None
+    return timeline(reply, asked, then)

@@ -1,0 +1,59 @@
+"""How the results of a search look on a page."""
+
+from concord.search.v1.search_pb2 import ConfidenceBand, SearchResponse, SearchResult
+from rich.text import Text
+
+from concord_client.cli.render.item_page import amended
+from concord_client.cli.render.page import lines, plural, shortened, show, table, text, when, word
+
+SHOWN_CHARACTERS = 280
+
+
+def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 0) -> None:
+    """Prints the STAC lines and the results, or that there are none.
+
+    `behind`: changes that the index has yet to follow; then nothing found proves little.
+    """
+    for line in reply.stac_lines:
+        show(text(line, "italic"))
+    if reply.index_incomplete:
+        show(text("The disk of the index has no room: there may be more than it knows.", "yellow"))
+    if not reply.results:
+        if behind > 0:
+            lag = f"The index is {plural(behind, 'change')} behind"
+            show(text(f"{lag}: it finds what was written last later.", "yellow"))
+        show("Nothing was found.")
+        return
+    made = table("#Score", "Memory")
+    for result in reply.results:
+        band = word(ConfidenceBand.Name(result.confidence), "CONFIDENCE_BAND_")
+        score = text(f"{result.composite_score:.3f}", "bold")
+        made.add_row(score.append(f"\n{band}", "dim"), _result(result, explain))
+    show("", made)
+    if reply.next_page_token:
+        show(text("There are more: ask with a larger --limit.", "dim"))
+
+
+def _result(result: SearchResult, explain: bool) -> Text:
+    memory = result.memory
+    head = text(memory.id, "bold")
+    if memory.standing.is_superseded:
+        since = when(memory.standing.superseded_from)
+        head.append(f"  superseded from {since}", "yellow")
+    head.append(amended(memory.standing), "yellow")
+    parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
+    parts.append(text(result.explanation.relevance_reason, "dim"))
+    if explain:
+        parts += [
+            text(
+                f"  {each.signal_name} {each.score:.2f} × {each.weight:.2f}"
+                f" = {each.contribution:.3f}  {each.reason}",
+                "dim",
+            )
+            for each in result.explanation.signals
+        ]
+        parts += [
+            text(f"  {each.signal_name}: no data, {each.reason}", "dim")
+            for each in result.explanation.dropped
+        ]
+    return lines(*parts)

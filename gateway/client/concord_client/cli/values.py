@@ -1,0 +1,148 @@
+"""How values are written on the command line: times, ids, ends, properties, facts, links."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from concord.graph.v1.memory_pb2 import AddLineageRequest
+    from concord.type.v1.type_pb2 import AsOf, EdgeEnd, Fact, Source
+    from google.protobuf.struct_pb2 import Struct
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+STDIN = "-"
+ID_PREFIXES = ("memory:", "node:", "edge:")
+END_HELP = "A node's name, memory:ID or node:ID."
+LINEAGE = ("SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS")
+
+
+def period(given: str) -> timedelta:
+    """A length of time: a whole number and s, m, h or d."""
+    units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+    found = re.fullmatch(r"([0-9]{1,9})([smhd])", given)
+    if found is None:
+        raise typer.BadParameter(f"{given!r} is no length of time; write 30m, 12h or 90d.")
+    return timedelta(**{units[found[2]]: int(found[1])})
+
+
+def instant(given: str | None) -> "Timestamp | None":
+    """An ISO 8601 date or time; without a zone it is UTC."""
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    if given is None:
+        return None
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{given!r} is no ISO 8601 time; write 2026-03-01 or 2026-03-01T12:00:00Z."
+        ) from None
+    made = Timestamp()
+    made.FromDatetime(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
+    return made
+
+
+def asked_time(as_of: str | None, known_at: str | None) -> "AsOf | None":
+    """The instant that a reader asks about; None for now."""
+    from concord.type.v1.type_pb2 import AsOf
+
+    if as_of is None and known_at is None:
+        return None
+    return AsOf(valid_time=instant(as_of), record_time=instant(known_at))
+
+
+def item_id(given: str) -> str | None:
+    """The id that `given` names by a prefix; None for a plain name."""
+    for prefix in ID_PREFIXES:
+        if given.lower().startswith(prefix):
+            return given[len(prefix) :]
+    return None
+
+
+def edge_end(given: str) -> "EdgeEnd":
+    """The end that `given` names."""
+    from concord.type.v1.type_pb2 import EdgeEnd
+
+    found = item_id(given)
+    return EdgeEnd(name=given) if found is None else EdgeEnd(id=found)
+
+
+def plain_id(given: str) -> str:
+    """The id in `ID` or `memory:ID`."""
+    return item_id(given) or given
+
+
+def properties(given: list[str] | None) -> "Struct | None":
+    """NAME=VALUE pairs as a struct; None without one."""
+    from google.protobuf.struct_pb2 import Struct
+
+    if not given:
+        return None
+    made = Struct()
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE.")
+        try:
+            made.update({name: json.loads(value)})
+        except ValueError:
+            made.update({name: value})
+    return made
+
+
+def lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
+    """The request that states lineage between two items."""
+    from concord.graph.v1.memory_pb2 import AddLineageRequest
+    from concord.type.v1.type_pb2 import LineageRelation
+
+    newer, older = item_id(source), item_id(target)
+    if newer is None or older is None:
+        raise typer.BadParameter(
+            f"{relation} holds between two memories or two edges: write memory:ID or edge:ID."
+        )
+    return AddLineageRequest(
+        relation=LineageRelation.Value(f"LINEAGE_RELATION_{relation}"),
+        newer_id=newer,
+        older_id=older,
+        context=context,
+    )
+
+
+def stated_sources(speaker: str | None, derived_from: list[str] | None) -> "list[Source]":
+    """The one source that the command line names, if any."""
+    from concord.type.v1.type_pb2 import Source
+
+    if not speaker and not derived_from:
+        return []
+    return [Source(speaker=speaker or "", memory_ids=map(plain_id, derived_from or ()))]
+
+
+def stated_fact(stated: str) -> "Fact":
+    """A fact as it is written on the command line."""
+    from concord_client.facts import fact_of
+
+    try:
+        return fact_of(stated)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--fact") from error
+
+
+def with_links(content: str, links: dict[str, list[str] | None]) -> str:
+    """The content with its lineage as links, which the graph writes in the same transaction.
+
+    They stand below it; above where a code fence or comment could hide them.
+    """
+    written = [
+        f"{relation}: {', '.join(f'[[memory:{target}]]' for target in targets)}"
+        for relation, targets in links.items()
+        if targets
+    ]
+    content = content.rstrip("\n")
+    if not written:
+        return content
+    above = any(mark in content for mark in ("```", "~~~", "<!--"))
+    lines = "\n".join(written)
+    return f"{lines}\n\n{content}" if above else f"{content}\n\n{lines}"
