@@ -220,15 +220,15 @@ def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
     if not config.llm_url:
         return None
     # Loading the openai package takes a third of a second, which a start without it need not pay.
-    from concord_models.endpoint import ModelEndpoint, Patience
+    from concord_models.endpoint import ModelEndpoint, RetryPolicy
 
     from concord_governance.adapters.openai_framing.judge import OpenAiFraming
 
-    patience = Patience(
+    policy = RetryPolicy(
         timeout=config.llm_timeout,
         budget=config.llm_budget,
         attempts=config.llm_attempts,
         share=0.5,
     )
-    endpoint = ModelEndpoint("framing endpoint", config.llm_url, config.llm_api_key, patience, log)
+    endpoint = ModelEndpoint("framing endpoint", config.llm_url, config.llm_api_key, policy, log)
     return OpenAiFraming(endpoint, config.llm_model)

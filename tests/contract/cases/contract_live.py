@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import grpc
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
-from concord_chassis.rules import Rulebook
 from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
@@ -169,7 +168,6 @@ async def graph_live(
     *,
     registrations: Sequence[Registration] | None = None,
     verify: Verifying = verifying,
-    rulebook: Rulebook | None = None,
     max_message_bytes: int = MAX_MESSAGE_BYTES,
 ) -> AsyncIterator[Live]:
     """Serve graph on a real server until the block ends, then close its store.
@@ -185,7 +183,6 @@ async def graph_live(
             ready=app.ready,
             issuer=issuer,
             verifier=verify(issuer),
-            rulebook=rulebook,
             max_message_bytes=max_message_bytes,
         ) as live:
             yield Live({each.descriptor.full_name: live for each in served})

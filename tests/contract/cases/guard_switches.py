@@ -1,6 +1,6 @@
 """How each guard is switched off: no product code has a switch for it.
 
-The guard's function is patched by its name, a verifier or rulebook is handed to the server, a store
+The guard's function is patched by its name, a verifier is handed to the server, a store
 or servicer is wrapped, a trigger is dropped in the file.
 """
 
@@ -29,7 +29,7 @@ from concord_attestation.restore import MAX_RESTORE_BYTES
 from concord_attestation.verify import verify_grant
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.opaque import page_token, unseal
-from concord_chassis.rules import MessageCheck, Rulebook
+from concord_chassis.rules import MessageCheck
 from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
@@ -51,7 +51,6 @@ class Setting:
     without_triggers: bool = False
     store: Callable[[SqliteStore], object] = lambda store: store
     verify: Verifying = verifying
-    rulebook: Callable[[], Rulebook] = Rulebook
     max_message_bytes: int = MAX_MESSAGE_BYTES
     rebind_pages: bool = False
 
@@ -77,7 +76,6 @@ async def deployed(template: Template, folder: Path, setting: Setting) -> AsyncI
             app,
             registrations=_registrations(app, setting),
             verify=setting.verify,
-            rulebook=setting.rulebook(),
             max_message_bytes=setting.max_message_bytes,
         ) as live:
             yield live
@@ -203,12 +201,9 @@ def permissive(issuer: TokenIssuer) -> TokenVerifier:
     return _Permissive({issuer.name: issuer.public_key})
 
 
-class Lenient(Rulebook):
-    """Finds nothing wrong with any message."""
-
-    def check_for(self, _descriptor: Descriptor) -> MessageCheck:
-        """Return a check that checks nothing."""
-        return MessageCheck()
+def unchecked(_rulebook: object, _descriptor: Descriptor) -> MessageCheck:
+    """Return a check that checks nothing."""
+    return MessageCheck()
 
 
 def believing(grant_json: bytes, *, space: str, action_digest: str, **_: object) -> Grant:

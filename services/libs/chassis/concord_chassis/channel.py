@@ -87,9 +87,9 @@ class _Terms:
             return deadline.outgoing(min(wishes))
         return None if deadline.remaining() is None else deadline.outgoing(float("inf"))
 
-    def metadata(self, given: Metadata | None) -> tuple[tuple[str, str | bytes], ...]:
+    def metadata(self, metadata: Metadata | None) -> tuple[tuple[str, str | bytes], ...]:
         """The call's own metadata and what it lacks."""
-        own = tuple(given or ())
+        own = tuple(metadata or ())
         names = {name for name, _ in own}
         added: list[tuple[str, str]] = []
         if request_id.METADATA_KEY not in names:

@@ -11,7 +11,7 @@ M = TypeVar("M", bound=BaseModel)
 
 UNKNOWN_NAME = "unknown_name"
 """A `PydanticCustomError` of this type, with "unknown" and "known", says that a mapping names what
-it cannot: names are the operator's own words, never secrets, and are told."""
+it cannot: names are the operator's own words, never secrets, and are shown."""
 
 _DEMANDS = {
     "literal_error": "it must be {expected}",
@@ -41,13 +41,13 @@ def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
     """
     if not model.model_config.get("frozen"):
         raise TypeError(f"{model.__name__} must be frozen")
-    given: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, field in model.model_fields.items():
         value = environ.get(_key(prefix, name), "")
         if value:
-            given[name] = _split(value, field.annotation)
+            values[name] = _split(value, field.annotation)
     try:
-        return model.model_validate(given)
+        return model.model_validate(values)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         complaints = sorted(
@@ -62,19 +62,19 @@ def _key(prefix: str, name: str) -> str:
 
 
 def _complaint(
-    prefix: str, where: tuple[int | str, ...], kind: str, wanted: Mapping[str, object]
+    prefix: str, where: tuple[int | str, ...], kind: str, context: Mapping[str, object]
 ) -> str:
     """`kind` is pydantic's name of the error, e.g. "missing", "int_parsing", "less_than".
 
-    `wanted` is what it says of that; of this only what the setting's type demands is told, and of
-    a mapping the name that has the value.
+    `context` is pydantic's; only the demands of the setting's type are shown of it, and of a
+    mapping the name that has the value.
     """
     if not where:
         return f"the settings {prefix}* contradict each other ({kind})"
     key = _key(prefix, str(where[0]))
     if kind == "missing":
         return f"{key} is not set"
-    why = _DEMANDS[kind].format(**wanted) if kind in _DEMANDS else kind
+    why = _DEMANDS[kind].format(**context) if kind in _DEMANDS else kind
     of = f"{where[1]}: " if len(where) == 2 and isinstance(where[1], str) else ""
     return f"{key} is not valid: {of}{why}"
 

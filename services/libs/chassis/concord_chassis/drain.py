@@ -1,7 +1,7 @@
 """Ends calls that would never end by themselves when the server has to stop.
 
 A stream without a deadline follows something forever. Waiting for it would make every stop last
-its whole grace; so it is told, at once, to come again elsewhere.
+its whole grace; so the server ends it at once, and the caller comes again elsewhere.
 """
 
 import asyncio

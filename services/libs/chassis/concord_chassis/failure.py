@@ -1,4 +1,4 @@
-"""Failures that a caller is told about: a code, a reason for machines, a sentence for people.
+"""Failures that a caller receives: a code, a reason for machines, a sentence for people.
 
 `Failure` is the one exception that the server's edge knows. A service raises its domain's own
 words and hands the chassis a table (`Translate`) from those to `Failure`; whatever neither names
@@ -90,8 +90,8 @@ def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str
     while violations and status.ByteSize() > MAX_DETAILS_BYTES:
         violations.pop()
         status = _status(failure, violations, request_id)
-    told = ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, status.SerializeToString()))
-    return told if failure.resend else (*told, (PUSHBACK_KEY, "-1"))
+    metadata = ((REQUEST_ID_KEY, request_id), (DETAILS_KEY, status.SerializeToString()))
+    return metadata if failure.resend else (*metadata, (PUSHBACK_KEY, "-1"))
 
 
 def wire_message(failure: Failure) -> str:

@@ -87,7 +87,7 @@ def build_unknown(stages: list[Stage]) -> Handler:
 
 
 def _handler(method: Method, first: Step) -> Handler:
-    """Bytes in and out: the stages parse, so that nothing fails where gRPC would tell its text."""
+    """Bytes in and out: the stages parse, so that nothing fails where gRPC would send its text."""
 
     async def handle(request: Any, context: Context) -> bytes | None:
         return await first(Call(context, request, dict(context.invocation_metadata() or ())))

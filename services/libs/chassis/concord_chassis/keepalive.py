@@ -1,6 +1,6 @@
 """How a connection notices that the other side vanished without a word.
 
-A machine that lost its power or its cable closes nothing: only pings that stay unanswered tell.
+A machine that lost its power or its cable closes nothing: only pings that stay unanswered show it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class Keepalive:
 
     idle: float
     """Without a word from the other side before it is pinged."""
-    patience: float
+    timeout: float
     """For the answer, before the connection counts as lost and its calls as UNAVAILABLE."""
     least_between: float = 10.0
     """A server ends connections whose pings come closer together than this."""
@@ -32,16 +32,16 @@ class Keepalive:
     def _pings(self) -> list[tuple[str, int]]:
         return [
             ("grpc.keepalive_time_ms", _ms(self.idle)),
-            ("grpc.keepalive_timeout_ms", _ms(self.patience)),
+            ("grpc.keepalive_timeout_ms", _ms(self.timeout)),
             # Measured: without it gRPC waits its own 60 seconds, whatever the line above says.
-            ("grpc.http2.ping_timeout_ms", _ms(self.patience)),
+            ("grpc.http2.ping_timeout_ms", _ms(self.timeout)),
             # Else pings are throttled after two where this side sends nothing, as in a quiet feed.
             ("grpc.http2.max_pings_without_data", 0),
         ]
 
 
-CHANNEL = Keepalive(idle=30.0, patience=10.0)
-SERVER = Keepalive(idle=60.0, patience=20.0, least_between=10.0)
+CHANNEL = Keepalive(idle=30.0, timeout=10.0)
+SERVER = Keepalive(idle=60.0, timeout=20.0, least_between=10.0)
 
 
 def _ms(seconds: float) -> int:

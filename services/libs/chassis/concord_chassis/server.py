@@ -78,13 +78,9 @@ class Server:
         metrics: Metrics | None = None,
         log: Logger | None = None,
         health_interval: float = 1.0,
-        rulebook: Rulebook | None = None,
         alive: Keepalive = keepalive.SERVER,
     ) -> None:
-        """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds.
-
-        `rulebook` is replaced only where a test proves what the field rules are for.
-        """
+        """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds."""
         self.name = name
         self.ports: dict[str, int] = {}
         self.started = False
@@ -106,7 +102,7 @@ class Server:
                 verifier=verifier,
                 default_deadline=default_deadline,
                 drain=self._drain,
-                rulebook=Rulebook() if rulebook is None else rulebook,
+                rulebook=Rulebook(),
                 max_message_bytes=max_message_bytes,
                 not_permitted={
                     each.descriptor.full_name: each.not_permitted
@@ -118,7 +114,7 @@ class Server:
         self._grpc: grpc.aio.Server | None = None
 
     async def start(self) -> None:
-        """Listens on every address. `ports` then tells the port of each (1 for a Unix socket).
+        """Listens on every address. `ports` then holds the port of each (1 for a Unix socket).
 
         Raises `BindError` when an address is taken.
         """

@@ -25,9 +25,9 @@ from concord_chassis.rules import Rulebook
 _OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
 
 NotPermitted = Callable[[str], Awaitable[None]]
-"""(name of the method): hears of a caller without the permission."""
+"""Called with a method's name when its caller lacks the permission."""
 
-_PASSING = frozenset(
+_TRANSIENT = frozenset(
     {
         "ERROR_REASON_UNAVAILABLE",
         "ERROR_REASON_DEADLINE_EXCEEDED",
@@ -51,7 +51,7 @@ def ordered(
     """The stages, outermost first."""
     return [
         request_ids(),  # first, so that whatever happens to the call can be found again
-        canonical_log(log),  # outside translation, so that it tells the code that was sent
+        canonical_log(log),  # outside translation, so that it logs the code that was sent
         measured(metrics),  # likewise
         translated(translate, log),  # outside whatever refuses, so that every refusal is typed
         authenticated(verifier, not_permitted),  # before any work for a stranger, even parsing
@@ -84,7 +84,7 @@ def request_ids() -> Stage:
 
 
 def canonical_log(log: Logger) -> Stage:
-    """Writes one line per call: who asked what, and how it ended. Never what was said."""
+    """Writes one line per call: caller, method, outcome. Never content."""
 
     def stage(method: Method, then: Step) -> Step:
         async def step(call: Call) -> bytes | None:
@@ -142,7 +142,7 @@ def translated(translate: Translate, log: Logger) -> Stage:
             except grpc.aio.AbortError:
                 call.code = _code_of(call.context)
                 raise
-            except Exception as error:  # noqa: BLE001 - the edge: bugs are logged here, not told
+            except Exception as error:  # noqa: BLE001 - the edge: bugs are logged, not sent
                 refusal = _named(error, translate, log)
             if method.streams_in:
                 await discard_rest(call.context)
@@ -183,7 +183,7 @@ def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
 def _of_dependency(error: grpc.aio.AioRpcError) -> Failure | None:
     """A dependency that is away, slow or busy is nobody's bug; any other refusal of it is ours."""
     known = failure.from_rpc_error(error)
-    return known if known.reason in _PASSING else None
+    return known if known.reason in _TRANSIENT else None
 
 
 def _why_cancelled() -> grpc.StatusCode:
@@ -203,11 +203,11 @@ def _code_of(context: Context) -> grpc.StatusCode:
     return next(known, grpc.StatusCode.UNKNOWN)
 
 
-def authenticated(verifier: TokenVerifier, told: Mapping[str, NotPermitted]) -> Stage:
+def authenticated(verifier: TokenVerifier, not_permitted: Mapping[str, NotPermitted]) -> Stage:
     """Verifies the bearer token and that it carries the method's permission.
 
-    `told`, by service, hears of a call without it. Only the method that stands for unknown ones
-    has none: a stranger, too, hears that it is not there, rather than that a key is missing.
+    `not_permitted`, by service, runs before a call without it is refused. Only the method that
+    stands for unknown ones has none: a caller without a key, too, learns that it does not exist.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -220,8 +220,8 @@ def authenticated(verifier: TokenVerifier, told: Mapping[str, NotPermitted]) -> 
             call.caller = caller
             identity.enter(caller)
             if permission not in caller.scopes:
-                if method.service in told:
-                    await told[method.service](method.name)
+                if method.service in not_permitted:
+                    await not_permitted[method.service](method.name)
                 raise identity.not_permitted(permission)
             return await then(call)
 

@@ -23,9 +23,9 @@ from concord_chassis.keepalive import CHANNEL, SERVER, Keepalive
 from concord_testing.relay import Relay, relay
 from concord_testing.serving import Serving, serving
 
-QUICK = Keepalive(idle=0.1, patience=0.2, least_between=0.01)
+QUICK = Keepalive(idle=0.1, timeout=0.2, least_between=0.01)
 # A busy machine may answer a ping later than the first of these waits for it.
-PATIENT = [replace(QUICK, patience=seconds) for seconds in (0.2, 2.0, 15.0)]
+PATIENT = [replace(QUICK, timeout=seconds) for seconds in (0.2, 2.0, 15.0)]
 QUIET = 1.5  # seconds in which many pings pass, and not a message
 
 
@@ -106,7 +106,7 @@ async def test_a_server_finds_that_its_caller_vanished() -> None:
 
 async def test_a_server_ends_connections_that_ping_too_often() -> None:
     """Issue 3: keepalive's price is bounded: `least_between` is the server's word."""
-    strict = Keepalive(idle=60, patience=20, least_between=10)
+    strict = Keepalive(idle=60, timeout=20, least_between=10)
     async with (
         _quiet_servers(strict) as (live, between, _),
         connect(between.address, token=live.token(READER), cap=None, alive=QUICK) as channel,

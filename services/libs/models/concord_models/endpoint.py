@@ -27,8 +27,8 @@ Read = Callable[[bytes], T]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to ask.
+class RetryPolicy:
+    """How long and how often to ask.
 
     `timeout` bounds one attempt and `budget` all attempts for one question, in seconds;
     `attempts` bounds their number (None: the budget alone does). Of what is left of the caller's
@@ -61,24 +61,24 @@ class ModelEndpoint:
     """One endpoint. `name` is what texts and logs call it, such as "embedding endpoint"."""
 
     def __init__(
-        self, name: str, base_url: str, key: SecretStr, patience: Patience, log: Logger
+        self, name: str, base_url: str, key: SecretStr, policy: RetryPolicy, log: Logger
     ) -> None:
         self._name = name
-        self._patience = patience
+        self._policy = policy
         self._log = log
         self._client = openai.AsyncOpenAI(
             api_key=key.get_secret_value() or "none",
             base_url=base_url,
             organization="",
             project="",
-            timeout=patience.timeout,
+            timeout=policy.timeout,
             max_retries=0,
             # Neither proxies nor credentials from the environment: settings are passed in.
-            http_client=httpx2.AsyncClient(trust_env=False, timeout=patience.timeout),
+            http_client=httpx2.AsyncClient(trust_env=False, timeout=policy.timeout),
         )
 
     async def ask(self, call: Call, read: Read[T]) -> T:
-        """Ask until it is answered, the patience is over, or asking again cannot help.
+        """Ask until it answers, the policy ends it, or asking again cannot help.
 
         Raises:
             EndpointUnavailable: no usable answer.
@@ -92,13 +92,13 @@ class ModelEndpoint:
         except TimeoutError as error:
             cause = last[-1] if last else error
             raise EndpointUnavailable(
-                f"The {self._name} did not answer within {budget:.1f} s: {_told(cause)}."
+                f"The {self._name} did not answer within {budget:.1f} s: {_described(cause)}."
             ) from cause
         except openai.APIStatusError as error:
             raise self._final(error) from error
         except (openai.APIError, BadReply) as error:
             raise EndpointUnavailable(
-                f"The {self._name} did not answer usably: {_told(error)}."
+                f"The {self._name} did not answer usably: {_described(error)}."
             ) from error
 
     async def close(self) -> None:
@@ -107,11 +107,11 @@ class ModelEndpoint:
 
     def _budget(self) -> float:
         left = deadline.remaining()
-        cap = self._patience.budget
-        return deadline.outgoing(cap if left is None else min(cap, left * self._patience.share))
+        cap = self._policy.budget
+        return deadline.outgoing(cap if left is None else min(cap, left * self._policy.share))
 
     def _retrying(self) -> tenacity.AsyncRetrying:
-        attempts = self._patience.attempts
+        attempts = self._policy.attempts
         return tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(_is_transient),
             wait=self._wait,
@@ -125,7 +125,7 @@ class ModelEndpoint:
             return read(raw.content)
         except (openai.OpenAIError, BadReply) as error:
             last.append(error)
-            self._log.warning(f"{self._name} attempt failed", reason=_told(error))
+            self._log.warning(f"{self._name} attempt failed", reason=_described(error))
             raise
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
@@ -136,17 +136,17 @@ class ModelEndpoint:
             if asked is not None:
                 return asked
         grow = tenacity.wait_random_exponential(
-            multiplier=self._patience.first_wait, max=self._patience.longest_wait
+            multiplier=self._policy.first_wait, max=self._policy.longest_wait
         )
         return grow(state)
 
     def _final(self, error: openai.APIStatusError) -> EndpointRefused | EndpointUnavailable:
         if error.status_code in _REFUSALS_OF_THE_CONTENT:
-            return EndpointRefused(f"The {self._name} refuses the text: {_told(error)}.")
+            return EndpointRefused(f"The {self._name} refuses the text: {_described(error)}.")
         if _is_transient(error):
-            return EndpointUnavailable(f"The {self._name} did not answer: {_told(error)}.")
+            return EndpointUnavailable(f"The {self._name} did not answer: {_described(error)}.")
         return EndpointUnavailable(
-            f"The {self._name} refuses the call: {_told(error)}. Check its URL, model and key."
+            f"The {self._name} refuses the call: {_described(error)}. Check its URL, model and key."
         )
 
 
@@ -160,8 +160,8 @@ def _is_transient(error: BaseException) -> bool:
     return isinstance(error, (openai.APIError, BadReply))
 
 
-def _told(error: BaseException) -> str:
-    """Return what may be said of an error: never a body, which may echo the text or the key."""
+def _described(error: BaseException) -> str:
+    """Return an error's kind: never its body, which may echo the text or the key."""
     if isinstance(error, openai.APIStatusError):
         return f"HTTP {error.status_code}"
     if isinstance(error, BadReply):

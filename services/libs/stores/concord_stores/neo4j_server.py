@@ -30,8 +30,8 @@ from neo4j.exceptions import (
 )
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-# The driver tells of each retry; with no handler Python would print that where people read. What
-# fails for good is told by the service's own words.
+# The driver logs each retry; with no handler Python would print that where people read. A service
+# reports final failures in its own words.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 BUSY_SECONDS = 5.0
@@ -115,15 +115,15 @@ async def closed_on_failure(driver: AsyncDriver, settings: Neo4jConfig) -> Async
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translated() -> Iterator[None]:
     """Raise a ServerFailure for what the driver raises. Our own bugs stay what they are."""
     try:
         yield
     except (DriverError, Neo4jError) as error:
-        meant = _meaning(error)
-        if meant is None:
+        failure = _meaning(error)
+        if failure is None:
             raise
-        raise meant from error
+        raise failure from error
 
 
 async def prepare(

@@ -1,7 +1,7 @@
 """Managed transactions on a Neo4j server, which a process's writers of a space run in turn.
 
 Once a server was found gone, each caller looks for it once, briefly, and the writers who wait
-behind one that found it gone are told with it. Else each would spend its time on retries.
+behind one that found it gone fail with it. Else each would spend its time on retries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import neo4j
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
-from concord_stores.neo4j_server import ServerBusy, ServerUnavailable, told
+from concord_stores.neo4j_server import ServerBusy, ServerUnavailable, translated
 
 T = TypeVar("T")
 Work = Callable[[AsyncManagedTransaction], Awaitable[T]]
@@ -66,7 +66,7 @@ class Transactions:
         if self._is_gone:
             await self._probe()
         try:
-            with told():
+            with translated():
                 async with self._driver.session(
                     default_access_mode=access, fetch_size=_FETCHED
                 ) as session:
@@ -102,7 +102,7 @@ class Transactions:
         """Look once whether the server is there again; the driver would try for seconds."""
         try:
             async with asyncio.timeout(PROBE_SECONDS):
-                with told():
+                with translated():
                     await self._driver.verify_connectivity()
         except TimeoutError as error:
             raise ServerUnavailable("the store does not answer") from error

@@ -75,8 +75,8 @@ class Schema:
             NewerSchema: a newer program wrote the file.
             sqlite3.DatabaseError: it cannot be read or written, or is locked.
         """
-        db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and one that is
-        try:  # locked is told of now, not later
+        db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and a locked
+        try:  # one is refused now, not later
             version, known = _version(db), len(self.steps)
             if version > known:
                 raise NewerSchema(version, known)
@@ -126,26 +126,26 @@ class SqliteFile:
 
         return await self.writing(work)
 
-    async def reading(self, work: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
+    async def reading(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run work in one of the readers' threads, where it may begin transactions."""
-        return await self._readers.run(work, *args, **given)
+        return await self._readers.run(work, *args, **kwargs)
 
-    async def writing(self, work: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
+    async def writing(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run work in the writer's thread, where it may begin transactions. One at a time."""
-        return await self._writer.run(work, *args, **given)
+        return await self._writer.run(work, *args, **kwargs)
 
     def write_anew(self) -> None:
         """Write the main file anew; in the writer's thread. (`secure_delete` alone leaves copies in
         the free space of pages that were rebalanced: measured.)"""
-        with self._told():
+        with self._failures_named():
             self._connection().execute("VACUUM")
 
-    def empty_log(self, patience: float) -> bool:
+    def empty_log(self, timeout: float) -> bool:
         """Move all of the write-ahead log into the file and truncate it, in the writer's thread;
         False when a reader was in the way for so many seconds."""
-        with self._told():
+        with self._failures_named():
             db = self._connection()
-            db.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+            db.execute(f"PRAGMA busy_timeout = {round(timeout * 1000)}")
             try:
                 return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
             finally:
@@ -154,7 +154,7 @@ class SqliteFile:
     @contextmanager
     def transaction(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
         """Run a transaction on this thread's connection; any exception undoes it."""
-        with self._told():
+        with self._failures_named():
             db = self._connection()
             db.execute(begin)
             try:
@@ -176,7 +176,7 @@ class SqliteFile:
             return work(db)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _failures_named(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -208,7 +208,7 @@ def open_file(
     Raises:
         FileUnusable: it is another program's, damaged, of a newer version, or cannot be opened.
     """
-    with suppress(OSError):  # it is there, or SQLite meets the same and tells it
+    with suppress(OSError):  # it is there, or SQLite meets the same and says so
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
         with closing(_connect(path, busy_seconds)) as connection:
@@ -244,8 +244,8 @@ def steps_in(folder: Path) -> tuple[tuple[int, str], ...]:
 
 
 def _keep_from_others(path: Path) -> None:
-    """Let the file's owner alone read it and what SQLite puts beside it, which gets its mode: a
-    file of before was everybody's to read. One that is somebody else's stays as it is."""
+    """Let the file's owner alone read it and what SQLite puts beside it, which gets its
+    mode. Another user's file stays as it is."""
     for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
         with suppress(FileNotFoundError, PermissionError):
             each.chmod(0o600)
@@ -269,9 +269,9 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _failure(error: sqlite3.DatabaseError) -> FileFailure | None:
-    said = getattr(error, "sqlite_errorcode", 0)  # Python's own have none
-    code = said & _PRIMARY_CODE
-    if code == sqlite3.SQLITE_FULL or said == sqlite3.SQLITE_IOERR_SHMSIZE:
+    extended = getattr(error, "sqlite_errorcode", 0)  # Python's own have none
+    code = extended & _PRIMARY_CODE
+    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
         return FileFull("the store's disk is full")
     if code in _BUSY:
         return FileBusy("the store is busy")

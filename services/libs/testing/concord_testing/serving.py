@@ -17,7 +17,6 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer, TokenVer
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
-from concord_chassis.rules import Rulebook
 from concord_chassis.server import Registration, Server
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -97,7 +96,6 @@ async def serving(
     log: Logger | None = None,
     health_interval: float = 0.02,
     verifier: TokenVerifier | None = None,
-    rulebook: Rulebook | None = None,
     grace: float = 0.5,
     alive: Keepalive = keepalive.SERVER,
     address: str = "",
@@ -123,7 +121,6 @@ async def serving(
             metrics=metrics,
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
-            rulebook=rulebook,
             alive=alive,
         )
         await server.start()

@@ -1,6 +1,6 @@
 """The embedder port over any endpoint that speaks OpenAI's `/v1/embeddings`.
 
-The chassis asks, tries again and tells; here is what a request holds and what a reply must be.
+`concord_models` asks and tries again; here are the request and the checks of the reply.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from concord_models.endpoint import (
     EndpointRefused,
     EndpointUnavailable,
     ModelEndpoint,
-    Patience,
+    RetryPolicy,
 )
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
@@ -25,7 +25,7 @@ from concord_search.ports import EmbeddingModel, Vector, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to ask, for what, and how patiently.
+    """The endpoint, its model, and how long to ask.
 
     `timeout` bounds one attempt and `budget` all attempts for one request, in seconds. A request
     carries at most `max_texts` texts and `max_characters` characters, of one text at most
@@ -64,14 +64,14 @@ class OpenAiEmbeddings:
 
     def __init__(self, endpoint: Endpoint, log: Logger) -> None:
         self._endpoint = endpoint
-        patience = Patience(
+        policy = RetryPolicy(
             timeout=endpoint.timeout,
             budget=endpoint.budget,
             first_wait=endpoint.first_wait,
             longest_wait=endpoint.longest_wait,
         )
-        self._asked = ModelEndpoint(
-            "embedding endpoint", endpoint.base_url, endpoint.key, patience, log
+        self._model_endpoint = ModelEndpoint(
+            "embedding endpoint", endpoint.base_url, endpoint.key, policy, log
         )
 
     @property
@@ -102,7 +102,7 @@ class OpenAiEmbeddings:
             )
 
         try:
-            return await self._asked.ask(
+            return await self._model_endpoint.ask(
                 call, lambda body: _checked(body, len(texts), self._endpoint.dimension)
             )
         except EndpointRefused as error:
@@ -112,7 +112,7 @@ class OpenAiEmbeddings:
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._asked.close()
+        await self._model_endpoint.close()
 
 
 def _requests(texts: Sequence[str], end: Endpoint) -> Iterator[list[str]]:
