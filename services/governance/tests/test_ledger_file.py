@@ -7,14 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord_attestation.instants import format_time
 from concord_governance.adapters.sqlite.ledger import open_ledger
-from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import LedgerBusy, LedgerFull
-from concord_governance.ports import EntryFilter, Ledger
+from concord_governance.ports import Ledger
 from concord_governance.servicer.translate import translate
 from concord_stores.sqlite_file import FileUnusable
-from ledger_world import ENTRY, NOW, Clock, put
+from ledger_world import ENTRY, Clock, put
 
 
 @pytest.mark.parametrize("statement", ["UPDATE leaf SET data = x'00'", "DELETE FROM leaf"])
@@ -85,38 +83,6 @@ async def test_a_locked_file_is_told(tmp_path: Path) -> None:
             await opened.write("one", lambda tx: tx.append([ENTRY]))
         other.execute("ROLLBACK")
     await opened.close()
-
-
-async def test_entries_of_an_older_file_are_found_by_when_it_happened(tmp_path: Path) -> None:
-    """A1 W6 A ledger from before times were kept apart: what its entries tell is taken from their
-    bytes, which stay as they are, and the log is append-only as before."""
-    path, recorded = tmp_path / "ledger.db", NOW - 3_600_999_999
-    told = Entry(
-        Action.WRITE_SUCCESS, Actor.AGENT, properties={"record_time": format_time(recorded)}
-    )
-    before = open_ledger(path, Clock())
-    await before.write("one", lambda tx: tx.append([told, ENTRY]))
-    leaves = await before.read("one", lambda tx: tx.leaves(0, 2))
-    await before.close()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("ALTER TABLE leaf DROP COLUMN happen_time")
-        db.execute("DROP TABLE access_space")  # the steps after it
-        db.execute("DROP TABLE access_key")
-        db.execute("UPDATE meta SET value = '5' WHERE key = 'schema'")
-        db.commit()
-
-    after = open_ledger(path, Clock())
-    for filter_, places in (
-        (EntryFilter(since=recorded, until=recorded + 1), [0]),
-        (EntryFilter(since=recorded + 1), [1]),
-        (EntryFilter(until=recorded), []),
-    ):
-        found = await after.read("one", lambda tx, by=filter_: tx.entries(by, 9, 9))  # type: ignore[misc]
-        assert [leaf.index for leaf in found] == places
-    assert await after.read("one", lambda tx: tx.leaves(0, 2)) == leaves
-    await after.close()
-    with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.IntegrityError):
-        db.execute("UPDATE leaf SET happen_time = 0")
 
 
 def test_a_damaged_file_is_refused_with_a_sentence(tmp_path: Path) -> None:

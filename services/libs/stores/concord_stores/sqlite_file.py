@@ -1,7 +1,7 @@
 """One SQLite file as a service's store: one writer, a few readers, and failures by name.
 
-Work runs in threads of its own, each call in one transaction. Whoever keeps a store in it says in
-numbered steps how its schema grew, and turns the three failures into words of its own.
+Work runs in threads of its own, each call in one transaction. Whoever keeps a store in it states
+its schema, and turns the failures into errors of its own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,44 +52,47 @@ class FileFull(FileUnreadable):
     """The disk has no room for what was to be written; what is there can be read."""
 
 
-class NewerSchema(Exception):
-    """`args`: the file's schema, the newest known here."""
+class UnknownSchema(Exception):
+    """The file's schema is neither today's nor one that is converted; its argument says which."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """How a file's tables grew: (number, SQL) of every step, in order (`steps_in`).
+    """A file's tables: their version and the SQL that makes them.
 
-    `functions` are (name, number of arguments, function) that steps may call; `begin` runs once in
-    the transaction that makes a new file.
+    `conversions` is by version the SQL that brings the tables of an earlier release to this one.
+    `functions` are (name, number of arguments, function) that the SQL may call; `begin` runs once
+    in the transaction that makes a new file.
     """
 
-    steps: Sequence[tuple[int, str]]
+    version: int
+    tables: str
+    conversions: Mapping[int, str]
     functions: Sequence[tuple[str, int, Callable[..., Any]]] = ()
     begin: Callable[[sqlite3.Connection], None] = lambda _: None
 
-    def migrate(self, db: sqlite3.Connection) -> None:
-        """Run the steps that a file lacks, all of them or none.
+    def prepare(self, db: sqlite3.Connection) -> None:
+        """Make the tables, or convert those of an earlier release: all of them or none.
 
         Raises:
-            NewerSchema: a newer program wrote the file.
+            UnknownSchema: a newer program wrote the file, or one that was never released.
             sqlite3.DatabaseError: it cannot be read or written, or is locked.
         """
         db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and a locked
         try:  # one is refused now, not later
-            version, known = _version(db), len(self.steps)
-            if version > known:
-                raise NewerSchema(version, known)
-            if version == known:
+            version = _version(db)
+            if version == self.version:
                 return
+            script = self.conversions.get(version) if version else self.tables
+            if script is None:
+                raise UnknownSchema(version)
             for name, arguments, function in self.functions:
                 db.create_function(name, arguments, function, deterministic=True)
-            for _, script in self.steps[version:]:
-                for statement in _statements(script):
-                    db.execute(statement)
+            for statement in _statements(script):
+                db.execute(statement)
             if version == 0:
                 self.begin(db)
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(known),))
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(self.version),))
             db.execute("COMMIT")
         finally:
             if db.in_transaction:
@@ -232,17 +235,6 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("work on an embedded store waited for something outside the store")
 
 
-def steps_in(folder: Path) -> tuple[tuple[int, str], ...]:
-    """Return (number, SQL) of the `NNNN_*.sql` of a folder, in order, from 1 without a gap."""
-    found = tuple(
-        (int(path.name.partition("_")[0]), path.read_text("utf-8"))
-        for path in sorted(folder.glob("*.sql"))
-    )
-    if [number for number, _ in found] != list(range(1, len(found) + 1)):
-        raise RuntimeError(f"the steps in {folder} are not numbered 1, 2, 3, ...")
-    return found
-
-
 def _keep_from_others(path: Path) -> None:
     """Let the file's owner alone read it and what SQLite puts beside it, which gets its
     mode. Another user's file stays as it is."""
@@ -321,11 +313,10 @@ def _prepare(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
     if tables and "meta" not in tables:
         raise FileUnusable(f"{path} is another program's database: choose another directory")
     try:
-        schema.migrate(db)
-    except NewerSchema as error:
-        found, known = error.args
+        schema.prepare(db)
+    except UnknownSchema as error:
         raise FileUnusable(
-            f"{path} has schema {found}, this program knows {known}: "
+            f"{path} has schema {error}, this program knows {schema.version}: "
             "run the version of Concord that wrote it, or a newer one"
         ) from error
     if path.stat().st_size <= _CHECKED_BYTES:

@@ -18,7 +18,6 @@ from concord_stores.sqlite_file import (
     SqliteFile,
     drive,
     open_file,
-    steps_in,
 )
 
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
@@ -33,7 +32,12 @@ from concord_governance.ports import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 
-_SCHEMA = Schema(steps_in(Path(__file__).with_name("schema")))
+_HERE = Path(__file__).parent
+_SCHEMA = Schema(
+    version=9,
+    tables=(_HERE / "schema.sql").read_text("utf-8"),
+    conversions={7: (_HERE / "from_e65dbee.sql").read_text("utf-8")},
+)
 
 
 class SqliteLedger:

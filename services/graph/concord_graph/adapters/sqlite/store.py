@@ -300,7 +300,9 @@ def open_store(
             opened; the text says what to do.
     """
     try:
-        file = open_file(path, SCHEMA, name="graph", readers=readers, busy_seconds=busy_seconds)
+        file = open_file(
+            path, SCHEMA.whole, name="graph", readers=readers, busy_seconds=busy_seconds
+        )
     except FileUnusable as error:
         raise StoreUnusable(str(error)) from error
     with file.transaction() as db:

@@ -1,4 +1,6 @@
--- Spaces as operators know them, and API keys: their digests alone, and for ever.
+-- From schema 7 to 9: keys and spaces are kept here, refused attempts no longer.
+
+ALTER TABLE space DROP COLUMN tally;
 
 CREATE TABLE access_space (
   name TEXT PRIMARY KEY,

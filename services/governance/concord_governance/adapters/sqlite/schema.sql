@@ -2,6 +2,8 @@
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
+-- `feed_*`: the last change of graph's feed that was applied; `feed_mark` distinguishes it from any
+-- other of its number. `key_changes`: executed changes of the principals' keys.
 CREATE TABLE space (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -9,9 +11,12 @@ CREATE TABLE space (
   log_size INTEGER NOT NULL DEFAULT 0,
   last_time INTEGER NOT NULL DEFAULT 0,
   feed_epoch TEXT NOT NULL DEFAULT '',
-  feed_seq INTEGER NOT NULL DEFAULT 0
+  feed_seq INTEGER NOT NULL DEFAULT 0,
+  feed_mark TEXT NOT NULL DEFAULT '',
+  key_changes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- `effects` and `orphaned` are JSON; `orphaned`: ids of the lineage that an undo left without an end.
 CREATE TABLE proposal (
   space INTEGER NOT NULL,
   id TEXT NOT NULL,
@@ -30,6 +35,7 @@ CREATE TABLE proposal (
   decision_time INTEGER NOT NULL,
   decision_grant BLOB NOT NULL,
   effects TEXT NOT NULL,
+  orphaned TEXT NOT NULL,
   PRIMARY KEY (space, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX proposal_number ON proposal (space, number);
@@ -74,7 +80,7 @@ CREATE TABLE nonce (
   PRIMARY KEY (space, nonce)
 ) STRICT, WITHOUT ROWID;
 
--- Erased memories whose erasure graph has not been told of yet.
+-- Erased memories whose erasure was not confirmed to graph yet.
 CREATE TABLE unconfirmed (
   space INTEGER NOT NULL,
   memory_id TEXT NOT NULL,
@@ -93,17 +99,21 @@ CREATE TABLE request (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX request_age ON request (create_time);
 
+-- `happen_time`: graph's record time of an event that graph recorded, else `time`.
 CREATE TABLE leaf (
   space INTEGER NOT NULL,
   place INTEGER NOT NULL,
   time INTEGER NOT NULL,
+  happen_time INTEGER NOT NULL,
   action INTEGER NOT NULL,
   actor INTEGER NOT NULL,
   item_id TEXT NOT NULL,
+  proposal_id TEXT NOT NULL,
   data BLOB NOT NULL,
   PRIMARY KEY (space, place)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX leaf_item ON leaf (space, item_id, place) WHERE item_id <> '';
+CREATE INDEX leaf_proposal ON leaf (space, proposal_id, place);
 
 CREATE TABLE tree (
   space INTEGER NOT NULL,
@@ -119,4 +129,36 @@ CREATE TRIGGER tree_kept BEFORE DELETE ON tree BEGIN SELECT RAISE(ABORT, 'append
 CREATE TRIGGER tree_written_once BEFORE UPDATE ON tree BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER nonce_kept BEFORE DELETE ON nonce BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER nonce_written_once BEFORE UPDATE ON nonce
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+
+-- Spaces as operators know them, and API keys: their digests alone, and for ever.
+
+CREATE TABLE access_space (
+  name TEXT PRIMARY KEY,
+  create_time INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  delete_time INTEGER,
+  statement BLOB NOT NULL,
+  erased INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE access_key (
+  digest TEXT PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  space TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  scopes TEXT NOT NULL,
+  origin INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expire_time INTEGER,
+  revoke_time INTEGER,
+  last_use_time INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX access_key_space ON access_key (space, create_time, id);
+
+CREATE TRIGGER access_space_kept BEFORE DELETE ON access_space
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER access_key_kept BEFORE DELETE ON access_key
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
