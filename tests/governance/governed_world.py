@@ -43,7 +43,6 @@ from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
-from concord_governance.usecases.decisions import Checks
 from concord_graph.bootstrap import build as build_graph
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -368,7 +367,6 @@ async def world(
     *,
     clock: Clock | None = None,
     keys: Keys | None = None,
-    checks: Checks | None = None,
     settings: dict[str, int] | None = None,
     spaces: Sequence[str] = ("one", "two"),
     llm: dict[str, Any] | None = None,
@@ -419,7 +417,6 @@ async def world(
             known.grant,
             known.log,
             clock=now,
-            checks=checks,
             log=log,
         )
         await app.start()

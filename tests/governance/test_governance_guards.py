@@ -5,6 +5,7 @@ A guard that can be taken away without a failure here guards nothing.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,8 +32,13 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck
 from concord_governance.ports import Preview
-from concord_governance.usecases import decisions, graph_feed, ledger_commands, proposals
-from concord_governance.usecases.decisions import Checks
+from concord_governance.usecases import (
+    decision_guards,
+    decisions,
+    graph_feed,
+    ledger_commands,
+    proposals,
+)
 from concord_graph.servicer import governed
 from concord_graph.usecases.governed import apply as governed_changes
 from concord_graph.usecases.governed import undo_conflicts
@@ -66,16 +72,15 @@ Switch = Callable[[pytest.MonkeyPatch], None]
 
 @dataclass
 class Scene:
-    """Where a guard is tried: a folder for restarts, keys, a clock and the checks in force."""
+    """Where a guard is tried: a folder for restarts, keys and a clock."""
 
     folder: Path
-    checks: Checks
     keys: Keys
     clock: Clock
 
     def world(self, **changed: Any) -> Any:
         """Return a world of this scene."""
-        return world(self.folder, keys=self.keys, clock=self.clock, checks=self.checks, **changed)
+        return world(self.folder, keys=self.keys, clock=self.clock, **changed)
 
 
 async def a_decision_under_other_rules(scene: Scene) -> str:
@@ -525,7 +530,6 @@ class Guard:
 
     probe: Callable[[Scene], Awaitable[str]]
     harm: str
-    checks: dict[str, bool] | None = None
     off: Switch = lambda _: None
 
 
@@ -606,35 +610,37 @@ GUARDS = {
     "rules that consents name": Guard(
         a_decision_under_other_rules,
         "a proposal was decided under other rules than it names",
-        checks={"policy_is_ours": False},
+        off=_without(decision_guards, "demand_current_policy", lambda *_: None),
     ),
     "slots with a say": Guard(
         a_slot_without_a_say,
         "the log has a consent of no use: approve_slot",
-        checks={"slot_is_required": False},
+        off=_without(decision_guards, "demand_required_slot", lambda *_: None),
     ),
     "every required slot": Guard(
-        one_slot_decides, "one slot decided", checks={"every_slot_answers": False}
+        one_slot_decides,
+        "one slot decided",
+        off=_without(decision_guards, "has_every_consent", lambda *_: True),
     ),
     "used nonces": Guard(
         a_consent_comes_again,
         "a used nonce reached the ledger's own constraint",
-        checks={"nonce_is_fresh": False},
+        off=_without(decision_guards, "demand_fresh_nonce", _nothing),
     ),
     "window of an undo": Guard(
         an_undo_comes_late,
         "something was undone when its time was over",
-        checks={"undo_has_time": False},
+        off=_without(decision_guards, "demand_undo_window", lambda *_: None),
     ),
     "undo of what stands": Guard(
         an_undo_of_what_is_undone,
         "a consent was taken to undo what was undone",
-        checks={"undo_is_of_executed": False},
+        off=_without(decision_guards, "demand_executed", lambda *_: None),
     ),
     "silence": Guard(
         silence_before_the_sweep,
         "silence was taken for an open question",
-        checks={"silence_rejects": False},
+        off=_without(decision_guards, "demand_in_time", lambda *_: None),
     ),
     "neutral words": Guard(
         urgent_words, "a proposal urged", off=_without(framing, "demand_neutral", lambda _: None)
@@ -712,17 +718,17 @@ GUARDS = {
     "settled keys": Guard(
         a_paper_between_two_keys,
         "an honest log no longer verifies: paper signature",
-        checks={"keys_are_settled": False},
+        off=_without(decision_guards, "demand_settled_keys", _nothing),
     ),
     "consents of old keys": Guard(
         a_consent_of_an_old_key,
         "both consents were spent on a key that is gone",
-        checks={"consents_keep_their_key": False},
+        off=_without(decision_guards, "by_current_keys", lambda proposal, _: proposal),
     ),
     "consents that were taken back": Guard(
         a_consent_that_was_taken_back_before,
         "an honest log no longer verifies: approve_revoked",
-        checks={"revoked_stays_revoked": False},
+        off=_without(decision_guards, "demand_unrevoked", _nothing),
     ),
     "papers that fit": Guard(
         a_change_that_fits_no_grant,
@@ -776,19 +782,27 @@ async def test_a_guard_holds_and_its_absence_is_noticed(
     for place in ("on", "off"):
         (tmp_path / place).mkdir()
 
-    held = await guard.probe(Scene(tmp_path / "on", Checks(), Keys(), Clock()))
+    held = await guard.probe(Scene(tmp_path / "on", Keys(), Clock()))
     guard.off(monkeypatch)
-    checks = Checks(**(guard.checks or {}))
-    harm = await guard.probe(Scene(tmp_path / "off", checks, Keys(), Clock()))
+    harm = await guard.probe(Scene(tmp_path / "off", Keys(), Clock()))
 
     assert (held, harm) == ("", guard.harm)
 
 
-def test_every_check_of_a_decision_is_on_the_list() -> None:
-    """V6 A check that is added is added here."""
-    listed = {name for guard in GUARDS.values() for name in guard.checks or {}}
+def test_every_guard_of_a_decision_is_on_the_list() -> None:
+    """V6 A guard that is added is added here."""
+    guards = {
+        name: function
+        for name, function in vars(decision_guards).items()
+        if name.startswith(("demand_", "has_", "by_")) and inspect.isfunction(function)
+    }
+    listed = set()
+    for guard in GUARDS.values():
+        with pytest.MonkeyPatch.context() as patch:
+            guard.off(patch)
+            listed |= {name for name in guards if getattr(decision_guards, name) != guards[name]}
 
-    assert listed == set(Checks.__dataclass_fields__)
+    assert listed == set(guards)
 
 
 def test_every_safeguard_is_a_constant() -> None:

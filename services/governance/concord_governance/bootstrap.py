@@ -41,7 +41,7 @@ from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import reason_of, translate
 from concord_governance.usecases.access import Access
 from concord_governance.usecases.audit_log import AuditLog
-from concord_governance.usecases.decisions import Checks, Decisions
+from concord_governance.usecases.decisions import Decisions
 from concord_governance.usecases.execution import Completion, Execution
 from concord_governance.usecases.graph_feed import GraphFollower
 from concord_governance.usecases.ledger_commands import LedgerCommands
@@ -68,7 +68,6 @@ class GovernanceApp:
         log_key: LogKey,
         settings: Settings,
         clock: Clock,
-        checks: Checks,
         log: Logger,
         judge: FramingJudge | None = None,
         most_pending: int = PENDING_PER_PRINCIPAL,
@@ -92,7 +91,6 @@ class GovernanceApp:
             self._execution,
             feed=self._follower,
             policy_digest=proposals.policy_digest,
-            checks=checks,
         )
         reads = ProposalReads(commands, graph)
         self._access = Access(commands, graph, log)
@@ -180,12 +178,9 @@ async def build(
     log_key: Ed25519PrivateKey,
     *,
     clock: Clock = system_clock,
-    checks: Checks | None = None,
     log: Logger | None = None,
 ) -> GovernanceApp:
     """Assemble governance over the store that is chosen. `issuer` signs its tokens for graph.
-
-    Tests replace `clock` and `checks`.
 
     Raises:
         FileUnusable, ServerUnusable: the ledger's store cannot serve; the text says what to do.
@@ -208,7 +203,6 @@ async def build(
         log_key=LogKey(log_key, config.log_name),
         settings=settings,
         clock=clock,
-        checks=checks or Checks(),
         log=logger,
         judge=_judge(config, logger),
         most_pending=config.pending_per_principal,

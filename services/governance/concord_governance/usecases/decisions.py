@@ -17,8 +17,6 @@ from concord_attestation.consent import (
     ConsentError,
     ConsentInvalid,
     GenesisRecord,
-    Terms,
-    of_slot,
 )
 from concord_attestation.instants import format_time
 from concord_attestation.verify import verify_answer, verify_consent
@@ -30,11 +28,7 @@ from concord_governance.domain.errors import (
     GovernanceError,
     GraphRefused,
     GraphUnavailable,
-    KeysChanging,
     ProposalState,
-    RetentionExpired,
-    SlotNotRequired,
-    UndoImpossible,
 )
 from concord_governance.domain.proposals import (
     OPEN,
@@ -45,8 +39,9 @@ from concord_governance.domain.proposals import (
     Proposal,
     Status,
 )
-from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports import Feed, Granter, Graph, LedgerReads, LedgerWrites
+from concord_governance.usecases import decision_guards as guards
+from concord_governance.usecases.decision_guards import LoggedKeys
 from concord_governance.usecases.execution import Execution
 from concord_governance.usecases.ledger_commands import (
     Caller,
@@ -60,32 +55,6 @@ from concord_governance.usecases.revocations import is_applied
 
 _UNAPPLIED = (*OPEN, Status.APPROVED)
 """Where a consent can still be taken back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """The guards of every decision. Tests switch one off to prove that it is the one that holds."""
-
-    policy_is_ours: bool = True
-    slot_is_required: bool = True
-    nonce_is_fresh: bool = True
-    every_slot_answers: bool = True
-    silence_rejects: bool = True
-    undo_is_of_executed: bool = True
-    undo_has_time: bool = True
-    keys_are_settled: bool = True
-    consents_keep_their_key: bool = True
-    revoked_stays_revoked: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The principals' keys in graph, how many key changes the ledger has executed, and the change
-    of an import that is not in the log yet (0: none)."""
-
-    genesis: GenesisRecord
-    changes: int
-    imported_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +78,6 @@ class Decisions:
         *,
         feed: Feed,
         policy_digest: str,
-        checks: Checks,
     ) -> None:
         self._commands = commands
         self._graph = graph
@@ -117,7 +85,6 @@ class Decisions:
         self._execution = execution
         self._feed = feed
         self._policy_digest = policy_digest
-        self._checks = checks
 
     async def approve(
         self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
@@ -129,13 +96,14 @@ class Decisions:
         keys = await self._keys(caller, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            genesis = await self._demand_settled_keys(tx, keys)
-            stored = self._with_keys(await self._open(tx, proposal_id, now), genesis)
+            await guards.demand_settled_keys(tx, keys)
+            stored = await self._open(tx, proposal_id, now)
+            stored = guards.by_current_keys(stored, keys.genesis)
             await self._demand_undoable(tx, stored, now)
-            consent = await self._verified(tx, stored, genesis, envelope, now)
+            consent = await self._verified(tx, stored, keys.genesis, envelope, now)
             after = _with_consent(stored, consent, envelope, now)
             entries = [_consented(after, consent, envelope)]
-            if self._is_complete(after, now):
+            if guards.has_every_consent(after, now):
                 after = self._decided(after, now)
                 entries.append(_decision(after))
             await tx.put(stored, after)
@@ -184,14 +152,13 @@ class Decisions:
         keys = await self._keys(caller, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            genesis = await self._demand_settled_keys(tx, keys)
+            await guards.demand_settled_keys(tx, keys)
             stored = await self._open(tx, proposal_id, now)
-            answer = self._answered(stored, genesis, envelope, REJECTION_TYPE)
-            self._demand_required(stored, answer.slot)
+            answer = self._answered(stored, keys.genesis, envelope, REJECTION_TYPE)
+            guards.demand_required_slot(stored, answer.slot)
             if not answer.reason.strip():
                 raise ConsentInvalid(answer.slot, "reason")
-            if self._checks.nonce_is_fresh and await tx.nonce_is_known(answer.nonce):
-                raise ConsentInvalid(answer.slot, "nonce")
+            await guards.demand_fresh_nonce(tx, answer.slot, answer.nonce)
             after = ended_as(stored, Status.REJECTED, now, answer.principal, answer.reason)
             await tx.put(stored, after)
             await tx.keep_nonce(answer.nonce)
@@ -244,11 +211,12 @@ class Decisions:
         keys = await self._keys_of(space)
 
         async def look(tx: LedgerReads) -> Proposal:
-            genesis, now = await self._demand_settled_keys(tx, keys), self._commands.clock()
+            await guards.demand_settled_keys(tx, keys)
+            now = self._commands.clock()
             stored = await self._open(tx, proposal_id, now)
             await self._demand_undoable(tx, stored, now)
             if envelope:
-                await self._verified(tx, stored, genesis, envelope, now)
+                await self._verified(tx, stored, keys.genesis, envelope, now)
             return stored
 
         newest = (await self._commands.ledger.read(space, look)).newest
@@ -259,15 +227,15 @@ class Decisions:
         alone = not any(item.needs_consent for item in found.affected)
         return Status.EXECUTED if alone else Status.FAILED
 
-    async def _keys(self, caller: Caller, request: Request, proposal_id: str) -> Keys:
+    async def _keys(self, caller: Caller, request: Request, proposal_id: str) -> LoggedKeys:
         async with self._commands.on_record(caller, request.method, proposal_id):
             return await self._keys_of(caller.space)
 
-    async def _keys_of(self, space: str) -> Keys:
+    async def _keys_of(self, space: str) -> LoggedKeys:
         """Return graph's keys with the ledger's count of their changes, which is read first: a
         transaction that finds the same count knows that they are the ledger's own."""
         changes = await self._commands.ledger.read(space, lambda tx: tx.key_changes())
-        return Keys(await self._genesis(space), changes, await self._awaited(space))
+        return LoggedKeys(await self._genesis(space), changes, await self._awaited(space))
 
     async def _awaited(self, space: str) -> int:
         """Return the change with which the space was imported, unless it is in the log: an import
@@ -276,33 +244,6 @@ class Decisions:
             return 0
         found = await self._graph.principal_keys(space)
         return found.imported_seq if found else 0
-
-    async def _demand_settled_keys(self, tx: LedgerReads, keys: Keys) -> GenesisRecord:
-        """Refuse to judge a paper by keys that the log does not tell of at this place.
-
-        Graph has a new key before the change's EXECUTE is in the log: in between, a paper by the
-        new key would stand before the entry that makes it one, and one by the old key after it.
-        """
-        decided = await tx.undecided_effects()
-        pending = any(each.newest.kind == Kind.CHANGE_KEY for each in decided)
-        changed = pending or await tx.key_changes() != keys.changes
-        if self._checks.keys_are_settled and (await tx.feed_cursor()).seq < keys.imported_seq:
-            raise KeysChanging("what came with the space's import is not in the log yet")
-        if self._checks.keys_are_settled and changed:
-            raise KeysChanging("a key is being changed")
-        return keys.genesis
-
-    def _with_keys(self, stored: Proposal, genesis: GenesisRecord) -> Proposal:
-        """Return a proposal without the consents whose key its slot no longer has.
-
-        Each was checked when it came; what may have changed since is the key alone.
-        """
-        if not self._checks.consents_keep_their_key:
-            return stored
-        judged = [
-            replace(given, revoked=_is_void(stored, given, genesis)) for given in stored.consents
-        ]
-        return replace(stored, consents=tuple(judged))
 
     async def _genesis(self, space: str) -> GenesisRecord:
         found = await self._graph.principal_keys(space)
@@ -313,8 +254,7 @@ class Decisions:
     async def _open(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
         """Return a proposal that waits for answers, whatever a sweep has done (V4)."""
         stored = await existing(tx, proposal_id)
-        if self._checks.silence_rejects and stored.is_expired(now):
-            raise ProposalState(Status.EXPIRED.name)
+        guards.demand_in_time(stored, now)
         if stored.status != Status.PENDING:
             raise ProposalState(stored.status.name)
         return stored
@@ -324,10 +264,8 @@ class Decisions:
         if not stored.newest.undo_of:
             return
         original = await existing(tx, stored.newest.undo_of)
-        if self._checks.undo_is_of_executed and original.status != Status.EXECUTED:
-            raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
-        if self._checks.undo_has_time and now >= (original.undo_until or 0):
-            raise RetentionExpired("the time to undo it is over")
+        guards.demand_executed(original)
+        guards.demand_undo_window(original, now)
 
     async def _verified(
         self,
@@ -337,15 +275,12 @@ class Decisions:
         envelope: bytes,
         now: int,
     ) -> Consent:
-        consent = verify_consent(envelope, genesis=genesis, terms=terms_of(stored), now_us=now)
-        self._demand_required(stored, consent.slot)
-        if self._checks.policy_is_ours and stored.newest.policy_digest != self._policy_digest:
-            raise ConsentInvalid(consent.slot, "policy_digest")
-        if self._checks.nonce_is_fresh and await tx.nonce_is_known(consent.nonce):
-            raise ConsentInvalid(consent.slot, "nonce")
-        burnt = await tx.nonce_is_known(of_slot(consent.slot, consent.nonce))
-        if self._checks.revoked_stays_revoked and burnt:
-            raise ConsentInvalid(consent.slot, "nonce")
+        terms = guards.terms_of(stored)
+        consent = verify_consent(envelope, genesis=genesis, terms=terms, now_us=now)
+        guards.demand_required_slot(stored, consent.slot)
+        guards.demand_current_policy(stored, consent.slot, self._policy_digest)
+        await guards.demand_fresh_nonce(tx, consent.slot, consent.nonce)
+        await guards.demand_unrevoked(tx, consent.slot, consent.nonce)
         return consent
 
     def _answered(
@@ -360,14 +295,6 @@ class Decisions:
             revision=stored.newest.revision,
         )
 
-    def _demand_required(self, stored: Proposal, slot: str) -> None:
-        if self._checks.slot_is_required and slot not in REQUIRED_SLOTS[stored.newest.level]:
-            raise SlotNotRequired(f"{slot} has no say in this proposal")
-
-    def _is_complete(self, proposal: Proposal, now: int) -> bool:
-        missing = proposal.missing_slots(REQUIRED_SLOTS, now)
-        return not missing or not self._checks.every_slot_answers
-
     def _decided(self, proposal: Proposal, now: int) -> Proposal:
         decision = Decision(id=str(uuid.uuid4()), time=now, grant=b"")
         if proposal.newest.level == Level.BILATERAL:
@@ -376,20 +303,6 @@ class Decisions:
             grant = self._granter.grant(decision.id, proposal.newest, envelopes, until)
             decision = replace(decision, grant=grant)
         return replace(proposal, status=Status.APPROVED, decision=decision)
-
-
-def terms_of(proposal: Proposal) -> Terms:
-    """Return what a consent to the newest revision must name."""
-    newest = proposal.newest
-    return Terms(
-        space=newest.space,
-        proposal_id=newest.proposal_id,
-        revision=newest.revision,
-        proposal_digest=newest.digest,
-        action_digest=newest.action_digest,
-        etags=newest.etags,
-        policy_digest=newest.policy_digest,
-    )
 
 
 def _with_consent(proposal: Proposal, consent: Consent, envelope: bytes, now: int) -> Proposal:
@@ -403,17 +316,6 @@ def _with_consent(proposal: Proposal, consent: Consent, envelope: bytes, now: in
     )
     others = tuple(other for other in proposal.consents if other.slot != consent.slot)
     return replace(proposal, consents=(*others, given))
-
-
-def _is_void(proposal: Proposal, given: GivenConsent, genesis: GenesisRecord) -> bool:
-    if given.revoked:
-        return True
-    terms, then = terms_of(proposal), given.receive_time
-    try:
-        verify_consent(given.envelope, genesis=genesis, terms=terms, now_us=then)
-    except ConsentInvalid as error:
-        return error.check == "signature"  # whatever else does not hold, graph refuses by its name
-    return False
 
 
 def _valid_envelopes(proposal: Proposal, now: int) -> dict[str, bytes]:

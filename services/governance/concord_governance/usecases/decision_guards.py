@@ -1,0 +1,161 @@
+"""The guards of every decision: each refuses one way around the two consents (V4, V6, V8).
+
+The list in `tests/adversary/test_governance_guards.py` takes each of them away in turn and shows
+the harm that follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from concord_attestation.consent import ConsentInvalid, GenesisRecord, Terms, of_slot
+from concord_attestation.verify import verify_consent
+
+from concord_governance.domain.errors import (
+    KeysChanging,
+    ProposalState,
+    RetentionExpired,
+    SlotNotRequired,
+    UndoImpossible,
+)
+from concord_governance.domain.proposals import GivenConsent, Kind, Proposal, Status
+from concord_governance.domain.safeguards import REQUIRED_SLOTS
+from concord_governance.ports import LedgerReads
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedKeys:
+    """The principals' keys in graph, and how far the ledger was when they were read: `changes` is
+    the number of key changes that it had executed, `imported_seq` the change of an import that is
+    not in the log yet (0: none)."""
+
+    genesis: GenesisRecord
+    changes: int
+    imported_seq: int = 0
+
+
+async def demand_settled_keys(tx: LedgerReads, keys: LoggedKeys) -> None:
+    """Refuse to judge an envelope by keys that are not in the log at this place.
+
+    Graph has a new key before the change's EXECUTE is in the log: in between, an envelope by the
+    new key would stand before the entry that makes it one, and one by the old key after it.
+
+    Raises:
+        KeysChanging: the same request later is judged by the keys of then.
+    """
+    if (await tx.feed_cursor()).seq < keys.imported_seq:
+        raise KeysChanging("what came with the space's import is not in the log yet")
+    decided = await tx.undecided_effects()
+    pending = any(each.newest.kind == Kind.CHANGE_KEY for each in decided)
+    if pending or await tx.key_changes() != keys.changes:
+        raise KeysChanging("a key is being changed")
+
+
+def demand_in_time(proposal: Proposal, now: int) -> None:
+    """Refuse an answer after the proposal's time, whether its expiry is written or not (V4).
+
+    Raises:
+        ProposalState: silence was rejection.
+    """
+    if proposal.is_expired(now):
+        raise ProposalState(Status.EXPIRED.name)
+
+
+def demand_required_slot(proposal: Proposal, slot: str) -> None:
+    """Refuse the answer of a slot that the proposal does not need.
+
+    Raises:
+        SlotNotRequired: it has no say.
+    """
+    if slot not in REQUIRED_SLOTS[proposal.newest.level]:
+        raise SlotNotRequired(f"{slot} has no say in this proposal")
+
+
+def demand_current_policy(proposal: Proposal, slot: str, policy_digest: str) -> None:
+    """Refuse a consent to a revision that was made under other rules than those in force.
+
+    Raises:
+        ConsentInvalid: its check is `policy_digest`.
+    """
+    if proposal.newest.policy_digest != policy_digest:
+        raise ConsentInvalid(slot, "policy_digest")
+
+
+async def demand_fresh_nonce(tx: LedgerReads, slot: str, nonce: str) -> None:
+    """Refuse an envelope that came before.
+
+    Raises:
+        ConsentInvalid: its check is `nonce`.
+    """
+    if await tx.nonce_is_known(nonce):
+        raise ConsentInvalid(slot, "nonce")
+
+
+async def demand_unrevoked(tx: LedgerReads, slot: str, nonce: str) -> None:
+    """Refuse a consent whose nonce graph has burnt on its slot's revocation.
+
+    Raises:
+        ConsentInvalid: its check is `nonce`.
+    """
+    if await tx.nonce_is_known(of_slot(slot, nonce)):
+        raise ConsentInvalid(slot, "nonce")
+
+
+def demand_executed(original: Proposal) -> None:
+    """Refuse to undo a change that has no effect, or whose effect another undo took away (V8).
+
+    Raises:
+        UndoImpossible: names the proposal's status.
+    """
+    if original.status != Status.EXECUTED:
+        raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
+
+
+def demand_undo_window(original: Proposal, now: int) -> None:
+    """Refuse an undo after the change's retention (V8).
+
+    Raises:
+        RetentionExpired: its time is over.
+    """
+    if now >= (original.undo_until or 0):
+        raise RetentionExpired("the time to undo it is over")
+
+
+def by_current_keys(proposal: Proposal, genesis: GenesisRecord) -> Proposal:
+    """Return a proposal whose consents by a key that its slot no longer has are revoked.
+
+    Each was checked when it came; what may have changed since is the key alone.
+    """
+    judged = [
+        replace(given, revoked=given.revoked or _is_of_old_key(proposal, given, genesis))
+        for given in proposal.consents
+    ]
+    return replace(proposal, consents=tuple(judged))
+
+
+def has_every_consent(proposal: Proposal, now: int) -> bool:
+    """Return whether every required slot has given a consent that still holds."""
+    return not proposal.missing_slots(REQUIRED_SLOTS, now)
+
+
+def terms_of(proposal: Proposal) -> Terms:
+    """Return the terms that a consent to the newest revision must name."""
+    newest = proposal.newest
+    return Terms(
+        space=newest.space,
+        proposal_id=newest.proposal_id,
+        revision=newest.revision,
+        proposal_digest=newest.digest,
+        action_digest=newest.action_digest,
+        etags=newest.etags,
+        policy_digest=newest.policy_digest,
+    )
+
+
+def _is_of_old_key(proposal: Proposal, given: GivenConsent, genesis: GenesisRecord) -> bool:
+    terms, then = terms_of(proposal), given.receive_time
+    try:
+        verify_consent(given.envelope, genesis=genesis, terms=terms, now_us=then)
+    except ConsentInvalid as error:
+        return error.check == "signature"  # graph refuses any other check that fails, by its name
+    return False
