@@ -1,13 +1,29 @@
 """The services that the front door offers: the one place here that names contracts."""
 
 from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
-from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import (
+    dialogue_pb2,
+    episode_pb2,
+    feed_pb2,
+    governed_pb2,
+    graph_pb2,
+    lineage_pb2,
+    memory_pb2,
+    relation_pb2,
+    space_pb2,
+    working_memory_pb2,
+)
 from concord.search.v1 import search_pb2
 from google.protobuf.descriptor import ServiceDescriptor
 
 _FILES = (
     graph_pb2.DESCRIPTOR,
     memory_pb2.DESCRIPTOR,
+    lineage_pb2.DESCRIPTOR,
+    dialogue_pb2.DESCRIPTOR,
+    episode_pb2.DESCRIPTOR,
+    working_memory_pb2.DESCRIPTOR,
+    space_pb2.DESCRIPTOR,
     relation_pb2.DESCRIPTOR,
     governed_pb2.DESCRIPTOR,
     feed_pb2.DESCRIPTOR,

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 from itertools import islice
 
 import grpc
-from concord.graph.v1.erase_pb2 import EraseMemoryRequest, GetEraseReceiptRequest
-from concord.graph.v1.memory_pb2 import GetMemoryRequest
+from concord.graph.v1.memory_pb2 import EraseMemoryRequest, GetEraseReceiptRequest, GetMemoryRequest
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1.type_pb2 import Memory
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from concord.graph.v1 import erase_pb2, memory_pb2
+from concord.graph.v1 import lineage_pb2, memory_pb2
 from concord.type.v1.type_pb2 import LINEAGE_RELATION_SUPERSEDES, Memory
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -129,7 +129,7 @@ def _restored(_: Hand, memory: Memory) -> Sending:
 
 def _erased(_: Hand, memory: Memory) -> Sending:
     return lambda c, r: c.memory.EraseMemory(
-        erase_pb2.EraseMemoryRequest(request_id=r, id=memory.id, etag=memory.etag)
+        memory_pb2.EraseMemoryRequest(request_id=r, id=memory.id, etag=memory.etag)
     )
 
 
@@ -140,10 +140,10 @@ def relate(hand: Hand) -> Deed | None:
     older, newer = sorted(hand.draw.sample(list(hand.live), 2), key=_number)
     if any(each.startswith(f"{hand.name}/g") for each in (older, newer)):
         return None  # what was a ghost is older than it seems: this might close a circle
-    request = memory_pb2.AddLineageRequest(
+    request = lineage_pb2.AddLineageRequest(
         newer_id=newer, older_id=older, relation=LINEAGE_RELATION_SUPERSEDES
     )
-    return deed(lambda c, r: c.memory.AddLineage(under(request, r)), lambda _: [])
+    return deed(lambda c, r: c.lineage.AddLineage(under(request, r)), lambda _: [])
 
 
 def _number(memory_id: str) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from concord.graph.v1 import graph_pb2, layers_pb2, relation_pb2
+from concord.graph.v1 import dialogue_pb2, episode_pb2, graph_pb2, relation_pb2, working_memory_pb2
 from concord.type.v1.type_pb2 import Edge, EdgeEnd, Node
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -116,65 +116,65 @@ def talk(hand: Hand) -> Deed:
     """Append turns, all or none; each tells how many there are."""
     size, number = hand.draw.randint(1, 5), hand.number()
     said = [f"{hand.name} said {number}: {i} of {size}" for i in range(size)]
-    turns = [layers_pb2.DialogueTurn(speaker=hand.name, content=content) for content in said]
-    request = layers_pb2.AppendDialogueRequest(session_id=hand.name, turns=turns)
+    turns = [dialogue_pb2.DialogueTurn(speaker=hand.name, content=content) for content in said]
+    request = dialogue_pb2.AppendDialogueRequest(session_id=hand.name, turns=turns)
 
-    def note(reply: layers_pb2.AppendDialogueResponse) -> list[str]:
+    def note(reply: dialogue_pb2.AppendDialogueResponse) -> list[str]:
         hand.said += said
         return [turn.id for turn in reply.turns]
 
-    return deed(lambda c, r: c.memory.AppendDialogue(under(request, r)), note)
+    return deed(lambda c, r: c.dialogue.AppendDialogue(under(request, r)), note)
 
 
 def live_through(hand: Hand) -> Deed:
     """Keep an episode."""
     about = [hand.one().id] if hand.live else []
-    request = layers_pb2.AddEpisodeRequest(
+    request = episode_pb2.AddEpisodeRequest(
         query=hand.text(), reward=0.5, session_id=hand.name, memory_ids=about
     )
 
-    def note(reply: layers_pb2.AddEpisodeResponse) -> list[str]:
+    def note(reply: episode_pb2.AddEpisodeResponse) -> list[str]:
         hand.episodes.append(reply.episode.id)
         return [reply.episode.id]
 
-    return deed(lambda c, r: c.memory.AddEpisode(under(request, r)), note)
+    return deed(lambda c, r: c.episode.AddEpisode(under(request, r)), note)
 
 
 def hold(hand: Hand) -> Deed:
     """Put a text into working memory, from where it may drive others."""
-    request = layers_pb2.PutWorkingMemoryRequest(content=hand.text(), session_id=hand.name)
+    request = working_memory_pb2.PutWorkingMemoryRequest(content=hand.text(), session_id=hand.name)
 
-    def note(reply: layers_pb2.PutWorkingMemoryResponse) -> list[str]:
+    def note(reply: working_memory_pb2.PutWorkingMemoryResponse) -> list[str]:
         hand.held = reply.entry.id
         return [reply.entry.id, *(each.id for each in reply.evicted)]
 
-    return deed(lambda c, r: c.memory.PutWorkingMemory(under(request, r)), note)
+    return deed(lambda c, r: c.working_memory.PutWorkingMemory(under(request, r)), note)
 
 
 def let_go(hand: Hand) -> Deed | None:
     """Take the last text out of working memory that was put there, held or stale by now."""
     if not hand.held:
         return None
-    request = layers_pb2.RemoveWorkingMemoryRequest(id=hand.held)
+    request = working_memory_pb2.RemoveWorkingMemoryRequest(id=hand.held)
 
-    def note(_: layers_pb2.RemoveWorkingMemoryResponse) -> list[str]:
+    def note(_: working_memory_pb2.RemoveWorkingMemoryResponse) -> list[str]:
         gone, hand.held = hand.held, ""
         return [gone]
 
-    return deed(lambda c, r: c.memory.RemoveWorkingMemory(under(request, r)), note)
+    return deed(lambda c, r: c.working_memory.RemoveWorkingMemory(under(request, r)), note)
 
 
 def clear(hand: Hand) -> Deed | None:
     """Empty working memory of what is this hand's, seldom."""
     if hand.draw.random() < 0.9:
         return None
-    request = layers_pb2.ClearWorkingMemoryRequest(session_id=hand.name, include_stale=True)
+    request = working_memory_pb2.ClearWorkingMemoryRequest(session_id=hand.name, include_stale=True)
 
-    def note(_: layers_pb2.ClearWorkingMemoryResponse) -> list[str]:
+    def note(_: working_memory_pb2.ClearWorkingMemoryResponse) -> list[str]:
         hand.held = ""
         return []
 
-    return deed(lambda c, r: c.memory.ClearWorkingMemory(under(request, r)), note)
+    return deed(lambda c, r: c.working_memory.ClearWorkingMemory(under(request, r)), note)
 
 
 def declare(hand: Hand) -> Deed | None:

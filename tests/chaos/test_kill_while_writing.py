@@ -11,8 +11,9 @@ from threading import Event, Timer
 
 import grpc
 import pytest
+from concord.graph.v1.dialogue_pb2 import ListDialogueRequest
+from concord.graph.v1.episode_pb2 import ListEpisodesRequest
 from concord.graph.v1.graph_pb2 import ListEdgesRequest, ListNodesRequest
-from concord.graph.v1.layers_pb2 import ListDialogueRequest, ListEpisodesRequest
 from concord.graph.v1.memory_pb2 import GetMemoryRequest, ListMemoriesRequest
 from concord.graph.v1.relation_pb2 import ListRelationsRequest
 from concord.search.v1.search_pb2 import ReconcileIndexRequest
@@ -186,11 +187,11 @@ def check_graph(client: Client, hand: Hand) -> None:
 def check_layers(client: Client, hand: Hand) -> None:
     """What was said is there in its order; episodes and declarations are there."""
     talk = ListDialogueRequest(session_id=hand.name, page_size=200)
-    turns = every_page(client.memory.ListDialogue, talk, "turns")
+    turns = every_page(client.dialogue.ListDialogue, talk, "turns")
     assert [turn.content for turn in turns] == hand.said
     assert [turn.turn_order for turn in turns] == list(range(1, len(turns) + 1))
     lived = ListEpisodesRequest(session_id=hand.name, page_size=100)
-    episodes = every_page(client.memory.ListEpisodes, lived, "episodes")
+    episodes = every_page(client.episode.ListEpisodes, lived, "episodes")
     assert [each.id for each in episodes] == hand.episodes[::-1]
     relations = client.relation.ListRelations(ListRelationsRequest(page_size=200)).relations
     declared = {each.name: each.functional for each in relations}

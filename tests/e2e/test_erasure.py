@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from concord.graph.v1 import erase_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import Client
@@ -116,8 +116,8 @@ def relate(client: Client) -> str:
     )
     edge.properties.update({"why": "Gribbly", "participants": ["Wibblesworth"]})
     client.graph.UpsertEdge(graph_pb2.UpsertEdgeRequest(edge=edge))
-    token = client.memory.AddLineage(
-        memory_pb2.AddLineageRequest(
+    token = client.lineage.AddLineage(
+        lineage_pb2.AddLineageRequest(
             relation=type_pb2.LINEAGE_RELATION_AMENDS,
             newer_id="doomed",
             older_id="kept",
@@ -143,14 +143,14 @@ def read(client: Client, memory_id: str) -> type_pb2.Memory:
 def erase(client: Client) -> None:
     """Erases the memory."""
     etag = read(client, "doomed").etag
-    client.memory.EraseMemory(erase_pb2.EraseMemoryRequest(id="doomed", etag=etag, reason="asked"))
+    client.memory.EraseMemory(memory_pb2.EraseMemoryRequest(id="doomed", etag=etag, reason="asked"))
 
 
-def completed(client: Client) -> erase_pb2.EraseReceipt:
+def completed(client: Client) -> memory_pb2.EraseReceipt:
     """The receipt, once it is complete."""
     until = time.monotonic() + COMPLETE_WITHIN
     while True:
-        request = erase_pb2.GetEraseReceiptRequest(memory_id="doomed")
+        request = memory_pb2.GetEraseReceiptRequest(memory_id="doomed")
         receipt = client.memory.GetEraseReceipt(request).receipt
         if receipt.HasField("complete_time"):
             return receipt

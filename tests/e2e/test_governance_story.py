@@ -3,7 +3,7 @@
 import secrets
 
 from concord.governance.v1 import audit_pb2, principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.client import AsyncClient
 from concord_client.credentials import Target
@@ -57,7 +57,7 @@ async def sign(
 
 async def state(client: AsyncClient) -> list[str]:
     """The space's state export, a line each."""
-    parts = client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+    parts = client.space.ExportSpace(space_pb2.ExportSpaceRequest())
     return [line async for part in parts for line in part.lines]
 
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from concord.governance.v1 import principal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, transfer_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import Client
@@ -51,8 +51,8 @@ def found(client: Client, query: str, token: str = "", **fields: object) -> list
 
 def exported(client: Client, form: str = "STATE") -> list[str]:
     """The lines of an export."""
-    value = transfer_pb2.ExportForm.Value(f"EXPORT_FORM_{form}")
-    replies = client.graph.ExportSpace(graph_pb2.ExportSpaceRequest(form=value))
+    value = space_pb2.ExportForm.Value(f"EXPORT_FORM_{form}")
+    replies = client.space.ExportSpace(space_pb2.ExportSpaceRequest(form=value))
     return [line for reply in replies for line in reply.lines]
 
 
@@ -65,7 +65,7 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
         between = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id="new")).memory.create_time
         assert concord("export", "--form", "full", "--out", str(file)).exit_code == 0
         reply = concord.reply(
-            transfer_pb2.ImportSpaceResponse, "--space", "demo", "import-space", str(file)
+            space_pb2.ImportSpaceResponse, "--space", "demo", "import-space", str(file)
         )
 
         with client_of(system, "demo") as there:

@@ -3,7 +3,7 @@
 import asyncio
 
 import grpc
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client import AsyncClient, Refused, connect_async
 from concord_embedded import Running
@@ -22,7 +22,7 @@ async def remember(client: AsyncClient) -> None:
 
 async def exported(client: AsyncClient) -> int:
     """Exports the caller's space; how many lines it has."""
-    pieces = client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+    pieces = client.space.ExportSpace(space_pb2.ExportSpaceRequest())
     return sum([len(piece.lines) async for piece in pieces])
 
 

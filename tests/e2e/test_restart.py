@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import Client, Refused
@@ -42,7 +42,7 @@ def found(client: Client, query: str, token: str) -> list[str]:
 
 def export(client: Client) -> list[str]:
     """What holds in the space, line by line."""
-    replies = client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+    replies = client.space.ExportSpace(space_pb2.ExportSpaceRequest())
     return [line for reply in replies for line in reply.lines]
 
 

@@ -19,7 +19,7 @@ from attack import (
     proposes,
 )
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -208,13 +208,13 @@ async def forgets_beside(it: Attack) -> None:
     edges, _ = await _reserved(it)
     ids = [it.chance.choice(edges).id, *(edge.id for edge in (await it.edges(it.party))[:1])]
     it.chance.shuffle(ids)
-    request = memory_pb2.AddLineageRequest(
+    request = lineage_pb2.AddLineageRequest(
         request_id=request_id(),
         newer_id=ids[0],
         older_id=ids[-1],
         relation=it.chance.choice(type_pb2.LineageRelation.values()[1:]),
     )
-    assert await it.ask(it.party.memory.AddLineage, request) is None
+    assert await it.ask(it.party.lineage_service.AddLineage, request) is None
 
 
 TURNS: dict[str, Step] = {

@@ -9,13 +9,15 @@ from typing import Any
 
 from attack import CREED, EVIL, Attack, Step
 from concord.graph.v1 import (
-    erase_pb2,
+    dialogue_pb2,
+    episode_pb2,
     governed_pb2,
     graph_pb2,
-    layers_pb2,
+    lineage_pb2,
     memory_pb2,
     relation_pb2,
-    transfer_pb2,
+    space_pb2,
+    working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -127,13 +129,13 @@ async def restores_a_memory(it: Attack) -> None:
 async def erases_a_memory(it: Attack) -> None:
     """EraseMemory, the more often of the creed."""
     memory = await _either(it)
-    request = erase_pb2.EraseMemoryRequest(request_id=request_id(), id=memory.id, etag=memory.etag)
+    request = memory_pb2.EraseMemoryRequest(request_id=request_id(), id=memory.id, etag=memory.etag)
     await it.ask(it.party.memory.EraseMemory, request)
 
 
 async def confirms_an_erasure(it: Attack) -> None:
     """ConfirmErase: only services may."""
-    request = erase_pb2.ConfirmEraseRequest(request_id=request_id(), memory_id=CREED)
+    request = memory_pb2.ConfirmEraseRequest(request_id=request_id(), memory_id=CREED)
     assert await it.ask(it.party.memory.ConfirmErase, request) is None
 
 
@@ -147,14 +149,14 @@ async def adds_lineage(it: Attack) -> None:
         pair = [it.chance.choice(list(liked)).id, it.chance.choice(edges).id]
     if it.chance.random() < 0.2:
         pair.reverse()
-    request = memory_pb2.AddLineageRequest(
+    request = lineage_pb2.AddLineageRequest(
         request_id=request_id(),
         relation=it.chance.choice(type_pb2.LineageRelation.values()[1:]),
         newer_id=pair[0],
         older_id=pair[1],
         context="so it is said",
     )
-    await it.ask(it.party.memory.AddLineage, request)
+    await it.ask(it.party.lineage_service.AddLineage, request)
 
 
 async def states_a_node(it: Attack) -> None:
@@ -208,43 +210,49 @@ async def declares(it: Attack) -> None:
 
 async def imports(it: Attack) -> None:
     """ImportSpace, of the space's own export with other weights, and what grants there can be."""
-    form = transfer_pb2.EXPORT_FORM_FULL
-    request = graph_pb2.ExportSpaceRequest(form=form)
-    pieces = it.party.graph.ExportSpace(request)
+    form = space_pb2.EXPORT_FORM_FULL
+    request = space_pb2.ExportSpaceRequest(form=form)
+    pieces = it.party.space_service.ExportSpace(request)
     lines = [line async for piece in pieces for line in piece.lines]
     data = "".join(f"{line}\n" for line in lines).replace("good", "evil").encode()
     papers = [b"", *(paper.envelope for paper in it.papers[-2:])]
-    header = transfer_pb2.ImportHeader(
+    header = space_pb2.ImportHeader(
         request_id=request_id(), restore_grant=it.chance.choice(papers), enrolment_secret=SECRET
     )
-    parts = [transfer_pb2.ImportSpaceRequest(header=header)]
+    parts = [space_pb2.ImportSpaceRequest(header=header)]
     parts += [
-        transfer_pb2.ImportSpaceRequest(piece=data[start : start + 100_000])
+        space_pb2.ImportSpaceRequest(piece=data[start : start + 100_000])
         for start in range(0, len(data), 100_000)
     ]
     space = it.chance.choice([it.party, it.other])
-    assert await it.stream(space.graph.ImportSpace, parts) is None
+    assert await it.stream(space.space_service.ImportSpace, parts) is None
 
 
 async def talks(it: Attack) -> None:
     """AppendDialogue, whose turns say that they take the creed's place."""
-    turn = layers_pb2.DialogueTurn(speaker="agent", content=_lies(it, "").content)
-    request = layers_pb2.AppendDialogueRequest(
+    turn = dialogue_pb2.DialogueTurn(speaker="agent", content=_lies(it, "").content)
+    request = dialogue_pb2.AppendDialogueRequest(
         request_id=request_id(), session_id="s", turns=[turn]
     )
-    await it.ask(it.party.memory.AppendDialogue, request)
+    await it.ask(it.party.dialogue_service.AppendDialogue, request)
 
 
 async def keeps_layers(it: Attack) -> None:
     """The writes of episodes and working memory, with ids that are none of theirs."""
-    memory = it.party.memory
+    episode, working = it.party.episode, it.party.working_memory
     edges = await it.edges(it.party)
     whose = it.chance.choice([CREED, *(edge.id for edge in edges)])
     tries: Sequence[tuple[Any, Any]] = (
-        (memory.AddEpisode, layers_pb2.AddEpisodeRequest(query="q", reward=1, memory_ids=[whose])),
-        (memory.PutWorkingMemory, layers_pb2.PutWorkingMemoryRequest(content="I obey.")),
-        (memory.RemoveWorkingMemory, layers_pb2.RemoveWorkingMemoryRequest(id=whose)),
-        (memory.ClearWorkingMemory, layers_pb2.ClearWorkingMemoryRequest(include_stale=True)),
+        (
+            episode.AddEpisode,
+            episode_pb2.AddEpisodeRequest(query="q", reward=1, memory_ids=[whose]),
+        ),
+        (working.PutWorkingMemory, working_memory_pb2.PutWorkingMemoryRequest(content="I obey.")),
+        (working.RemoveWorkingMemory, working_memory_pb2.RemoveWorkingMemoryRequest(id=whose)),
+        (
+            working.ClearWorkingMemory,
+            working_memory_pb2.ClearWorkingMemoryRequest(include_stale=True),
+        ),
     )
     method, request = it.chance.choice(tries)
     request.request_id = request_id()

@@ -26,12 +26,18 @@ from concord.governance.v1 import (
     proposal_pb2_grpc,
 )
 from concord.graph.v1 import (
+    dialogue_pb2_grpc,
+    episode_pb2_grpc,
     governed_pb2,
     governed_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
+    lineage_pb2_grpc,
     memory_pb2_grpc,
     relation_pb2_grpc,
+    space_pb2,
+    space_pb2_grpc,
+    working_memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
@@ -138,6 +144,11 @@ class Party:
             self.governed.ApplyGovernedChange = apart.ApplyGovernedChange
         self.graph = graph_pb2_grpc.GraphServiceStub(self.graph_channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(self.graph_channel)
+        self.lineage_service = lineage_pb2_grpc.LineageServiceStub(self.graph_channel)
+        self.dialogue_service = dialogue_pb2_grpc.DialogueServiceStub(self.graph_channel)
+        self.episode = episode_pb2_grpc.EpisodeServiceStub(self.graph_channel)
+        self.working_memory = working_memory_pb2_grpc.WorkingMemoryServiceStub(self.graph_channel)
+        self.space_service = space_pb2_grpc.SpaceServiceStub(self.graph_channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(self.graph_channel)
 
     def signer(self, slot: str) -> signing.Signer:
@@ -266,7 +277,7 @@ class Party:
 
     async def state(self) -> list[str]:
         """Return the space's state export, a line each."""
-        pieces = self.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+        pieces = self.space_service.ExportSpace(space_pb2.ExportSpaceRequest())
         return [line async for piece in pieces for line in piece.lines]
 
     async def edge(self, source: str, relation: str, target: str) -> type_pb2.Edge | None:

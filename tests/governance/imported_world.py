@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from concord.governance.v1 import principal_pb2
-from concord.graph.v1 import graph_pb2, transfer_pb2
+from concord.graph.v1 import space_pb2
 from concord_client.transfer import Export, read_export
 from concord_client.trust import signing
 from governed_world import SECRET, Clock, Keys, Party, World, eventually, request_id, world
@@ -15,8 +15,8 @@ from governed_world import SECRET, Clock, Keys, Party, World, eventually, reques
 
 async def exported(party: Party, path: Path) -> Export:
     """Write a full export of a party's space."""
-    asked = graph_pb2.ExportSpaceRequest(form=transfer_pb2.EXPORT_FORM_FULL)
-    lines = [line async for part in party.graph.ExportSpace(asked) for line in part.lines]
+    asked = space_pb2.ExportSpaceRequest(form=space_pb2.EXPORT_FORM_FULL)
+    lines = [line async for part in party.space_service.ExportSpace(asked) for line in part.lines]
     return written(path, lines)
 
 
@@ -50,14 +50,14 @@ async def restore_grant(
 
 async def brought(party: Party, export: Export, grant: bytes, secret: str = SECRET) -> None:
     """Import an export into a party's space."""
-    header = transfer_pb2.ImportHeader(
+    header = space_pb2.ImportHeader(
         request_id=request_id(), restore_grant=grant, enrolment_secret=secret
     )
-    await party.graph.ImportSpace(
+    await party.space_service.ImportSpace(
         iter(
             [
-                transfer_pb2.ImportSpaceRequest(header=header),
-                transfer_pb2.ImportSpaceRequest(piece=_bytes(export)),
+                space_pb2.ImportSpaceRequest(header=header),
+                space_pb2.ImportSpaceRequest(piece=_bytes(export)),
             ]
         )
     )

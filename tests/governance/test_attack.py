@@ -14,7 +14,7 @@ import pytest
 from attack import CREED_STANDS, STEPS, Attack, Step, completes
 from attack_turns import TURNS
 from attack_writes import WRITES
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord_gateway.contracts import services
 from governed_world import Keys, World, world
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -168,18 +168,12 @@ def test_an_attacker_changes_nothing_in_ten_thousand_sequences(shard: int) -> No
 
 def graph_writes() -> set[str]:
     """The request of every write RPC of graph: what has a request id, also in its header."""
-    files = (governed_pb2, graph_pb2, memory_pb2, relation_pb2)
-    methods = [
-        method
-        for file in files
-        for service in file.DESCRIPTOR.services_by_name.values()
-        for method in service.methods
-    ]
     found = set()
-    for method in methods:
+    graph = [each for each in services() if each.file.package == "concord.graph.v1"]
+    for method in (method for service in graph for method in service.methods):
         fields = method.input_type.fields_by_name
-        header = fields["header"].message_type.fields_by_name if "header" in fields else {}
-        if "request_id" in fields or "request_id" in header:
+        header = fields["header"].message_type if "header" in fields else None
+        if "request_id" in fields or (header and "request_id" in header.fields_by_name):
             found.add(method.input_type.full_name)
     return found
 

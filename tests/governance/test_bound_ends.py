@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import review as reviewing
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -125,7 +125,7 @@ async def an_heir(party: Party) -> Action:
     await party.decide(await party.propose(edge_action(target="silence")))
     older = await party.edge("agent", "VALUES", "silence")
     assert older is not None
-    request = memory_pb2.AddLineageRequest(
+    request = lineage_pb2.AddLineageRequest(
         request_id=salt(),
         newer_id=(await plain_edge(party, "honesty")).id,
         relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
@@ -245,7 +245,7 @@ async def test_words_of_ends_are_erased_with_them(party: Party) -> None:
     proposal = await party.propose(await to_a_memory(party))
     await party.reject(proposal, HUMAN)
     found = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="friend"))).memory
-    erase = erase_pb2.EraseMemoryRequest(request_id=request_id(), id="friend", etag=found.etag)
+    erase = memory_pb2.EraseMemoryRequest(request_id=request_id(), id="friend", etag=found.etag)
     await party.memory.EraseMemory(erase)
 
     after = await eventually(lambda: party.get(proposal), lambda now: not now.canonical)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from governed_world import Party, World, eventually, reason_of, refused, request_id, salt
 
@@ -28,10 +28,10 @@ async def test_erased_words_leave_the_ledger(live: World, party: Party) -> None:
     assert said(live.folder)
 
     await party.memory.EraseMemory(
-        erase_pb2.EraseMemoryRequest(request_id=request_id(), id="m/1", etag=found.memory.etag)
+        memory_pb2.EraseMemoryRequest(request_id=request_id(), id="m/1", etag=found.memory.etag)
     )
 
-    receipt = erase_pb2.GetEraseReceiptRequest(memory_id="m/1")
+    receipt = memory_pb2.GetEraseReceiptRequest(memory_id="m/1")
 
     async def confirmers() -> set[str]:
         reply = await party.memory.GetEraseReceipt(receipt)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from concord.governance.v1 import audit_pb2
-from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
 from concord_chassis.identity import Caller
 from concord_governance.ports import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
@@ -65,7 +65,7 @@ async def test_an_erasure_is_a_deletion(party: Party) -> None:
     """A1 A3 What both agreed to erase is listed with the deletions, as an attempt at it is."""
     await does(party, creed())
     memory = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))).memory
-    erase = erase_pb2.EraseMemoryRequest(
+    erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id="creed", etag=memory.etag, reason="asked for"
     )
     await does(party, governed_pb2.GovernedAction(erase_memory=erase))

@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_governance.ports import Cursor
@@ -146,13 +146,13 @@ async def an_erasure(party: Party) -> Deed:
     add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
     await party.decide(await party.propose(governed_pb2.GovernedAction(add_memory=add)))
     found = await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory.id))
-    erase = erase_pb2.EraseMemoryRequest(
+    erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id=memory.id, etag=found.memory.etag, reason="asked to"
     )
     proposal = await party.propose(governed_pb2.GovernedAction(erase_memory=erase))
 
-    async def receipt(asker: Party) -> erase_pb2.GetEraseReceiptResponse:
-        asked = erase_pb2.GetEraseReceiptRequest(memory_id=memory.id)
+    async def receipt(asker: Party) -> memory_pb2.GetEraseReceiptResponse:
+        asked = memory_pb2.GetEraseReceiptRequest(memory_id=memory.id)
         return await asker.memory.GetEraseReceipt(asked)
 
     async def is_there(asker: Party) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -114,7 +114,7 @@ def delete_node(node: type_pb2.Node, *, cascade: bool) -> Action:
 
 def lineage(newer: str, older: str, relation: int) -> Action:
     """Return lineage between two items."""
-    request = memory_pb2.AddLineageRequest(
+    request = lineage_pb2.AddLineageRequest(
         request_id=salt(),
         newer_id=newer,
         older_id=older,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
-from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
@@ -208,7 +208,7 @@ async def _reword(_: Party) -> Message:
 
 
 async def _erase(_: Party) -> Message:
-    return erase_pb2.EraseMemoryRequest(id="i-am", etag=STALE)
+    return memory_pb2.EraseMemoryRequest(id="i-am", etag=STALE)
 
 
 async def _delete_end(party: Party) -> Message:

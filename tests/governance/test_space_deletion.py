@@ -10,13 +10,13 @@ import pytest_asyncio
 from access_world import OPERATING, STATUS, AccessClient, caller_of
 from concord.governance.v1 import access_pb2, audit_pb2, audit_pb2_grpc
 from concord.graph.v1 import (
-    erase_pb2,
+    episode_pb2,
     feed_pb2,
     feed_pb2_grpc,
     graph_pb2,
-    layers_pb2,
     memory_pb2,
-    operation_pb2,
+    space_pb2,
+    working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
@@ -70,11 +70,11 @@ async def fill(party: Party) -> str:
     await party.graph.UpsertNode(graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node))
     edge = edge_action("Quokka", "EATS", "Marzipan", edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE)
     await party.graph.UpsertEdge(edge.upsert_edge)
-    await party.memory.AddEpisode(
-        layers_pb2.AddEpisodeRequest(request_id=request_id(), query="Plant a Tulip", reward=1)
+    await party.episode.AddEpisode(
+        episode_pb2.AddEpisodeRequest(request_id=request_id(), query="Plant a Tulip", reward=1)
     )
-    await party.memory.PutWorkingMemory(
-        layers_pb2.PutWorkingMemoryRequest(request_id=request_id(), content="A Tulip")
+    await party.working_memory.PutWorkingMemory(
+        working_memory_pb2.PutWorkingMemoryRequest(request_id=request_id(), content="A Tulip")
     )
     return added.memory.id
 
@@ -104,10 +104,10 @@ async def test_a_space_without_a_genesis_goes_when_its_name_is_typed(
     assert gone.delete_time.ToMicroseconds() >= before
     assert (await caller_of(live, key.secret)).status == STATUS.KEY_STATUS_REVOKED
     receipt = await party.memory.GetEraseReceipt(
-        erase_pb2.GetEraseReceiptRequest(memory_id=memory_id)
+        memory_pb2.GetEraseReceiptRequest(memory_id=memory_id)
     )
     assert receipt.receipt.memory_id == memory_id
-    counts = await party.graph.CountByType(graph_pb2.CountByTypeRequest())
+    counts = await party.space_service.CountByType(space_pb2.CountByTypeRequest())
     assert counts.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
     assert reason_of(await refused(ops.space("team")))[0] == "ITEM_EXISTS"
     assert reason_of(await refused(delete(ops, "team")))[0] == "SPACE_DELETED"
@@ -216,7 +216,7 @@ async def test_another_space_stays_as_it_is(live: World, ops: AccessClient) -> N
 
     assert await other.state() == state
     assert (await caller_of(live, key.secret)).status == STATUS.KEY_STATUS_ACTIVE
-    episodes = await other.memory.ListEpisodes(layers_pb2.ListEpisodesRequest())
+    episodes = await other.episode.ListEpisodes(episode_pb2.ListEpisodesRequest())
     assert [each.query for each in episodes.episodes] == ["Plant a Tulip"]
 
 
@@ -239,7 +239,7 @@ async def test_no_word_is_left_in_any_file(tmp_path: Path) -> None:
         await delete(ops, "team")
 
         async def complete() -> bool:
-            asked = erase_pb2.GetEraseReceiptRequest(memory_id=memory_id)
+            asked = memory_pb2.GetEraseReceiptRequest(memory_id=memory_id)
             return (await party.memory.GetEraseReceipt(asked)).receipt.HasField("complete_time")
 
         await eventually(complete, bool)
@@ -295,7 +295,7 @@ async def test_operations_and_entries_name_the_keys_principal(
     )
 
     reads = live.party("team")
-    found = await reads.graph.ListOperations(operation_pb2.ListOperationsRequest())
+    found = await reads.space_service.ListOperations(space_pb2.ListOperationsRequest())
     assert {each.principal for each in found.operations} == {"planner"}
     audit = audit_pb2_grpc.AuditServiceStub(reads.channel)
     request = audit_pb2.ListAuditEntriesRequest(actions=[audit_pb2.AUDIT_ACTION_SMF_PROPOSE])

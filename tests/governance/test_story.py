@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
@@ -142,7 +142,7 @@ async def test_a_resolution_whose_end_is_undone_is_orphaned(party: Party) -> Non
     assert list((await party.get(undone)).orphaned_ids) == [resolution.id]
     assert (await _by_id(party, resolution.id)).standing.is_orphaned
     assert not (await _by_id(party, kept.id)).standing.is_orphaned
-    chain = await party.memory.GetLineage(memory_pb2.GetLineageRequest(id=old))
+    chain = await party.lineage_service.GetLineage(lineage_pb2.GetLineageRequest(id=old))
     marks = {edge.id: edge.standing.is_orphaned for edge in chain.edges}
     assert marks == {resolution.id: True, kept.id: False}
     await party.verified()
@@ -172,8 +172,8 @@ async def _edge(party: Party, city: str) -> type_pb2.Edge:
 
 
 async def _resolved(party: Party, newer: str, older: str) -> type_pb2.Edge:
-    reply = await party.memory.AddLineage(
-        memory_pb2.AddLineageRequest(
+    reply = await party.lineage_service.AddLineage(
+        lineage_pb2.AddLineageRequest(
             request_id=request_id(), newer_id=newer, relation=SUPERSEDES, older_id=older
         )
     )

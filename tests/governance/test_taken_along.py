@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_client.trust.review import ReviewError, demand_undoing, review
@@ -49,7 +49,7 @@ async def creed_with(party: Party, count: int) -> governed_pb2.GovernedAction:
     await does(party, governed_pb2.GovernedAction(add_memory=add))
     await remember(party, [f"note {number}: see [[memory:creed]]" for number in range(count)])
     found = await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))
-    erase = erase_pb2.EraseMemoryRequest(
+    erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id="creed", etag=found.memory.etag, reason="r"
     )
     return governed_pb2.GovernedAction(erase_memory=erase)

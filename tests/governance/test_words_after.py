@@ -1,7 +1,7 @@
 """What will hold stands in the signed bytes: a label alone says nothing of what comes back (V6)."""
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import erase_pb2, governed_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import review as reviewing
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -83,7 +83,7 @@ async def test_the_words_after_are_erased_too(party: Party) -> None:
     """M4 What a proposal said that an item would say goes with what the item says."""
     memory = await creed(party, "I never lie.")
     changed = await done(party, saying(memory, "I may lie."))
-    erase = erase_pb2.EraseMemoryRequest(
+    erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id="creed", etag=(await known(party)).etag, reason="asked"
     )
     await done(party, Action(erase_memory=erase))

@@ -4,7 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from concord.graph.v1 import erase_pb2
+from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from contract_cases import CONTRACTS
 from contract_homes import Template
@@ -23,7 +23,7 @@ async def found(live: Live, space: str) -> list[str]:
 
 async def confirmed(live: Live, memory_id: str) -> None:
     """Wait until search has confirmed that it holds nothing more of a memory."""
-    asked, until = erase_pb2.GetEraseReceiptRequest(memory_id=memory_id), time.monotonic() + 30
+    asked, until = memory_pb2.GetEraseReceiptRequest(memory_id=memory_id), time.monotonic() + 30
     while True:
         receipt = (await live.tell(member("a"), "GetEraseReceipt", asked)).receipt
         if any(

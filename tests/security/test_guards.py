@@ -12,7 +12,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_search.adapters.qdrant import space
@@ -257,7 +257,7 @@ GUARDS = {
         attempt(
             "two memories supersede each other",
             "AddLineage",
-            lambda h: memory_pb2.AddLineageRequest(
+            lambda h: lineage_pb2.AddLineageRequest(
                 request_id="x",
                 relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
                 newer_id=h.old_id,

@@ -11,7 +11,15 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import erase_pb2, graph_pb2, layers_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import (
+    dialogue_pb2,
+    episode_pb2,
+    graph_pb2,
+    lineage_pb2,
+    memory_pb2,
+    space_pb2,
+    working_memory_pb2,
+)
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
@@ -66,8 +74,8 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         "ListNodes": [graph_pb2.ListNodesRequest(page_size=200)],
         "ListEdges": [graph_pb2.ListEdgesRequest(page_size=200)],
         "ListOperations": [
-            operation_pb2.ListOperationsRequest(page_size=500),
-            operation_pb2.ListOperationsRequest(principal="agent-1", since=Timestamp(seconds=1)),
+            space_pb2.ListOperationsRequest(page_size=500),
+            space_pb2.ListOperationsRequest(principal="agent-1", since=Timestamp(seconds=1)),
         ],
         "QueryNeighbors": [*walks],
         "FindPath": [graph_pb2.FindPathRequest(start=ADA, end=ZETA, max_depth=10)],
@@ -80,27 +88,27 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
             ),
             memory.GetMemoryRequest(external_id="ext-1"),
         ],
-        "GetEraseReceipt": [erase_pb2.GetEraseReceiptRequest(memory_id=home.erased_id)],
+        "GetEraseReceipt": [memory_pb2.GetEraseReceiptRequest(memory_id=home.erased_id)],
         "ListMemories": [
             memory.ListMemoriesRequest(),
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(tag="taste"), **ALL),  # type: ignore[arg-type] # typed per field
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(domain="people"), **ALL),  # type: ignore[arg-type] # typed per field
             memory.ListMemoriesRequest(filter=memory.MemoryFilter(session_id="s-1")),
         ],
-        "ListDialogue": [layers_pb2.ListDialogueRequest(session_id="talk", as_of=AGED)],
+        "ListDialogue": [dialogue_pb2.ListDialogueRequest(session_id="talk", as_of=AGED)],
         "ListEpisodes": [
-            layers_pb2.ListEpisodesRequest(skip=1),
-            layers_pb2.ListEpisodesRequest(session_id="elsewhere"),
-            layers_pb2.ListEpisodesRequest(session_id="walk"),
+            episode_pb2.ListEpisodesRequest(skip=1),
+            episode_pb2.ListEpisodesRequest(session_id="elsewhere"),
+            episode_pb2.ListEpisodesRequest(session_id="walk"),
         ],
-        "ListWorkingMemory": [layers_pb2.ListWorkingMemoryRequest(stale=True)],
+        "ListWorkingMemory": [working_memory_pb2.ListWorkingMemoryRequest(stale=True)],
         "Search": [*searches()],
         "FindSimilar": [
             search_pb2.FindSimilarRequest(text="Ada likes", include_superseded=True, limit=100)
         ],
         "GetMemoryHistory": [memory.GetMemoryHistoryRequest(id="shared/one")],
         "GetLineage": [
-            memory.GetLineageRequest(id=i) for i in ("shared/one", home.edge_id, home.creed_id)
+            lineage_pb2.GetLineageRequest(id=i) for i in ("shared/one", home.edge_id, home.creed_id)
         ],
     }
 
@@ -308,10 +316,10 @@ async def whole(live: Live, space: str) -> str:
         "ListMemories": lambda: memory_pb2.ListMemoriesRequest(
             include_superseded=True, page_size=200
         ),
-        "ListWorkingMemory": layers_pb2.ListWorkingMemoryRequest,
-        "ListEpisodes": layers_pb2.ListEpisodesRequest,
-        "CountByType": graph_pb2.CountByTypeRequest,
-        "ExportSpace": graph_pb2.ExportSpaceRequest,
+        "ListWorkingMemory": working_memory_pb2.ListWorkingMemoryRequest,
+        "ListEpisodes": episode_pb2.ListEpisodesRequest,
+        "CountByType": space_pb2.CountByTypeRequest,
+        "ExportSpace": space_pb2.ExportSpaceRequest,
     }
     told = [
         masked(await live.ask(member(space), full_name(name), request()))

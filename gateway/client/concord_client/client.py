@@ -1,7 +1,6 @@
 """The clients: one channel, and the contracts' services as its attributes."""
 
 import os
-from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -10,10 +9,15 @@ from concord.governance.v1.access_pb2_grpc import AccessServiceStub
 from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
 from concord.governance.v1.principal_pb2_grpc import PrincipalServiceStub
 from concord.governance.v1.proposal_pb2_grpc import ProposalServiceStub
+from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceStub
+from concord.graph.v1.episode_pb2_grpc import EpisodeServiceStub
 from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceStub
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
+from concord.graph.v1.lineage_pb2_grpc import LineageServiceStub
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
+from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
+from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
@@ -27,10 +31,15 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.governance.v1.audit_pb2_grpc import AuditServiceAsyncStub
     from concord.governance.v1.principal_pb2_grpc import PrincipalServiceAsyncStub
     from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
+    from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceAsyncStub
+    from concord.graph.v1.episode_pb2_grpc import EpisodeServiceAsyncStub
     from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceAsyncStub
     from concord.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
+    from concord.graph.v1.lineage_pb2_grpc import LineageServiceAsyncStub
     from concord.graph.v1.memory_pb2_grpc import MemoryServiceAsyncStub
     from concord.graph.v1.relation_pb2_grpc import RelationServiceAsyncStub
+    from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
+    from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
 
 
@@ -76,64 +85,39 @@ class Client:
             if tls is None
             else grpc.secure_channel(place, tls, options=options())
         )
-        self._channel = grpc.intercept_channel(
-            self._plain, Outgoing(Terms(target.api_key, timeout))
-        )
-
-    @cached_property
-    def graph(self) -> GraphServiceStub:
+        channel = grpc.intercept_channel(self._plain, Outgoing(Terms(target.api_key, timeout)))
+        self.graph = GraphServiceStub(channel)
         """`concord.graph.v1.GraphService`: nodes, edges and how to walk them."""
-        return GraphServiceStub(self._channel)
-
-    @cached_property
-    def memory(self) -> MemoryServiceStub:
-        """`concord.graph.v1.MemoryService`: memories, their history and lineage."""
-        return MemoryServiceStub(self._channel)
-
-    @cached_property
-    def relation(self) -> RelationServiceStub:
+        self.memory = MemoryServiceStub(channel)
+        """`concord.graph.v1.MemoryService`: memories, their history and their erasure."""
+        self.lineage = LineageServiceStub(channel)
+        """`concord.graph.v1.LineageService`: which item replaced, amended or contradicts which."""
+        self.dialogue = DialogueServiceStub(channel)
+        """`concord.graph.v1.DialogueService`: the turns of a session."""
+        self.episode = EpisodeServiceStub(channel)
+        """`concord.graph.v1.EpisodeService`: what was tried, and how well it went."""
+        self.working_memory = WorkingMemoryServiceStub(channel)
+        """`concord.graph.v1.WorkingMemoryService`: the few texts held in mind."""
+        self.space = SpaceServiceStub(channel)
+        """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
+        self.relation = RelationServiceStub(channel)
         """`concord.graph.v1.RelationService`: what is declared about relations."""
-        return RelationServiceStub(self._channel)
-
-    @cached_property
-    def governed(self) -> GovernedChangeServiceStub:
+        self.governed = GovernedChangeServiceStub(channel)
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
-        return GovernedChangeServiceStub(self._channel)
-
-    @cached_property
-    def proposals(self) -> ProposalServiceStub:
+        self.proposals = ProposalServiceStub(channel)
         """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
-        return ProposalServiceStub(self._channel)
-
-    @cached_property
-    def principals(self) -> PrincipalServiceStub:
+        self.principals = PrincipalServiceStub(channel)
         """`concord.governance.v1.PrincipalService`: whose consent counts."""
-        return PrincipalServiceStub(self._channel)
-
-    @cached_property
-    def audit(self) -> AuditServiceStub:
+        self.audit = AuditServiceStub(channel)
         """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
-        return AuditServiceStub(self._channel)
-
-    @cached_property
-    def access(self) -> AccessServiceStub:
+        self.access = AccessServiceStub(channel)
         """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
-        return AccessServiceStub(self._channel)
-
-    @cached_property
-    def search(self) -> SearchServiceStub:
+        self.search = SearchServiceStub(channel)
         """`concord.search.v1.SearchService`: finding memories, and saying why."""
-        return SearchServiceStub(self._channel)
-
-    @cached_property
-    def index(self) -> IndexServiceStub:
+        self.index = IndexServiceStub(channel)
         """`concord.search.v1.IndexService`: the state of the derived index."""
-        return IndexServiceStub(self._channel)
-
-    @cached_property
-    def health(self) -> HealthStub:
+        self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
-        return HealthStub(self._channel)
 
     def close(self) -> None:
         """Ends calls under way and the connection."""
@@ -158,66 +142,43 @@ class AsyncClient:
         place, tls = address(target.url, target.certificates)
         applied = aio_calls.interceptors(Terms(target.api_key, timeout))
         self.url = target.url
-        self._channel = (
+        self._channel = channel = (
             grpc.aio.insecure_channel(place, options=options(), interceptors=applied)
             if tls is None
             else grpc.aio.secure_channel(place, tls, options=options(), interceptors=applied)
         )
-
-    @cached_property
-    def graph(self) -> "GraphServiceAsyncStub":
+        self.graph: GraphServiceAsyncStub = GraphServiceStub(channel)
         """`concord.graph.v1.GraphService`: nodes, edges and how to walk them."""
-        return GraphServiceStub(self._channel)
-
-    @cached_property
-    def memory(self) -> "MemoryServiceAsyncStub":
-        """`concord.graph.v1.MemoryService`: memories, their history and lineage."""
-        return MemoryServiceStub(self._channel)
-
-    @cached_property
-    def relation(self) -> "RelationServiceAsyncStub":
+        self.memory: MemoryServiceAsyncStub = MemoryServiceStub(channel)
+        """`concord.graph.v1.MemoryService`: memories, their history and their erasure."""
+        self.lineage: LineageServiceAsyncStub = LineageServiceStub(channel)
+        """`concord.graph.v1.LineageService`: which item replaced, amended or contradicts which."""
+        self.dialogue: DialogueServiceAsyncStub = DialogueServiceStub(channel)
+        """`concord.graph.v1.DialogueService`: the turns of a session."""
+        self.episode: EpisodeServiceAsyncStub = EpisodeServiceStub(channel)
+        """`concord.graph.v1.EpisodeService`: what was tried, and how well it went."""
+        self.working_memory: WorkingMemoryServiceAsyncStub = WorkingMemoryServiceStub(channel)
+        """`concord.graph.v1.WorkingMemoryService`: the few texts held in mind."""
+        self.space: SpaceServiceAsyncStub = SpaceServiceStub(channel)
+        """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
+        self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
         """`concord.graph.v1.RelationService`: what is declared about relations."""
-        return RelationServiceStub(self._channel)
-
-    @cached_property
-    def governed(self) -> "GovernedChangeServiceAsyncStub":
+        self.governed: GovernedChangeServiceAsyncStub = GovernedChangeServiceStub(channel)
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
-        return GovernedChangeServiceStub(self._channel)
-
-    @cached_property
-    def proposals(self) -> "ProposalServiceAsyncStub":
+        self.proposals: ProposalServiceAsyncStub = ProposalServiceStub(channel)
         """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
-        return ProposalServiceStub(self._channel)
-
-    @cached_property
-    def principals(self) -> "PrincipalServiceAsyncStub":
+        self.principals: PrincipalServiceAsyncStub = PrincipalServiceStub(channel)
         """`concord.governance.v1.PrincipalService`: whose consent counts."""
-        return PrincipalServiceStub(self._channel)
-
-    @cached_property
-    def audit(self) -> "AuditServiceAsyncStub":
+        self.audit: AuditServiceAsyncStub = AuditServiceStub(channel)
         """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
-        return AuditServiceStub(self._channel)
-
-    @cached_property
-    def access(self) -> "AccessServiceAsyncStub":
+        self.access: AccessServiceAsyncStub = AccessServiceStub(channel)
         """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
-        return AccessServiceStub(self._channel)
-
-    @cached_property
-    def search(self) -> "SearchServiceAsyncStub":
+        self.search: SearchServiceAsyncStub = SearchServiceStub(channel)
         """`concord.search.v1.SearchService`: finding memories, and saying why."""
-        return SearchServiceStub(self._channel)
-
-    @cached_property
-    def index(self) -> "IndexServiceAsyncStub":
+        self.index: IndexServiceAsyncStub = IndexServiceStub(channel)
         """`concord.search.v1.IndexService`: the state of the derived index."""
-        return IndexServiceStub(self._channel)
-
-    @cached_property
-    def health(self) -> HealthStub:
+        self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
-        return HealthStub(self._channel)
 
     async def close(self) -> None:
         """Ends calls under way and the connection."""

@@ -3,23 +3,28 @@
 import json
 import uuid
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 import grpc
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
-from concord.rules.v1 import rules_pb2
-from concord.search.v1 import search_pb2
 from google.protobuf.message import Message
 
 from concord_client.credentials import Certificates, CredentialsError
 
 MAX_REPLY_BYTES = 8 << 20
-MAX_ATTEMPTS = 4
 DEFAULT_TIMEOUT = 30.0
 TLS_PREFIX = "https://"
 PLAIN_PREFIXES = ("http://", "grpc://")
+
+_RETRY = {
+    "maxAttempts": 4,
+    "initialBackoff": "0.05s",
+    "maxBackoff": "1s",
+    "backoffMultiplier": 2,
+    "retryableStatusCodes": ["UNAVAILABLE"],
+}
+RETRIES = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": _RETRY}]})
+"""gRPC's service config: every method may be sent again, as the contract says."""
 
 NO_CERTIFICATES = Certificates()
 
@@ -88,7 +93,7 @@ def options() -> list[tuple[str, int | str]]:
     """The channel's options."""
     return [
         ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
-        ("grpc.service_config", _retries()),
+        ("grpc.service_config", RETRIES),
         ("grpc.enable_http_proxy", 0),  # the address is meant, not the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a new client does not inherit a backoff
         ("grpc.initial_reconnect_backoff_ms", 100),
@@ -99,26 +104,6 @@ def options() -> list[tuple[str, int | str]]:
         ("grpc.http2.ping_timeout_ms", 10_000),  # measured: the line above alone does nothing
         ("grpc.http2.max_pings_without_data", 0),
     ]
-
-
-@cache
-def _retries() -> str:
-    """Methods that the contract calls retryable are sent again on UNAVAILABLE."""
-    names = [
-        {"service": service.full_name, "method": method.name}
-        for file in (graph_pb2, memory_pb2, relation_pb2, governed_pb2, search_pb2)
-        for service in file.DESCRIPTOR.services_by_name.values()
-        for method in service.methods
-        if method.GetOptions().Extensions[rules_pb2.method].retryable
-    ]
-    policy = {
-        "maxAttempts": MAX_ATTEMPTS,
-        "initialBackoff": "0.05s",
-        "maxBackoff": "1s",
-        "backoffMultiplier": 2,
-        "retryableStatusCodes": ["UNAVAILABLE"],
-    }
-    return json.dumps({"methodConfig": [{"name": names, "retryPolicy": policy}]})
 
 
 def _names(metadata: Pairs, key: str) -> bool:

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from concord.graph.v1 import transfer_pb2
-from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
+from concord.graph.v1 import space_pb2
+from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
 from concord.type.v1 import type_pb2
 from concord_attestation.agreed import Agreed, constitutive_digest
 
@@ -132,33 +132,33 @@ def governance_named(grant: bytes) -> bytes:
 
 
 def import_space(
-    graph: GraphServiceStub,
+    space: SpaceServiceStub,
     path: Path,
     *,
     restore_grant: bytes = b"",
     enrolment_secret: str = "",
     told: Told = lambda _: None,
-) -> transfer_pb2.ImportSpaceResponse:
+) -> space_pb2.ImportSpaceResponse:
     """Sends a full export into the caller's space, in which nothing was ever recorded.
 
     Raises `Refused`; then nothing was written.
     """
-    header = transfer_pb2.ImportHeader(
+    header = space_pb2.ImportHeader(
         request_id=f"import-{secrets.token_hex(8)}",
         restore_grant=restore_grant,
         enrolment_secret=enrolment_secret,
     )
-    return graph.ImportSpace(_messages(header, path, told), timeout=TIMEOUT)
+    return space.ImportSpace(_messages(header, path, told), timeout=TIMEOUT)
 
 
 def _messages(
-    header: transfer_pb2.ImportHeader, path: Path, told: Told
-) -> Iterator[transfer_pb2.ImportSpaceRequest]:
-    yield transfer_pb2.ImportSpaceRequest(header=header)
+    header: space_pb2.ImportHeader, path: Path, told: Told
+) -> Iterator[space_pb2.ImportSpaceRequest]:
+    yield space_pb2.ImportSpaceRequest(header=header)
     sent = 0
     with path.open("rb") as file:
         while piece := file.read(PIECE):
-            yield transfer_pb2.ImportSpaceRequest(piece=piece)
+            yield space_pb2.ImportSpaceRequest(piece=piece)
             sent += len(piece)
             told(sent)
 

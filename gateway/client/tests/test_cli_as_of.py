@@ -10,13 +10,13 @@ from pathlib import Path
 import concord_client.cli
 import pytest
 import typer
-from concord.graph.v1 import feed_pb2, graph_pb2, layers_pb2, memory_pb2, relation_pb2
 from concord.graph.v1.graph_pb2 import FindPathResponse, GetNodeResponse, QueryNeighborsResponse
-from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetLineageResponse, GetMemoryResponse
-from concord.search.v1 import search_pb2
+from concord.graph.v1.lineage_pb2 import GetLineageResponse
+from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client.cli.app import app
 from concord_client.cli.testing import Commands
+from concord_gateway.contracts import services
 
 Unique = Callable[[str], str]
 
@@ -155,16 +155,14 @@ WITHOUT_A_COMMAND = {
     "FindSimilar": "for programs that hold a vector or a memory",
     "BatchGetRevisions": "for the index, which follows the feed by it",
 }
-FILES = (feed_pb2, graph_pb2, layers_pb2, memory_pb2, relation_pb2, search_pb2)
 
 
 def of_an_instant() -> Iterator[str]:
     """Every method of the contract whose request has `as_of`."""
-    for file in FILES:
-        for service in file.DESCRIPTOR.services_by_name.values():
-            for method in service.methods:
-                if "as_of" in method.input_type.fields_by_name:
-                    yield method.name
+    for service in services():
+        for method in service.methods:
+            if "as_of" in method.input_type.fields_by_name:
+                yield method.name
 
 
 def options(command: str) -> set[str]:

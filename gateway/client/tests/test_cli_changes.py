@@ -12,9 +12,9 @@ from concord.graph.v1.graph_pb2 import (
     ListNodesResponse,
     UpsertEdgeResponse,
 )
+from concord.graph.v1.lineage_pb2 import GetLineageResponse
 from concord.graph.v1.memory_pb2 import (
     ForgetMemoryResponse,
-    GetLineageResponse,
     GetMemoryHistoryResponse,
     GetMemoryResponse,
     ListMemoriesResponse,

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from concord.graph.v1.erase_pb2 import GetEraseReceiptResponse
-from concord.graph.v1.memory_pb2 import GetMemoryHistoryResponse
+from concord.graph.v1.memory_pb2 import GetEraseReceiptResponse, GetMemoryHistoryResponse
 from concord_client.cli.testing import Commands
 
 Unique = Callable[[str], str]

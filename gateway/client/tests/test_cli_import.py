@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from concord.graph.v1.graph_pb2 import QueryNeighborsResponse
+from concord.graph.v1.lineage_pb2 import GetLineageResponse
 from concord.graph.v1.memory_pb2 import (
     BATCH_OUTCOME_CREATED,
     BATCH_OUTCOME_UNCHANGED,
     BATCH_OUTCOME_UPDATED,
     BatchAddMemoriesResponse,
-    GetLineageResponse,
     GetMemoryResponse,
 )
 from concord.search.v1.search_pb2 import SearchResponse

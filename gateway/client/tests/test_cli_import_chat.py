@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from concord.graph.v1.graph_pb2 import CountByTypeRequest
 from concord.graph.v1.memory_pb2 import BatchAddMemoriesResponse, GetMemoryResponse
+from concord.graph.v1.space_pb2 import CountByTypeRequest
 from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1.type_pb2 import MEMORY_KIND_TURN
 from concord_client.cli.testing import Commands
@@ -199,7 +199,7 @@ def _kill_an_import(system: Spawned, path: str, count: int) -> None:
 def _count(system: Spawned) -> int:
     target = find(url=None, api_key=None, space=None, environ=system.environ)
     with Client(target) as client:
-        return client.graph.CountByType(CountByTypeRequest()).memories
+        return client.space.CountByType(CountByTypeRequest()).memories
 
 
 def test_real_dialogues_are_imported_and_found(

@@ -3,14 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from concord.graph.v1.layers_pb2 import (
-    AddEpisodeResponse,
-    AppendDialogueResponse,
-    ListDialogueResponse,
-    ListEpisodesResponse,
-    ListWorkingMemoryResponse,
-    PutWorkingMemoryResponse,
-)
+from concord.graph.v1.dialogue_pb2 import AppendDialogueResponse, ListDialogueResponse
+from concord.graph.v1.episode_pb2 import AddEpisodeResponse, ListEpisodesResponse
+from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse, PutWorkingMemoryResponse
 from concord.type.v1 import type_pb2
 from concord_client.cli.testing import Commands
 

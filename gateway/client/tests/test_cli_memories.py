@@ -4,13 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from concord.graph.v1.graph_pb2 import GetEdgeResponse, GetNodeResponse, UpsertEdgeResponse
-from concord.graph.v1.memory_pb2 import (
-    AddLineageResponse,
-    AddMemoryResponse,
-    GetLineageResponse,
-    GetMemoryResponse,
-    ListMemoriesResponse,
-)
+from concord.graph.v1.lineage_pb2 import AddLineageResponse, GetLineageResponse
+from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse, ListMemoriesResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1 import type_pb2
 from concord_client.cli.testing import Commands

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from concord.graph.v1 import feed_pb2
-from concord.graph.v1.operation_pb2 import ListOperationsResponse
+from concord.graph.v1.space_pb2 import ListOperationsResponse
 from concord_client.cli.testing import Commands
 
 Unique = Callable[[str], str]

@@ -9,12 +9,8 @@ from typing import Any
 
 import grpc
 import pytest
-from concord.graph.v1.graph_pb2 import (
-    CountByTypeResponse,
-    ExportSpaceResponse,
-    FindPathResponse,
-    QueryNeighborsResponse,
-)
+from concord.graph.v1.graph_pb2 import FindPathResponse, QueryNeighborsResponse
+from concord.graph.v1.space_pb2 import CountByTypeResponse, ExportSpaceResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
 from concord_client.cli.commands import up
 from concord_client.cli.testing import Commands

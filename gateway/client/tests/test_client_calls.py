@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import grpc
 import pytest
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2, space_pb2
 from concord.type.v1.type_pb2 import Memory
 from concord_chassis.failure import Failure, FieldViolation, trailing_metadata
 from concord_client import AsyncClient, Client, Refused, Unreachable, Violation
@@ -90,11 +90,11 @@ class Memories:
         return memory_pb2.BatchAddMemoriesResponse(results=results)
 
     def export(
-        self, _request: graph_pb2.ExportSpaceRequest, context: grpc.ServicerContext
-    ) -> Iterator[graph_pb2.ExportSpaceResponse]:
+        self, _request: space_pb2.ExportSpaceRequest, context: grpc.ServicerContext
+    ) -> Iterator[space_pb2.ExportSpaceResponse]:
         self._heard.note(context)
-        yield graph_pb2.ExportSpaceResponse(lines=["one"])
-        yield graph_pb2.ExportSpaceResponse(lines=["two"])
+        yield space_pb2.ExportSpaceResponse(lines=["one"])
+        yield space_pb2.ExportSpaceResponse(lines=["two"])
         refuse(context, REFUSAL)
 
     def handlers(self) -> list[grpc.GenericRpcHandler]:
@@ -111,16 +111,16 @@ class Memories:
                 memory_pb2.BatchAddMemoriesResponse.SerializeToString,
             ),
         }
-        graph: dict[str, Handler] = {
+        space: dict[str, Handler] = {
             "ExportSpace": grpc.unary_stream_rpc_method_handler(
                 self.export,
-                graph_pb2.ExportSpaceRequest.FromString,
-                graph_pb2.ExportSpaceResponse.SerializeToString,
+                space_pb2.ExportSpaceRequest.FromString,
+                space_pb2.ExportSpaceResponse.SerializeToString,
             )
         }
         return [
             grpc.method_handlers_generic_handler("concord.graph.v1.MemoryService", memory),
-            grpc.method_handlers_generic_handler("concord.graph.v1.GraphService", graph),
+            grpc.method_handlers_generic_handler("concord.graph.v1.SpaceService", space),
         ]
 
 
@@ -208,7 +208,7 @@ def check(refused: Refused) -> None:
 CALLS: list[Callable[[Client], object]] = [
     lambda client: client.memory.AddMemory(add("refuse")),
     lambda client: client.memory.BatchAddMemories(batch("a", "refuse", "b")),
-    lambda client: list(client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())),
+    lambda client: list(client.space.ExportSpace(space_pb2.ExportSpaceRequest())),
 ]
 
 
@@ -226,11 +226,11 @@ def test_a_refusal_is_read_from_every_shape_of_call(
 def test_replies_come_before_a_refusal(target: Target) -> None:
     """W4 What a stream sent before it failed is not lost; a stream can be left early."""
     with Client(target) as client:
-        replies = client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+        replies = client.space.ExportSpace(space_pb2.ExportSpaceRequest())
         assert [next(replies).lines, next(replies).lines] == [["one"], ["two"]]
         with pytest.raises(Refused):
             next(replies)
-        client.graph.ExportSpace(graph_pb2.ExportSpaceRequest()).cancel()
+        client.space.ExportSpace(space_pb2.ExportSpaceRequest()).cancel()
 
 
 def test_nobody_at_the_address_is_unreachable() -> None:
@@ -264,7 +264,7 @@ async def test_the_asynchronous_client_does_the_same(target: Target, heard: Hear
         with pytest.raises(Refused) as incoming:
             await client.memory.BatchAddMemories(messages())
         with pytest.raises(Refused) as outgoing:
-            [each async for each in client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())]
+            [each async for each in client.space.ExportSpace(space_pb2.ExportSpaceRequest())]
 
     assert reply.created
     assert set(heard.keys) == {f"Bearer {KEY}"}

@@ -8,16 +8,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from concord.graph.v1 import (
+    dialogue_pb2,
+    dialogue_pb2_grpc,
+    episode_pb2,
+    episode_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
     governed_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
+    lineage_pb2,
+    lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    space_pb2,
+    space_pb2_grpc,
+    working_memory_pb2,
+    working_memory_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
 from concord_chassis.failure import Translate
@@ -33,12 +43,17 @@ from concord_graph.config import SqliteConfig
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.dialogue import DialogueServicer
+from concord_graph.servicer.episode import EpisodeServicer
 from concord_graph.servicer.feed import FeedServicer
 from concord_graph.servicer.governed import GovernedServicer
 from concord_graph.servicer.graph import GraphServicer
+from concord_graph.servicer.lineage import LineageServicer
 from concord_graph.servicer.memory import MemoryServicer
 from concord_graph.servicer.relation import RelationServicer
+from concord_graph.servicer.space import SpaceServicer
 from concord_graph.servicer.translate import reason_of, translate
+from concord_graph.servicer.working_memory import WorkingMemoryServicer
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Rehearsing
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
@@ -90,12 +105,37 @@ class GraphApp:
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
                 graph_pb2_grpc.add_GraphServiceServicer_to_server,
-                GraphServicer(commands, queries, actions, governed, erased),
+                GraphServicer(commands, queries, actions),
             ),
             Registration(
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
                 memory_pb2_grpc.add_MemoryServiceServicer_to_server,
                 MemoryServicer(commands, queries, actions, translate, erased),
+            ),
+            Registration(
+                lineage_pb2.DESCRIPTOR.services_by_name["LineageService"],
+                lineage_pb2_grpc.add_LineageServiceServicer_to_server,
+                LineageServicer(commands, queries, actions),
+            ),
+            Registration(
+                dialogue_pb2.DESCRIPTOR.services_by_name["DialogueService"],
+                dialogue_pb2_grpc.add_DialogueServiceServicer_to_server,
+                DialogueServicer(commands, queries, actions.memories),
+            ),
+            Registration(
+                episode_pb2.DESCRIPTOR.services_by_name["EpisodeService"],
+                episode_pb2_grpc.add_EpisodeServiceServicer_to_server,
+                EpisodeServicer(commands, queries),
+            ),
+            Registration(
+                working_memory_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
+                working_memory_pb2_grpc.add_WorkingMemoryServiceServicer_to_server,
+                WorkingMemoryServicer(commands, queries, actions.working),
+            ),
+            Registration(
+                space_pb2.DESCRIPTOR.services_by_name["SpaceService"],
+                space_pb2_grpc.add_SpaceServiceServicer_to_server,
+                SpaceServicer(commands, queries, actions.erasing, governed, erased),
             ),
             Registration(
                 governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     CONSTITUTIVE,
@@ -127,5 +127,5 @@ def _met(item: type_pb2.Edge | type_pb2.Memory) -> tuple[object, ...]:
 
 
 async def _heads(calls: Calls, *ids: str) -> list[str]:
-    reply = await calls.memory.GetLineage(memory_pb2.GetLineageRequest(id=ids[0]))
+    reply = await calls.lineage_service.GetLineage(lineage_pb2.GetLineageRequest(id=ids[0]))
     return sorted(item.id for item in reply.items if item.is_head and item.id in ids)

@@ -14,18 +14,25 @@ import grpc
 import neo4j_at_hand
 import pytest
 from concord.graph.v1 import (
-    erase_pb2,
+    dialogue_pb2,
+    dialogue_pb2_grpc,
+    episode_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
     governed_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
-    layers_pb2,
+    lineage_pb2,
+    lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    space_pb2,
+    space_pb2_grpc,
+    working_memory_pb2,
+    working_memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
@@ -171,6 +178,11 @@ class Calls:
         self.space = space
         self.graph = graph_pb2_grpc.GraphServiceStub(channel)
         self.memory = memory_pb2_grpc.MemoryServiceStub(channel)
+        self.lineage_service = lineage_pb2_grpc.LineageServiceStub(channel)
+        self.dialogue_service = dialogue_pb2_grpc.DialogueServiceStub(channel)
+        self.episode = episode_pb2_grpc.EpisodeServiceStub(channel)
+        self.working_memory = working_memory_pb2_grpc.WorkingMemoryServiceStub(channel)
+        self.space_service = space_pb2_grpc.SpaceServiceStub(channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         if door is not None:
@@ -281,7 +293,7 @@ class Calls:
 
     async def export(self) -> list[str]:
         """Export the space; one string per line."""
-        pieces = self.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+        pieces = self.space_service.ExportSpace(space_pb2.ExportSpaceRequest())
         return [line async for piece in pieces for line in piece.lines]
 
     async def add(self, content: str, **fields: object) -> type_pb2.Memory:
@@ -316,28 +328,28 @@ class Calls:
         self, session_id: str, *turns: tuple[str, str], **fields: object
     ) -> list[type_pb2.Memory]:
         """Append turns, each (speaker, content), to a session's dialogue."""
-        said = [layers_pb2.DialogueTurn(speaker=who, content=what) for who, what in turns]
-        request = layers_pb2.AppendDialogueRequest(
+        said = [dialogue_pb2.DialogueTurn(speaker=who, content=what) for who, what in turns]
+        request = dialogue_pb2.AppendDialogueRequest(
             request_id=self.request_id(), session_id=session_id, turns=said
         )
         for turn in request.turns:
-            turn.MergeFrom(layers_pb2.DialogueTurn(**fields))  # type: ignore[arg-type]
-        return list((await self.memory.AppendDialogue(request)).turns)
+            turn.MergeFrom(dialogue_pb2.DialogueTurn(**fields))  # type: ignore[arg-type]
+        return list((await self.dialogue_service.AppendDialogue(request)).turns)
 
     async def dialogue(self, session_id: str, **fields: object) -> list[str]:
         """Return what was said on the first page of a session's dialogue."""
-        request = layers_pb2.ListDialogueRequest(session_id=session_id, **fields)  # type: ignore[arg-type]
-        return [turn.content for turn in (await self.memory.ListDialogue(request)).turns]
+        request = dialogue_pb2.ListDialogueRequest(session_id=session_id, **fields)  # type: ignore[arg-type]
+        return [turn.content for turn in (await self.dialogue_service.ListDialogue(request)).turns]
 
     async def hold(
         self,
         content: str,
         importance: type_pb2.Importance.ValueType = type_pb2.IMPORTANCE_UNSPECIFIED,
         session_id: str = "",
-    ) -> layers_pb2.PutWorkingMemoryResponse:
+    ) -> working_memory_pb2.PutWorkingMemoryResponse:
         """Put a text into working memory."""
-        return await self.memory.PutWorkingMemory(
-            layers_pb2.PutWorkingMemoryRequest(
+        return await self.working_memory.PutWorkingMemory(
+            working_memory_pb2.PutWorkingMemoryRequest(
                 request_id=self.request_id(),
                 content=content,
                 importance=importance,
@@ -347,8 +359,11 @@ class Calls:
 
     async def held(self, **fields: object) -> list[str]:
         """Return the texts on the first page of working memory."""
-        request = layers_pb2.ListWorkingMemoryRequest(**fields)  # type: ignore[arg-type]
-        return [entry.content for entry in (await self.memory.ListWorkingMemory(request)).entries]
+        request = working_memory_pb2.ListWorkingMemoryRequest(**fields)  # type: ignore[arg-type]
+        return [
+            entry.content
+            for entry in (await self.working_memory.ListWorkingMemory(request)).entries
+        ]
 
     async def get(self, memory_id: str, *, peek: bool = True) -> type_pb2.Memory:
         """Read a memory that is there."""
@@ -379,9 +394,9 @@ class Calls:
 
     async def erase(
         self, memory: type_pb2.Memory, *, reason: str = "", request_id: str = ""
-    ) -> erase_pb2.EraseMemoryResponse:
+    ) -> memory_pb2.EraseMemoryResponse:
         """Erase a memory."""
-        request = erase_pb2.EraseMemoryRequest(
+        request = memory_pb2.EraseMemoryRequest(
             request_id=request_id or self.request_id(),
             id=memory.id,
             etag=memory.etag,
@@ -389,14 +404,14 @@ class Calls:
         )
         return await self.memory.EraseMemory(request)
 
-    async def receipt(self, memory_id: str) -> erase_pb2.EraseReceipt:
+    async def receipt(self, memory_id: str) -> memory_pb2.EraseReceipt:
         """Read the receipt of a memory that was erased."""
-        request = erase_pb2.GetEraseReceiptRequest(memory_id=memory_id)
+        request = memory_pb2.GetEraseReceiptRequest(memory_id=memory_id)
         reply = await self.memory.GetEraseReceipt(request)
         assert reply.status == FOUND
         return reply.receipt
 
-    async def scrubbed(self, memory_id: str, within: float = SECONDS) -> erase_pb2.EraseReceipt:
+    async def scrubbed(self, memory_id: str, within: float = SECONDS) -> memory_pb2.EraseReceipt:
         """Return the receipt once the store itself has confirmed, `within` seconds."""
         async with asyncio.timeout(within):
             while True:
@@ -417,10 +432,10 @@ class Calls:
         newer_id: str,
         older_id: str,
         context: str = "",
-    ) -> memory_pb2.AddLineageResponse:
+    ) -> lineage_pb2.AddLineageResponse:
         """State lineage."""
-        return await self.memory.AddLineage(
-            memory_pb2.AddLineageRequest(
+        return await self.lineage_service.AddLineage(
+            lineage_pb2.AddLineageRequest(
                 request_id=self.request_id(),
                 relation=relation,
                 newer_id=newer_id,
@@ -431,9 +446,11 @@ class Calls:
 
     async def lineage(
         self, item_id: str, as_of: type_pb2.AsOf | None = None
-    ) -> memory_pb2.GetLineageResponse:
+    ) -> lineage_pb2.GetLineageResponse:
         """Read the chain around an item."""
-        return await self.memory.GetLineage(memory_pb2.GetLineageRequest(id=item_id, as_of=as_of))
+        return await self.lineage_service.GetLineage(
+            lineage_pb2.GetLineageRequest(id=item_id, as_of=as_of)
+        )
 
     async def changes(self, after: int = 0) -> list[feed_pb2.Change]:
         """Return every change of the space after a sequence number, up to its present end."""

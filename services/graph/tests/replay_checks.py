@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 from graph_world import FOUND, NOT_FOUND, Calls, by_id, micros, named, stamp
@@ -230,8 +230,8 @@ async def check_chains(at: Reading, ids: tuple[str, ...]) -> None:
     """GetLineage of memories, ghosts and edges."""
     edges = {v.id for v in at.replay.versions if v.kind == "edge"}
     for item_id in (*ids, *sorted(edges)):
-        request = memory_pb2.GetLineageRequest(id=item_id, as_of=at.as_of)
-        reply = await at.calls.memory.GetLineage(request)
+        request = lineage_pb2.GetLineageRequest(id=item_id, as_of=at.as_of)
+        reply = await at.calls.lineage_service.GetLineage(request)
         chain, lineage = at.known.chain(item_id)
         if item_id not in at.known.items and not at.known.memory_or_ghost(item_id):
             assert reply.status == NOT_FOUND, item_id
@@ -245,7 +245,7 @@ async def check_chains(at: Reading, ids: tuple[str, ...]) -> None:
             _same_link(at, item)
 
 
-def _same_link(at: Reading, item: memory_pb2.LineageItem) -> None:
+def _same_link(at: Reading, item: lineage_pb2.LineageItem) -> None:
     wanted = at.known.items.get(item.id)
     assert item.is_undeclared == (wanted is None)
     if wanted is None:
@@ -258,7 +258,7 @@ def _same_link(at: Reading, item: memory_pb2.LineageItem) -> None:
 
 async def check_counts(at: Reading) -> None:
     """CountByType."""
-    counts = await at.calls.graph.CountByType(graph_pb2.CountByTypeRequest(as_of=at.as_of))
+    counts = await at.calls.space_service.CountByType(space_pb2.CountByTypeRequest(as_of=at.as_of))
 
     assert counts.nodes == len(at.known.live("node"))
     assert counts.edges == len(at.listed(at.known.live("edge")))
@@ -268,7 +268,7 @@ async def check_counts(at: Reading) -> None:
 
 async def check_export(at: Reading) -> None:
     """ExportSpace: what is there, by its own words."""
-    call = at.calls.graph.ExportSpace(graph_pb2.ExportSpaceRequest(as_of=at.as_of))
+    call = at.calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=at.as_of))
     lines = [json.loads(line) async for piece in call for line in piece.lines]
     there = at.known.exported(at.v, stated=at.valid is not None)
     names = {i: _name(item, at.known) for i, item in at.known.items.items()}

@@ -1,6 +1,6 @@
 """Reads by name and id, lists, counts, chains and exports as of another instant."""
 
-from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, lineage_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
@@ -78,9 +78,11 @@ async def test_what_was_a_ghost_then(live: World, home: Calls) -> None:
     then = known_at(live.clock() + 1_000)
     live.clock.pass_(DAY)
     await home.add("old", id="old")
-    chain = await home.memory.GetLineage(memory_pb2.GetLineageRequest(id="new", as_of=then))
+    chain = await home.lineage_service.GetLineage(
+        lineage_pb2.GetLineageRequest(id="new", as_of=then)
+    )
     ghosts = {item.id for item in chain.items if item.is_undeclared}
-    pieces = home.graph.ExportSpace(graph_pb2.ExportSpaceRequest(as_of=then))
+    pieces = home.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=then))
     lines = [line async for piece in pieces for line in piece.lines]
 
     assert ghosts == {"old"}
@@ -96,8 +98,8 @@ async def test_a_valid_time_narrows_lists_counts_and_exports(home: Calls) -> Non
     second = await home.put_edge("a", "IN", "new", valid_from=START - 5 * DAY)
     at = valid_at(START - 6 * DAY)
     listed = await home.graph.ListEdges(graph_pb2.ListEdgesRequest(as_of=at))
-    counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest(as_of=at))
-    pieces = home.graph.ExportSpace(graph_pb2.ExportSpaceRequest(as_of=at))
+    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest(as_of=at))
+    pieces = home.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=at))
     exported = [line for piece in [p async for p in pieces] for line in piece.lines]
 
     assert [edge.id for edge in listed.edges] == [first.id]

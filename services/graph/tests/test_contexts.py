@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.adapters.sqlite.migrations import SCHEMA
 from google.protobuf.json_format import MessageToDict
@@ -98,7 +98,7 @@ async def test_another_shape_is_refused(
 
         assert failure.reason == FIELD_INVALID
         assert [each.field for each in failure.violations] == [f"edge.properties.{field}"]
-    assert (await home.graph.CountByType(graph_pb2.CountByTypeRequest())).nodes == 2
+    assert (await home.space_service.CountByType(space_pb2.CountByTypeRequest())).nodes == 2
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import raw_store
-from concord.graph.v1 import feed_pb2, graph_pb2, layers_pb2, memory_pb2
+from concord.graph.v1 import dialogue_pb2, feed_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     START,
@@ -25,10 +25,10 @@ APPEND_ONLY = "ERROR_REASON_TURN_APPEND_ONLY"
 
 
 def append_request(
-    *turns: layers_pb2.DialogueTurn, request_id: str = "once"
-) -> layers_pb2.AppendDialogueRequest:
+    *turns: dialogue_pb2.DialogueTurn, request_id: str = "once"
+) -> dialogue_pb2.AppendDialogueRequest:
     """Return a request with turns as they are."""
-    return layers_pb2.AppendDialogueRequest(request_id=request_id, session_id="s", turns=turns)
+    return dialogue_pb2.AppendDialogueRequest(request_id=request_id, session_id="s", turns=turns)
 
 
 async def test_a_turn_is_a_memory_with_session_speaker_time_and_order(home: Calls) -> None:
@@ -66,16 +66,18 @@ async def test_the_same_words_again_are_another_turn(home: Calls) -> None:
 
 async def test_an_imported_turn_is_kept_once(home: Calls) -> None:
     """M5 A turn with an external id that is known adds nothing, also when it was annotated."""
-    turn = layers_pb2.DialogueTurn(speaker="Ada", content="Hello", external_id="chat:1")
-    first = await home.memory.AppendDialogue(append_request(turn))
+    turn = dialogue_pb2.DialogueTurn(speaker="Ada", content="Hello", external_id="chat:1")
+    first = await home.dialogue_service.AppendDialogue(append_request(turn))
     kept = first.turns[0]
     kept.tags.append("greeting")
     kept = await home.update(kept, "tags")
-    again = await home.memory.AppendDialogue(append_request(turn, request_id="twice"))
+    again = await home.dialogue_service.AppendDialogue(append_request(turn, request_id="twice"))
     await home.forget(kept)
-    gone = await home.memory.AppendDialogue(append_request(turn, request_id="thrice"))
+    gone = await home.dialogue_service.AppendDialogue(append_request(turn, request_id="thrice"))
     turn.content = "Good evening"
-    other = await reason(home.memory.AppendDialogue(append_request(turn, request_id="fourth")))
+    other = await reason(
+        home.dialogue_service.AppendDialogue(append_request(turn, request_id="fourth"))
+    )
 
     assert (first.created_count, again.created_count, gone.created_count) == (1, 0, 0)
     assert again.turns[0].id == kept.id
@@ -85,9 +87,9 @@ async def test_an_imported_turn_is_kept_once(home: Calls) -> None:
 
 async def test_all_turns_or_none(home: Calls) -> None:
     """M2 One bad turn keeps the others out, and is named."""
-    good = layers_pb2.DialogueTurn(speaker="Ada", content="Hello")
-    bad = layers_pb2.DialogueTurn(speaker="Ada", content="Supersedes: [[memory:]]")
-    failure = await refused(home.memory.AppendDialogue(append_request(good, bad)))
+    good = dialogue_pb2.DialogueTurn(speaker="Ada", content="Hello")
+    bad = dialogue_pb2.DialogueTurn(speaker="Ada", content="Supersedes: [[memory:]]")
+    failure = await refused(home.dialogue_service.AppendDialogue(append_request(good, bad)))
 
     assert failure.reason == "ERROR_REASON_LINK_MALFORMED"
     assert [each.field for each in failure.violations] == ["turns[1].content"]
@@ -161,10 +163,10 @@ async def test_pages_follow_the_order(home: Calls) -> None:
     """M2 Pages of two, each going on where the last one ended; superseded turns among them."""
     turns = await home.append("s", *(("Ada", f"turn {n}") for n in range(5)))
     await home.relate(SUPERSEDES, turns[4].id, turns[1].id)
-    request = layers_pb2.ListDialogueRequest(session_id="s", page_size=2)
+    request = dialogue_pb2.ListDialogueRequest(session_id="s", page_size=2)
     pages = []
     while True:
-        reply = await home.memory.ListDialogue(request)
+        reply = await home.dialogue_service.ListDialogue(request)
         pages.append([turn.content for turn in reply.turns])
         request.page_token = reply.next_page_token
         if not request.page_token:
@@ -229,7 +231,7 @@ async def test_turns_count_as_raw_dialogue(home: Calls) -> None:
     first, _ = await home.append("s", ("Ada", "one"), ("Ada", "two"))
     await home.add("a memory")
     await home.forget(first)
-    counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
 
     assert (counts.raw_dialogues, counts.memories, counts.deleted) == (1, 1, 1)
 

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 from asyncio.subprocess import PIPE
 
-from concord.graph.v1 import graph_pb2, transfer_pb2
+from concord.graph.v1 import space_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.usecases.transfer.drawing import quoted_label
 from dot_language import Graph, parse
@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transfers import export_of, furnish
 
-DOT = transfer_pb2.EXPORT_FORM_DOT
+DOT = space_pb2.EXPORT_FORM_DOT
 
 
 async def drawn(calls: Calls, as_of: type_pb2.AsOf | None = None) -> Graph:
     """Return what the drawing of a space says."""
-    request = graph_pb2.ExportSpaceRequest(form=DOT, as_of=as_of)
-    pieces = calls.graph.ExportSpace(request)
+    request = space_pb2.ExportSpaceRequest(form=DOT, as_of=as_of)
+    pieces = calls.space_service.ExportSpace(request)
     return parse("\n".join([line async for piece in pieces for line in piece.lines]))
 
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from concord.graph.v1 import graph_pb2, operation_pb2
+from concord.graph.v1 import graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.json_format import MessageToDict
 from graph_world import (
@@ -228,8 +228,8 @@ async def test_a_weight_of_minus_zero_is_zero(home: Calls) -> None:
     stated = await home.get_triple("A", "IN", "B")
     again = await home.update_edge(type_pb2.Edge(id=edge.id, etag=edge.etag, weight=-0.0), "weight")
     await home.delete_edge(again)
-    told = await home.graph.ListOperations(
-        operation_pb2.ListOperationsRequest(item_id=edge.id, oldest_first=True)
+    told = await home.space_service.ListOperations(
+        space_pb2.ListOperationsRequest(item_id=edge.id, oldest_first=True)
     )
 
     assert [math.copysign(1, each.weight) for each in (edge, stated, again)] == [1, 1, 1]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import grpc
 import pytest
 import raw_store
-from concord.graph.v1 import feed_pb2, graph_pb2, layers_pb2
+from concord.graph.v1 import episode_pb2, feed_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import FOUND, NOT_FOUND, START, Calls, World, reason, refused, stamp
 
@@ -18,9 +18,9 @@ async def add(
     reflection: str = "",
     session_id: str = "",
     memory_ids: Sequence[str] = (),
-) -> layers_pb2.Episode:
+) -> episode_pb2.Episode:
     """Add an episode."""
-    request = layers_pb2.AddEpisodeRequest(
+    request = episode_pb2.AddEpisodeRequest(
         request_id=home.request_id(),
         query=query,
         reward=reward,
@@ -28,15 +28,15 @@ async def add(
         session_id=session_id,
         memory_ids=memory_ids,
     )
-    return (await home.memory.AddEpisode(request)).episode
+    return (await home.episode.AddEpisode(request)).episode
 
 
-async def listed(home: Calls, **fields: object) -> layers_pb2.ListEpisodesResponse:
+async def listed(home: Calls, **fields: object) -> episode_pb2.ListEpisodesResponse:
     """List episodes."""
-    return await home.memory.ListEpisodes(layers_pb2.ListEpisodesRequest(**fields))  # type: ignore[arg-type]
+    return await home.episode.ListEpisodes(episode_pb2.ListEpisodesRequest(**fields))  # type: ignore[arg-type]
 
 
-def queries(reply: layers_pb2.ListEpisodesResponse) -> list[str]:
+def queries(reply: episode_pb2.ListEpisodesResponse) -> list[str]:
     """Return what the episodes of a page were about."""
     return [episode.query for episode in reply.episodes]
 
@@ -65,8 +65,8 @@ async def test_an_episode_is_read_back_as_it_was_kept(home: Calls) -> None:
 async def test_a_reward_of_zero_is_a_reward(home: Calls) -> None:
     """M2 The reward is stated, and 0 is a statement; none is not."""
     kept = await add(home, "Tried", 0)
-    without = layers_pb2.AddEpisodeRequest(request_id="x", query="Tried")
-    failure = await refused(home.memory.AddEpisode(without))
+    without = episode_pb2.AddEpisodeRequest(request_id="x", query="Tried")
+    failure = await refused(home.episode.AddEpisode(without))
 
     assert kept.reward == 0
     assert [each.field for each in failure.violations] == ["reward"]
@@ -208,6 +208,6 @@ async def test_episodes_are_counted(home: Calls) -> None:
     """G12 Each one, apart from memories."""
     await add(home, "one")
     await add(home, "two")
-    counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
 
     assert (counts.episodes, counts.memories, counts.working_memory) == (2, 0, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import neo4j_at_hand
 import pytest
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import FOUND, SUPERSEDES, Calls, World, fact, world
 from transfers import export_of, import_into
@@ -152,7 +152,7 @@ async def test_what_was_known_before_shows_it_erased(home: Calls) -> None:
     when = (await home.changes())[-1].record_time
     await home.erase(memory)
     as_of = type_pb2.AsOf(record_time=when)
-    pieces = home.graph.ExportSpace(graph_pb2.ExportSpaceRequest(as_of=as_of))
+    pieces = home.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=as_of))
     said = "".join([line async for piece in pieces for line in piece.lines])
     again = await home.put_node("Zorblax")
 

@@ -1,8 +1,8 @@
 """Erasing: what a memory said is read nowhere any more, and what is left of it."""
 
 import pytest
-from concord.graph.v1 import erase_pb2, feed_pb2, governed_pb2, graph_pb2, memory_pb2
-from concord.graph.v1.operation_pb2 import ListOperationsRequest
+from concord.graph.v1 import feed_pb2, governed_pb2, graph_pb2, memory_pb2, space_pb2
+from concord.graph.v1.space_pb2 import ListOperationsRequest
 from concord.type.v1 import type_pb2
 from graph_world import (
     AMENDS,
@@ -65,7 +65,7 @@ async def everything(home: Calls, *ids: str) -> str:
         repr(await home.memory.ListMemories(listed)),
         repr(await home.graph.ListEdges(graph_pb2.ListEdgesRequest(page_size=200))),
         repr(await home.graph.ListNodes(graph_pb2.ListNodesRequest(page_size=200))),
-        repr(await home.graph.ListOperations(ListOperationsRequest(page_size=500))),
+        repr(await home.space_service.ListOperations(ListOperationsRequest(page_size=500))),
     ]
     heads = range(len(await home.changes()) + 1)
     for memory_id in ids:
@@ -106,8 +106,10 @@ async def test_a_read_by_id_says_that_it_was_erased(live: World, home: Calls) ->
     by_key = await home.memory.GetMemory(
         memory_pb2.GetMemoryRequest(external_id="ext-77", as_of=as_of)
     )
-    request = graph_pb2.ExportSpaceRequest(as_of=as_of)
-    exported = [line async for part in home.graph.ExportSpace(request) for line in part.lines]
+    request = space_pb2.ExportSpaceRequest(as_of=as_of)
+    exported = [
+        line async for part in home.space_service.ExportSpace(request) for line in part.lines
+    ]
 
     assert (now.status, then.status, by_key.status) == (ERASED, ERASED, NOT_FOUND)
     assert now.memory.erase_time == then.memory.erase_time
@@ -245,7 +247,7 @@ async def test_edges_at_it_lose_what_they_say(home: Calls) -> None:
     assert got.status == NOT_FOUND
     assert (await home.receipt(memory.id)).edge_count == 2
     assert (await home.receipt(memory.id)).erase_id == receipt_id
-    operations = await home.graph.ListOperations(ListOperationsRequest(item_id=edge.id))
+    operations = await home.space_service.ListOperations(ListOperationsRequest(item_id=edge.id))
     assert operations.operations[0].type == feed_pb2.CHANGE_TYPE_ERASED
     seen = await everything(home, memory.id)
     assert not [
@@ -314,7 +316,7 @@ class TestReceipt:
         reply = await home.erase(memory, reason="asked for by Anna")
         receipt = await home.scrubbed(memory.id)
         by_id_ = await home.memory.GetEraseReceipt(
-            erase_pb2.GetEraseReceiptRequest(erase_id=reply.erase_id)
+            memory_pb2.GetEraseReceiptRequest(erase_id=reply.erase_id)
         )
 
         assert by_id_.receipt == receipt
@@ -326,7 +328,7 @@ class TestReceipt:
         assert not receipt.HasField("complete_time")
 
         await live.calls(principal="search").memory.ConfirmErase(
-            erase_pb2.ConfirmEraseRequest(request_id="c", memory_id=memory.id)
+            memory_pb2.ConfirmEraseRequest(request_id="c", memory_id=memory.id)
         )
         done = await home.receipt(memory.id)
         assert done.complete_time == max(
@@ -339,8 +341,8 @@ class TestReceipt:
         await home.erase(memory)
         search, stranger = live.calls(principal="search"), live.calls(principal="graph")
 
-        def asked(memory_id: str, request_id: str = "c") -> erase_pb2.ConfirmEraseRequest:
-            return erase_pb2.ConfirmEraseRequest(request_id=request_id, memory_id=memory_id)
+        def asked(memory_id: str, request_id: str = "c") -> memory_pb2.ConfirmEraseRequest:
+            return memory_pb2.ConfirmEraseRequest(request_id=request_id, memory_id=memory_id)
 
         unknown = await reason(stranger.memory.ConfirmErase(asked(memory.id)))
         not_erased = await reason(search.memory.ConfirmErase(asked(other.id)))
@@ -356,10 +358,10 @@ class TestReceipt:
     async def test_digest_is_what_the_record_said(self, home: Calls) -> None:
         """A3 The last version's digest is on record before and after; its salt is gone."""
         memory = await told(home)
-        before = await home.graph.ListOperations(ListOperationsRequest(item_id=memory.id))
+        before = await home.space_service.ListOperations(ListOperationsRequest(item_id=memory.id))
         await home.erase(memory)
         receipt = await home.receipt(memory.id)
-        after = await home.graph.ListOperations(ListOperationsRequest(item_id=memory.id))
+        after = await home.space_service.ListOperations(ListOperationsRequest(item_id=memory.id))
 
         assert receipt.digest == before.operations[0].after_digest
         assert receipt.digest == after.operations[0].before_digest
@@ -383,7 +385,7 @@ class TestProtection:
         forgotten = (await parties.apply(home, action, {creed.id: creed.etag})).memory
 
         assert await reason(home.erase(forgotten)) == PROTECTED
-        tried = await home.graph.ListOperations(
+        tried = await home.space_service.ListOperations(
             ListOperationsRequest(types=[feed_pb2.CHANGE_TYPE_REFUSED])
         )
         assert [each.item_id for each in tried.operations] == [creed.id, creed.id]
@@ -435,6 +437,6 @@ async def test_clients_confirm_nothing(live: World, home: Calls, scope: frozense
     client = live.calls(principal="search", scopes=scope)
 
     call = client.memory.ConfirmErase(
-        erase_pb2.ConfirmEraseRequest(request_id="c", memory_id=memory.id)
+        memory_pb2.ConfirmEraseRequest(request_id="c", memory_id=memory.id)
     )
     assert await reason(call) == "ERROR_REASON_PERMISSION_MISSING"

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import rfc8785
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     AMENDS,
@@ -84,8 +84,8 @@ async def test_declared_relations_are_part_of_the_state(live: World, home: Calls
 
     line = '{"functional":true,"kind":"relation","name":"LIVES_IN"}'
     assert await home.export() == [*await other.export(), line]
-    request = graph_pb2.ExportSpaceRequest(as_of=type_pb2.AsOf(record_time=stamp(before)))
-    then = [each async for piece in home.graph.ExportSpace(request) for each in piece.lines]
+    request = space_pb2.ExportSpaceRequest(as_of=type_pb2.AsOf(record_time=stamp(before)))
+    then = [each async for piece in home.space_service.ExportSpace(request) for each in piece.lines]
     assert then == await other.export()
     await home.declare("LIVES_IN", functional=False, etag=declared.etag)
     assert line.replace("true", "false") in await home.export()
@@ -168,7 +168,7 @@ async def test_a_large_export_comes_in_pieces(home: Calls) -> None:
         await home.batch(
             [type_pb2.Memory(content=f"{start + n} " + "ä" * 19_900) for n in range(40)]
         )
-    pieces = [p async for p in home.graph.ExportSpace(graph_pb2.ExportSpaceRequest())]
+    pieces = [p async for p in home.space_service.ExportSpace(space_pb2.ExportSpaceRequest())]
 
     assert len(pieces) > 1
     assert max(piece.ByteSize() for piece in pieces) < 4 << 20
@@ -177,7 +177,7 @@ async def test_a_large_export_comes_in_pieces(home: Calls) -> None:
 
 async def test_counts_by_type(live: World, home: Calls) -> None:
     """G12 Live items by type, deleted apart, this space's only."""
-    empty = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+    empty = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
     await home.put_edge("a", "R", "b")
     await home.delete_edge(await home.put_edge("a", "R", "c"))
     await home.add("fact")
@@ -185,9 +185,9 @@ async def test_counts_by_type(live: World, home: Calls) -> None:
     await home.add("turn", kind=type_pb2.MEMORY_KIND_TURN)
     await home.forget(await home.add("gone"))
     await live.calls("other").add("theirs")
-    counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
 
-    assert empty == graph_pb2.CountByTypeResponse(status=NOT_FOUND)
+    assert empty == space_pb2.CountByTypeResponse(status=NOT_FOUND)
     assert (counts.nodes, counts.edges, counts.memories) == (3, 2, 2)
     assert (counts.raw_dialogues, counts.deleted) == (1, 2)
 

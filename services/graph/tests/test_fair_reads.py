@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable
 
 import neo4j_at_hand
 import pytest
-from concord.graph.v1 import graph_pb2, transfer_pb2
+from concord.graph.v1 import graph_pb2, space_pb2
 from concord_graph.ports import EXPORTERS
 from concord_graph.usecases import queries
 from graph_world import SECONDS, World
 
 EXPORTS = 66
 FORMS = {
-    transfer_pb2.EXPORT_FORM_STATE: "export_state",
-    transfer_pb2.EXPORT_FORM_FULL: "put_down",
-    transfer_pb2.EXPORT_FORM_DOT: "draw_lineage",
+    space_pb2.EXPORT_FORM_STATE: "export_state",
+    space_pb2.EXPORT_FORM_FULL: "put_down",
+    space_pb2.EXPORT_FORM_DOT: "draw_lineage",
 }
 
 
@@ -41,7 +41,7 @@ class Held:
 
 @pytest.mark.parametrize("form", sorted(FORMS))
 async def test_exports_do_not_keep_another_spaces_reads_waiting(
-    live: World, monkeypatch: pytest.MonkeyPatch, form: transfer_pb2.ExportForm.ValueType
+    live: World, monkeypatch: pytest.MonkeyPatch, form: space_pb2.ExportForm.ValueType
 ) -> None:
     """W7 66 exports of one space are under way: a node of another is read meanwhile, and all of
     them end whole, a few at a time."""
@@ -52,8 +52,8 @@ async def test_exports_do_not_keep_another_spaces_reads_waiting(
     await other.put_node("Ada")
 
     async def export() -> int:
-        request = graph_pb2.ExportSpaceRequest(form=form)
-        pieces = [piece async for piece in home.graph.ExportSpace(request, timeout=SECONDS)]
+        request = space_pb2.ExportSpaceRequest(form=form)
+        pieces = [piece async for piece in home.space_service.ExportSpace(request, timeout=SECONDS)]
         return sum(len(piece.lines) for piece in pieces)
 
     exports = [asyncio.ensure_future(export()) for _ in range(EXPORTS)]

@@ -6,7 +6,7 @@ from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
-from concord.graph.v1 import feed_pb2, graph_pb2, operation_pb2, transfer_pb2
+from concord.graph.v1 import feed_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     CONSTITUTIVE,
@@ -34,10 +34,10 @@ def as_bytes(message: feed_pb2.Change) -> bytes:
     return message.SerializeToString(deterministic=True)
 
 
-async def operations(calls: Calls) -> list[operation_pb2.Operation]:
+async def operations(calls: Calls) -> list[space_pb2.Operation]:
     """Return what is on record, oldest first."""
-    request = operation_pb2.ListOperationsRequest(page_size=500, oldest_first=True)
-    return list((await calls.graph.ListOperations(request)).operations)
+    request = space_pb2.ListOperationsRequest(page_size=500, oldest_first=True)
+    return list((await calls.space_service.ListOperations(request)).operations)
 
 
 async def test_all_lines_come_back_byte_for_byte(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ async def test_what_was_believed_at_any_time_is_the_same(tmp_path: Path) -> None
         for time in times[::6]:
             for valid in (None, stamp(clock() - 5 * DAY)):
                 as_of = type_pb2.AsOf(record_time=time, valid_time=valid)
-                request = graph_pb2.ExportSpaceRequest(as_of=as_of)
+                request = space_pb2.ExportSpaceRequest(as_of=as_of)
                 states = []
                 for calls in (home, copy):
-                    pieces = calls.graph.ExportSpace(request)
+                    pieces = calls.space_service.ExportSpace(request)
                     states.append([line async for piece in pieces for line in piece.lines])
                 assert states[0] == states[1]
 
@@ -237,10 +237,10 @@ async def test_an_import_is_done_once(tmp_path: Path) -> None:
 
 async def test_the_full_form_is_of_all_times(home: Calls) -> None:
     """G15 An instant makes no sense for it, and is not ignored."""
-    request = graph_pb2.ExportSpaceRequest(
-        form=transfer_pb2.EXPORT_FORM_FULL, as_of=type_pb2.AsOf(valid_time=stamp(1))
+    request = space_pb2.ExportSpaceRequest(
+        form=space_pb2.EXPORT_FORM_FULL, as_of=type_pb2.AsOf(valid_time=stamp(1))
     )
-    failure = await refused(home.graph.ExportSpace(request).read())
+    failure = await refused(home.space_service.ExportSpace(request).read())
 
     assert failure.violations[0].field == "as_of"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from concord.graph.v1 import transfer_pb2
+from concord.graph.v1 import space_pb2
 from concord_client.trust import signing
 from forged_exports import CONSENTED, FORGERIES, Records, resealed
 from graph_world import PROTECTED, SECRET, Calls, Clock, Parties, World, reason, refused, world
@@ -83,12 +83,12 @@ async def test_nothing_agreed_comes_in_without_a_genesis(
 
 async def test_the_header_comes_first_and_only_first(unused: Calls) -> None:
     """G15 A stream without a header, or with two, is no import."""
-    header = transfer_pb2.ImportSpaceRequest(
-        header=transfer_pb2.ImportHeader(request_id=unused.request_id())
+    header = space_pb2.ImportSpaceRequest(
+        header=space_pb2.ImportHeader(request_id=unused.request_id())
     )
-    piece = transfer_pb2.ImportSpaceRequest(piece=b"x")
+    piece = space_pb2.ImportSpaceRequest(piece=b"x")
     for messages in ([piece], [header, header], [piece, header], []):
-        failure = await refused(unused.graph.ImportSpace(iter(messages)))
+        failure = await refused(unused.space_service.ImportSpace(iter(messages)))
         assert failure.violations[0].field == "part"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
-from concord.graph.v1 import graph_pb2, layers_pb2
+from concord.graph.v1 import episode_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import AMENDS, DAY, SECOND, START, SUPERSEDES, Calls, World, fact, stamp
 from hypothesis import HealthCheck, Phase, given, settings
@@ -122,8 +122,8 @@ DEEDS: Sequence[Deed] = (
 
 async def recalling(calls: Calls, memory_id: str) -> None:
     """Add an episode in which a memory was of use."""
-    await calls.memory.AddEpisode(
-        layers_pb2.AddEpisodeRequest(
+    await calls.episode.AddEpisode(
+        episode_pb2.AddEpisodeRequest(
             request_id=calls.request_id(), query="And then?", reward=1, memory_ids=[memory_id]
         )
     )
@@ -198,5 +198,5 @@ async def _moves(live: World, deeds: Sequence[tuple[int, int]]) -> None:
 
 
 async def _state(calls: Calls, as_of: type_pb2.AsOf) -> list[str]:
-    pieces = calls.graph.ExportSpace(graph_pb2.ExportSpaceRequest(as_of=as_of))
+    pieces = calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest(as_of=as_of))
     return [line async for piece in pieces for line in piece.lines]

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord.graph.v1 import graph_pb2, layers_pb2, memory_pb2
+from concord.graph.v1 import episode_pb2, graph_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.domain.spelling import MOST_CHARACTERS, backwards, folded, nearest
@@ -175,40 +175,40 @@ async def test_a_memory_that_is_named_alike(home: Calls) -> None:
 
 async def episode(home: Calls, session_id: str) -> None:
     """Add an episode of a session."""
-    request = layers_pb2.AddEpisodeRequest(
+    request = episode_pb2.AddEpisodeRequest(
         request_id=home.request_id(), query="q", reward=0, session_id=session_id
     )
-    await home.memory.AddEpisode(request)
+    await home.episode.AddEpisode(request)
 
 
-async def episodes(home: Calls, session_id: str) -> layers_pb2.ListEpisodesResponse:
+async def episodes(home: Calls, session_id: str) -> episode_pb2.ListEpisodesResponse:
     """List the episodes of a session."""
-    return await home.memory.ListEpisodes(layers_pb2.ListEpisodesRequest(session_id=session_id))
+    return await home.episode.ListEpisodes(episode_pb2.ListEpisodesRequest(session_id=session_id))
 
 
 async def test_a_session_that_is_named_alike(home: Calls) -> None:
     """G13 Sessions with episodes; one that is there suggests nothing, nor does asking for none."""
     for session in ("monday", "monday", "tuesday", ""):
         await episode(home, session)
-    late = layers_pb2.ListEpisodesRequest()
+    late = episode_pb2.ListEpisodesRequest()
     late.since.FromMilliseconds(2**42)
 
     assert (await episodes(home, "mondy")).near_names == ["monday"]
     assert (await episodes(home, "monday")).near_names == []
-    reply = await home.memory.ListEpisodes(late)
+    reply = await home.episode.ListEpisodes(late)
     assert (reply.status, list(reply.near_names)) == (NOT_FOUND, [])
 
 
 async def test_the_counts_of_a_space_that_never_was(live: World, home: Calls) -> None:
     """G12 G13 Zeros, and that there is nothing; a space where all is gone is there."""
-    request = graph_pb2.CountByTypeRequest()
-    empty = await live.calls("never").graph.CountByType(request)
+    request = space_pb2.CountByTypeRequest()
+    empty = await live.calls("never").space_service.CountByType(request)
     node = await home.put_node("Ada")
-    full = await home.graph.CountByType(request)
+    full = await home.space_service.CountByType(request)
     await home.delete_node(node)
-    gone = await home.graph.CountByType(request)
+    gone = await home.space_service.CountByType(request)
 
-    assert empty == graph_pb2.CountByTypeResponse(status=NOT_FOUND)
+    assert empty == space_pb2.CountByTypeResponse(status=NOT_FOUND)
     assert (full.status, full.nodes) == (FOUND, 1)
     assert (gone.status, gone.nodes, gone.deleted) == (FOUND, 0, 1)
 

@@ -3,11 +3,7 @@
 import pytest
 import raw_store
 from concord.graph.v1 import feed_pb2
-from concord.graph.v1.operation_pb2 import (
-    ListOperationsRequest,
-    ListOperationsResponse,
-    Operation,
-)
+from concord.graph.v1.space_pb2 import ListOperationsRequest, ListOperationsResponse, Operation
 from concord.type.v1 import type_pb2
 from graph_world import DAY, PROTECTED, SUPERSEDES, Calls, World, micros, reason, stamp
 
@@ -17,7 +13,7 @@ DELETED, REFUSED = feed_pb2.CHANGE_TYPE_DELETED, feed_pb2.CHANGE_TYPE_REFUSED
 
 async def listed(calls: Calls, **fields: object) -> list[Operation]:
     """Return the first page."""
-    reply: ListOperationsResponse = await calls.graph.ListOperations(
+    reply: ListOperationsResponse = await calls.space_service.ListOperations(
         ListOperationsRequest(**fields)  # type: ignore[arg-type] # a test's own fields
     )
     return list(reply.operations)
@@ -90,7 +86,7 @@ async def test_pages_show_every_operation_once(home: Calls, size: int, oldest_fi
         request = ListOperationsRequest(
             page_size=size, page_token=token, oldest_first=oldest_first, before=stamp(2**52)
         )
-        reply = await home.graph.ListOperations(request)
+        reply = await home.space_service.ListOperations(request)
         seen += [each.seq for each in reply.operations]
         token = reply.next_page_token
         if not token:

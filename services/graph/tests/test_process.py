@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 import neo4j_at_hand
 import pytest
-from concord.graph.v1 import graph_pb2, graph_pb2_grpc, layers_pb2, memory_pb2_grpc
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc, working_memory_pb2, working_memory_pb2_grpc
 from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
@@ -57,8 +57,10 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
                 reply = await graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge))
                 assert reply.status == FOUND
                 assert reply.edge.access.access_count == expected
-                memory = memory_pb2_grpc.MemoryServiceStub(channel)
-                held = await memory.ListWorkingMemory(layers_pb2.ListWorkingMemoryRequest())
+                working = working_memory_pb2_grpc.WorkingMemoryServiceStub(channel)
+                held = await working.ListWorkingMemory(
+                    working_memory_pb2.ListWorkingMemoryRequest()
+                )
                 assert held.capacity == 3
         finally:
             process.send_signal(signal.SIGTERM)

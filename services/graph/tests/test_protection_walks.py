@@ -10,7 +10,7 @@ import grpc
 import pytest
 import raw_store
 from agreed_space import Agreed, agree, what_defines
-from concord.graph.v1 import graph_pb2, layers_pb2
+from concord.graph.v1 import dialogue_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import from_rpc_error
 from concord_graph.domain import protection
@@ -274,13 +274,13 @@ class Walker:
             await self.calls.erase(memory)
 
     async def _talk(self, key: str, said: tuple[str, str, str]) -> None:
-        turn = layers_pb2.DialogueTurn(
+        turn = dialogue_pb2.DialogueTurn(
             speaker="Ann", content=await self._text(said), external_id=key
         )
-        request = layers_pb2.AppendDialogueRequest(
+        request = dialogue_pb2.AppendDialogueRequest(
             request_id=self.calls.request_id(), session_id="talk", turns=[turn]
         )
-        await self.calls.memory.AppendDialogue(request)
+        await self.calls.dialogue_service.AppendDialogue(request)
 
     async def _declare(self, relation: str, functional: bool) -> None:
         await self.calls.declare(relation, functional=functional)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord.graph.v1.operation_pb2 import Operation
+from concord.graph.v1.space_pb2 import Operation
 from concord.type.v1 import type_pb2
 from concord_attestation import refusal_limit
 from concord_attestation.refusal_limit import HOUR

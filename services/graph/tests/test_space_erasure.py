@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 import pytest
-from concord.graph.v1 import erase_pb2, feed_pb2, graph_pb2, layers_pb2, memory_pb2
+from concord.graph.v1 import episode_pb2, feed_pb2, graph_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_graph.usecases.governed.apply import space_erasure
@@ -40,8 +40,8 @@ async def furnish(calls: Calls) -> list[str]:
     await calls.graph.UpsertEdge(
         graph_pb2.UpsertEdgeRequest(request_id=calls.request_id(), edge=edge)
     )
-    await calls.memory.AddEpisode(
-        layers_pb2.AddEpisodeRequest(request_id=calls.request_id(), query="Yarble", reward=1)
+    await calls.episode.AddEpisode(
+        episode_pb2.AddEpisodeRequest(request_id=calls.request_id(), query="Yarble", reward=1)
     )
     return [first.id, heir.id, gone.id]
 
@@ -52,10 +52,10 @@ async def everything(calls: Calls) -> str:
         calls.graph.ListNodes(graph_pb2.ListNodesRequest()),
         calls.graph.ListEdges(graph_pb2.ListEdgesRequest()),
         calls.memory.ListMemories(memory_pb2.ListMemoriesRequest(include_superseded=True)),
-        calls.memory.ListEpisodes(layers_pb2.ListEpisodesRequest()),
+        calls.episode.ListEpisodes(episode_pb2.ListEpisodesRequest()),
     )
     said = [str(await each) for each in lists]
-    pieces = calls.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+    pieces = calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest())
     return "".join(said) + "".join([line async for piece in pieces for line in piece.lines])
 
 
@@ -77,7 +77,7 @@ async def test_all_goes_in_steps_and_each_memory_leaves_a_receipt(
         assert word not in await everything(home)
     for memory_id in ids:
         receipt = await home.memory.GetEraseReceipt(
-            erase_pb2.GetEraseReceiptRequest(memory_id=memory_id)
+            memory_pb2.GetEraseReceiptRequest(memory_id=memory_id)
         )
         assert receipt.receipt.memory_id == memory_id
     assert await everything(other) == kept

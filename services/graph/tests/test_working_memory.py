@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 import pytest_asyncio
 import raw_store
-from concord.graph.v1 import feed_pb2, graph_pb2, layers_pb2
+from concord.graph.v1 import feed_pb2, space_pb2, working_memory_pb2
 from concord.type.v1 import type_pb2
 from graph_world import START, Calls, World, reason, refused, stamp, world
 from hypothesis import given, settings
@@ -27,23 +27,23 @@ async def live(tmp_path: Path) -> AsyncIterator[World]:
 
 async def remove(home: Calls, entry_id: str) -> None:
     """Remove an entry."""
-    await home.memory.RemoveWorkingMemory(
-        layers_pb2.RemoveWorkingMemoryRequest(request_id=home.request_id(), id=entry_id)
+    await home.working_memory.RemoveWorkingMemory(
+        working_memory_pb2.RemoveWorkingMemoryRequest(request_id=home.request_id(), id=entry_id)
     )
 
 
 async def clear(home: Calls, session_id: str = "", *, include_stale: bool = False) -> int:
     """Clear working memory; return how many went."""
-    request = layers_pb2.ClearWorkingMemoryRequest(
+    request = working_memory_pb2.ClearWorkingMemoryRequest(
         request_id=home.request_id(), session_id=session_id, include_stale=include_stale
     )
-    return (await home.memory.ClearWorkingMemory(request)).removed_count
+    return (await home.working_memory.ClearWorkingMemory(request)).removed_count
 
 
-async def whole(home: Calls, **fields: object) -> layers_pb2.ListWorkingMemoryResponse:
+async def whole(home: Calls, **fields: object) -> working_memory_pb2.ListWorkingMemoryResponse:
     """List working memory."""
-    request = layers_pb2.ListWorkingMemoryRequest(**fields)  # type: ignore[arg-type]
-    return await home.memory.ListWorkingMemory(request)
+    request = working_memory_pb2.ListWorkingMemoryRequest(**fields)  # type: ignore[arg-type]
+    return await home.working_memory.ListWorkingMemory(request)
 
 
 async def test_an_entry_is_read_back_as_it_was_put(home: Calls) -> None:
@@ -201,9 +201,9 @@ async def test_a_replayed_put_tells_the_same(home: Calls) -> None:
     """M5 The same request once more evicts nothing more and gets the same reply."""
     for text in ("a", "b", "c"):
         await home.hold(text)
-    request = layers_pb2.PutWorkingMemoryRequest(request_id="once", content="d")
-    first = await home.memory.PutWorkingMemory(request)
-    again = await home.memory.PutWorkingMemory(request)
+    request = working_memory_pb2.PutWorkingMemoryRequest(request_id="once", content="d")
+    first = await home.working_memory.PutWorkingMemory(request)
+    again = await home.working_memory.PutWorkingMemory(request)
 
     assert [entry.content for entry in first.evicted] == ["a"]
     assert again == first
@@ -257,7 +257,7 @@ async def test_what_is_held_stale_and_removed_is_counted_apart(home: Calls) -> N
     for text in ("a", "b", "c", "d", "e"):
         await home.hold(text)
     await remove(home, (await whole(home)).entries[0].id)
-    counts = await home.graph.CountByType(graph_pb2.CountByTypeRequest())
+    counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
 
     assert (counts.working_memory, counts.working_memory_stale, counts.deleted) == (2, 2, 1)
     assert (counts.memories, counts.episodes) == (0, 0)

@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from concord.graph.v1 import graph_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     DAY,
@@ -63,8 +63,8 @@ async def test_a_store_of_schema_1_holds_what_it_held(tmp_path: Path) -> None:
         assert {each.edge.relation for each in around.neighbors} == {
             *("WORKS_AT", "ABOUT", "SUPERSEDES")
         }
-        record = operation_pb2.ListOperationsRequest(page_size=500)
-        methods = {op.method for op in (await home.graph.ListOperations(record)).operations}
+        record = space_pb2.ListOperationsRequest(page_size=500)
+        methods = {op.method for op in (await home.space_service.ListOperations(record)).operations}
         assert {"EnrolPrincipals", "ApplyGovernedChange", "AddLineage", "RestoreMemory"} <= methods
         assert [line for line in await live.calls("other").export() if "Theirs" in line]
 
@@ -76,7 +76,7 @@ async def test_a_store_of_schema_1_is_asked_what_came_later(tmp_path: Path) -> N
         near = await home.graph.GetNode(graph_pb2.GetNodeRequest(name="Adda"))
         assert near.near_names == ["Ada"]
         as_of = type_pb2.AsOf(record_time=stamp(START + 1_000))
-        then = await home.graph.CountByType(graph_pb2.CountByTypeRequest(as_of=as_of))
+        then = await home.space_service.CountByType(space_pb2.CountByTypeRequest(as_of=as_of))
         assert (then.memories, then.deleted) == (1, 2)
         assert await home.dialogue("s-1") == ["turn one"]
         lines = await export_of(live.calls("other"))

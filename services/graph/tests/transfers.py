@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, layers_pb2, transfer_pb2
+from concord.graph.v1 import episode_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.transfer import agreed_in
 from concord_client.trust import signing
@@ -17,10 +17,10 @@ PIECE = 1_000
 
 
 async def export_of(
-    calls: Calls, form: transfer_pb2.ExportForm.ValueType = transfer_pb2.EXPORT_FORM_FULL
+    calls: Calls, form: space_pb2.ExportForm.ValueType = space_pb2.EXPORT_FORM_FULL
 ) -> list[str]:
     """Return the lines of an export, the full one unless another form is named."""
-    pieces = calls.graph.ExportSpace(graph_pb2.ExportSpaceRequest(form=form))
+    pieces = calls.space_service.ExportSpace(space_pb2.ExportSpaceRequest(form=form))
     return [line async for piece in pieces for line in piece.lines]
 
 
@@ -36,18 +36,18 @@ async def import_into(
     grant: bytes = b"",
     secret: str = "",
     request_id: str = "",
-) -> transfer_pb2.ImportSpaceResponse:
+) -> space_pb2.ImportSpaceResponse:
     """Import lines, or the bytes of a file, into the caller's space."""
     data = lines if isinstance(lines, bytes) else file_of(lines)
-    header = transfer_pb2.ImportHeader(
+    header = space_pb2.ImportHeader(
         request_id=request_id or calls.request_id(), restore_grant=grant, enrolment_secret=secret
     )
-    messages = [transfer_pb2.ImportSpaceRequest(header=header)]
+    messages = [space_pb2.ImportSpaceRequest(header=header)]
     messages += [
-        transfer_pb2.ImportSpaceRequest(piece=data[start : start + PIECE])
+        space_pb2.ImportSpaceRequest(piece=data[start : start + PIECE])
         for start in range(0, len(data), PIECE)
     ]
-    return await calls.graph.ImportSpace(iter(messages))
+    return await calls.space_service.ImportSpace(iter(messages))
 
 
 def restore_grant(
@@ -151,7 +151,7 @@ async def with_layers(calls: Calls) -> None:
     await calls.append("talk", ("Ada", "Tea?"), ("Bob", "Coffee."))
     for number in range(12):
         await calls.hold(f"cup {number}", type_pb2.IMPORTANCE_LOW, "talk")
-    episode = layers_pb2.AddEpisodeRequest(
+    episode = episode_pb2.AddEpisodeRequest(
         request_id=calls.request_id(), query="Offer tea", reward=1, memory_ids=["tea"]
     )
-    await calls.memory.AddEpisode(episode)
+    await calls.episode.AddEpisode(episode)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from concord.graph.v1 import erase_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_search.adapters.edge.shard import Bm25
@@ -236,12 +236,12 @@ async def test_an_erasure_is_completed(running: Running) -> None:
     stub = running.memories()
     doomed = (await stub.GetMemory(memory_pb2.GetMemoryRequest(id="doomed"))).memory
 
-    request = erase_pb2.EraseMemoryRequest(request_id="e", id="doomed", etag=doomed.etag)
+    request = memory_pb2.EraseMemoryRequest(request_id="e", id="doomed", etag=doomed.etag)
     reply = await stub.EraseMemory(request)
     async with asyncio.timeout(SECONDS):
-        receipt = erase_pb2.EraseReceipt()
+        receipt = memory_pb2.EraseReceipt()
         while not receipt.HasField("complete_time"):
-            asked = erase_pb2.GetEraseReceiptRequest(erase_id=reply.erase_id)
+            asked = memory_pb2.GetEraseReceiptRequest(erase_id=reply.erase_id)
             receipt = (await stub.GetEraseReceipt(asked)).receipt
             await asyncio.sleep(0.01)
 

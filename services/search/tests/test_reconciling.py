@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord.graph.v1 import erase_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_search.adapters.edge import shard
@@ -36,7 +36,7 @@ async def story(running: Running) -> None:
     restored = memory_pb2.RestoreMemoryRequest(request_id="r3", id="m3", etag=gone.memory.etag)
     await stub.RestoreMemory(restored)
     told = await stub.GetMemory(memory_pb2.GetMemoryRequest(id="m4", peek=True))
-    erased = erase_pb2.EraseMemoryRequest(request_id="e4", id="m4", etag=told.memory.etag)
+    erased = memory_pb2.EraseMemoryRequest(request_id="e4", id="m4", etag=told.memory.etag)
     token = (await stub.EraseMemory(erased)).token
     await followed(running, token)
 

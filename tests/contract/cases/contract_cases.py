@@ -2,17 +2,27 @@
 
 from access_contracts import ACCESS
 from contract_registry import Contract
+from dialogue_contracts import DIALOGUE
+from episode_contracts import EPISODE
 from feed_contracts import FEED
 from governance_contracts import AUDIT, PRINCIPAL, PROPOSAL
 from governed_contracts import GOVERNED
 from graph_contracts import GRAPH
+from lineage_contracts import LINEAGE
 from memory_contracts import MEMORY
 from relation_contracts import RELATION
 from search_contracts import INDEX, SEARCH
+from space_contracts import SPACE
+from working_memory_contracts import WORKING_MEMORY
 
 SERVED = {
     "concord.graph.v1.GraphService": GRAPH,
     "concord.graph.v1.MemoryService": MEMORY,
+    "concord.graph.v1.LineageService": LINEAGE,
+    "concord.graph.v1.DialogueService": DIALOGUE,
+    "concord.graph.v1.EpisodeService": EPISODE,
+    "concord.graph.v1.WorkingMemoryService": WORKING_MEMORY,
+    "concord.graph.v1.SpaceService": SPACE,
     "concord.graph.v1.RelationService": RELATION,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,

@@ -12,14 +12,14 @@ from typing import Any  # what the dynamic calls give back
 
 from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import (
-    erase_pb2,
+    dialogue_pb2,
+    episode_pb2,
     governed_pb2,
     graph_pb2,
-    layers_pb2,
     memory_pb2,
-    operation_pb2,
     relation_pb2,
-    transfer_pb2,
+    space_pb2,
+    working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
 from concord_client.transfer import agreed_in
@@ -257,7 +257,7 @@ async def exported(live: Live, home: Home) -> Home:
     await live.tell(who, "EnrolPrincipals", enrol)
     node = type_pb2.Node(name=f"Elsewhere ({home.space})")
     await live.tell(who, "UpsertNode", graph_pb2.UpsertNodeRequest(request_id="node", node=node))
-    asked = graph_pb2.ExportSpaceRequest(form=transfer_pb2.EXPORT_FORM_FULL)
+    asked = space_pb2.ExportSpaceRequest(form=space_pb2.EXPORT_FORM_FULL)
     replies = (await live.ask(who, "ExportSpace", asked)).replies
     export = "".join(f"{line}\n" for reply in replies for line in reply.lines).encode()
     agreed, standing = agreed_in(export.splitlines(keepends=True))
@@ -277,14 +277,14 @@ async def exported(live: Live, home: Home) -> Home:
 
 def importing(home: Home, *, grant: bytes | None = None, export: bytes = b"") -> list[Message]:
     """Return the requests that import a home's export, or another, into its fresh space."""
-    header = transfer_pb2.ImportHeader(
+    header = space_pb2.ImportHeader(
         request_id="r",
         restore_grant=home.restore_grant if grant is None else grant,
         enrolment_secret=home.secret,
     )
     return [
-        transfer_pb2.ImportSpaceRequest(header=header),
-        transfer_pb2.ImportSpaceRequest(piece=export or home.export),
+        space_pb2.ImportSpaceRequest(header=header),
+        space_pb2.ImportSpaceRequest(piece=export or home.export),
     ]
 
 
@@ -354,7 +354,7 @@ async def _with_memories(live: Live, home: Home) -> Home:
     doomed = await add(
         "m7", "Never to be read again. See [[memory:nowhere]]", tags=["taste"], facts=[told]
     )
-    erase = erase_pb2.EraseMemoryRequest(request_id="m8", id=doomed.id, etag=doomed.etag)
+    erase = memory_pb2.EraseMemoryRequest(request_id="m8", id=doomed.id, etag=doomed.etag)
     erased = await live.tell(who, "EraseMemory", erase)
     return replace(
         home,
@@ -373,14 +373,14 @@ async def _with_layers(live: Live, home: Home) -> Home:
     """Add a dialogue of two turns, two episodes, and two texts held in mind."""
     who = member(home.space)
     said = [
-        layers_pb2.DialogueTurn(speaker=speaker, content=f"{text} ({home.space})")
+        dialogue_pb2.DialogueTurn(speaker=speaker, content=f"{text} ({home.space})")
         for speaker, text in (("Ada", "Tea?"), ("Bob", "Coffee."))
     ]
-    append = layers_pb2.AppendDialogueRequest(request_id="l1", session_id="talk", turns=said)
+    append = dialogue_pb2.AppendDialogueRequest(request_id="l1", session_id="talk", turns=said)
     turns = (await live.tell(who, "AppendDialogue", append)).turns
     episodes, entries = [], []
     for number in range(2):
-        tried = layers_pb2.AddEpisodeRequest(
+        tried = episode_pb2.AddEpisodeRequest(
             request_id=f"l2 {number}",
             query=f"Offer tea ({home.space})",
             reward=number,
@@ -388,7 +388,7 @@ async def _with_layers(live: Live, home: Home) -> Home:
             memory_ids=[home.memory_id],
         )
         episodes.append((await live.tell(who, "AddEpisode", tried)).episode)
-        held = layers_pb2.PutWorkingMemoryRequest(
+        held = working_memory_pb2.PutWorkingMemoryRequest(
             request_id=f"l3 {number}", content=f"Cup {number} ({home.space})", session_id="talk"
         )
         entries.append((await live.tell(who, "PutWorkingMemory", held)).entry)
@@ -526,7 +526,7 @@ def paged(home: Home) -> dict[str, Any]:
     return {
         "ListNodes": graph_pb2.ListNodesRequest(page_size=1),
         "ListEdges": graph_pb2.ListEdgesRequest(page_size=1),
-        "ListOperations": operation_pb2.ListOperationsRequest(page_size=1),
+        "ListOperations": space_pb2.ListOperationsRequest(page_size=1),
         "QueryNeighbors": graph_pb2.QueryNeighborsRequest(
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),
@@ -534,8 +534,8 @@ def paged(home: Home) -> dict[str, Any]:
         "ListAuditEntries": audit_pb2.ListAuditEntriesRequest(page_size=1),
         "ListRelations": relation_pb2.ListRelationsRequest(page_size=1),
         "ListMemories": memory_pb2.ListMemoriesRequest(page_size=1),
-        "ListDialogue": layers_pb2.ListDialogueRequest(session_id="talk", page_size=1),
-        "ListEpisodes": layers_pb2.ListEpisodesRequest(page_size=1),
-        "ListWorkingMemory": layers_pb2.ListWorkingMemoryRequest(page_size=1),
+        "ListDialogue": dialogue_pb2.ListDialogueRequest(session_id="talk", page_size=1),
+        "ListEpisodes": episode_pb2.ListEpisodesRequest(page_size=1),
+        "ListWorkingMemory": working_memory_pb2.ListWorkingMemoryRequest(page_size=1),
         "GetMemoryHistory": memory_pb2.GetMemoryHistoryRequest(id=home.gone_id, page_size=1),
     }

@@ -1,13 +1,10 @@
 """The contract cases of GraphService."""
 
 from concord.graph.v1 import graph_pb2 as pb
-from concord.graph.v1 import operation_pb2
 from concord.type.v1 import type_pb2
-from contract_homes import Home, importing
-from contract_live import member
-from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
+from contract_homes import Home
+from contract_registry import NOT_FOUND, Answered, Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
-from grpc import StatusCode
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 Node, Edge, EdgeEnd = type_pb2.Node, type_pb2.Edge, type_pb2.EdgeEnd
@@ -172,37 +169,5 @@ GRAPH = {
             invalid("end"),
         ),
         other_space=Answered(lambda reply: reply == pb.FindPathResponse(status=MISSED)),
-    ),
-    "CountByType": Contract(
-        request=lambda _: pb.CountByTypeRequest(),
-        success=lambda reply, _: (reply.memories, reply.deleted) == (5, 6),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: (reply.memories, reply.deleted) == (5, 6)),
-    ),
-    "ListOperations": Contract(
-        request=lambda home: operation_pb2.ListOperationsRequest(item_id=home.gone_id),
-        success=lambda reply, _: (
-            [(each.method, each.principal, each.request_id) for each in reply.operations]
-            == [("ForgetMemory", "agent-1", "m5"), ("AddMemory", "agent-1", "m4")]
-        ),
-        bad_input=(
-            lambda _: operation_pb2.ListOperationsRequest(page_size=501),
-            invalid("page_size"),
-        ),
-        other_space=Answered(lambda reply: reply == operation_pb2.ListOperationsResponse()),
-    ),
-    "ExportSpace": Contract(
-        request=lambda _: pb.ExportSpaceRequest(),
-        success=lambda reply, home: f"Ada likes tea ({home.space})" in "".join(reply.lines),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=Answered(lambda reply: "(b)" not in "".join(reply.lines)),
-    ),
-    "ImportSpace": Contract(
-        request=lambda home: [*importing(home)],
-        success=lambda reply, home: reply.line_count == home.export.count(b"\n") and reply.token,
-        bad_input=(lambda home: [*importing(home)[1:]], invalid("part")),
-        other_space=Refused(StatusCode.FAILED_PRECONDITION, "GENESIS_INVALID"),
-        other=lambda home: [*importing(home, export=home.export + b"\n")],
-        caller=lambda home: member(home.fresh_space),
     ),
 }

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import grpc
-from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord_chassis.failure import Failure
 from concord_client.trust import signing
 from contract_homes import (
@@ -122,8 +122,8 @@ def _batched(home: Home) -> Request:
     ]
 
 
-def _lineage(newer: str, older: str, relation: int) -> memory_pb2.AddLineageRequest:
-    return memory_pb2.AddLineageRequest(
+def _lineage(newer: str, older: str, relation: int) -> lineage_pb2.AddLineageRequest:
+    return lineage_pb2.AddLineageRequest(
         request_id="x",
         newer_id=newer,
         older_id=older,
@@ -185,7 +185,7 @@ PROTECTED: dict[str, tuple[str, Callable[[Home], Request]]] = {
     ),
     "erased": (
         "EraseMemory",
-        lambda h: erase_pb2.EraseMemoryRequest(request_id="x", id=h.creed_id, etag=h.creed_etag),
+        lambda h: memory_pb2.EraseMemoryRequest(request_id="x", id=h.creed_id, etag=h.creed_etag),
     ),
     "superseded": ("AddLineage", lambda h: _lineage(h.memory_id, h.creed_id, 1)),
     "deprecated": ("AddLineage", lambda h: _lineage(h.memory_id, h.creed_id, 2)),

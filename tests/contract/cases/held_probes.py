@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from contract_homes import CONSTITUTIVE, Home, Template, apply, edge_said
 from contract_live import Live, Request, member
 from contract_registry import Refused
@@ -87,8 +87,8 @@ async def _heir_edge_joined(live: Live, home: Home) -> Request:
     )
 
 
-def _lineage(newer: str, older: str) -> memory_pb2.AddLineageRequest:
-    return memory_pb2.AddLineageRequest(
+def _lineage(newer: str, older: str) -> lineage_pb2.AddLineageRequest:
+    return lineage_pb2.AddLineageRequest(
         request_id="x",
         newer_id=newer,
         older_id=older,
@@ -145,7 +145,7 @@ async def a_text_is_said(live: Live, _: Home) -> None:
 
 async def an_edge_goes_behind_its_text(live: Live, _: Template) -> str:
     """Delete the edge that the text still says."""
-    asked = memory_pb2.GetLineageRequest(id="said")
+    asked = lineage_pb2.GetLineageRequest(id="said")
     edges = (await live.tell(member("a"), "GetLineage", asked)).edges
     edge = next(edge for edge in edges if edge.source.id == "said")
     request = graph_pb2.DeleteEdgeRequest(request_id="x", id=edge.id, etag=edge.etag)

@@ -1,6 +1,5 @@
 """The contract cases of MemoryService."""
 
-from concord.graph.v1 import erase_pb2
 from concord.graph.v1 import memory_pb2 as pb
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
@@ -10,7 +9,6 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
-from layers_contracts import LAYERS
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 Memory = type_pb2.Memory
@@ -48,23 +46,11 @@ def _update_backwards(home: Home) -> pb.UpdateMemoryRequest:
     return request
 
 
-def _erase(home: Home, reason: str = "asked for") -> erase_pb2.EraseMemoryRequest:
-    return erase_pb2.EraseMemoryRequest(
-        request_id="r", id=home.old_id, etag=home.old_etag, reason=reason
-    )
+def _erase(home: Home, reason: str = "asked for") -> pb.EraseMemoryRequest:
+    return pb.EraseMemoryRequest(request_id="r", id=home.old_id, etag=home.old_etag, reason=reason)
 
 
-def _lineage(home: Home, context: str = "a test", relation: int = 3) -> pb.AddLineageRequest:
-    return pb.AddLineageRequest(
-        request_id="r",
-        relation=relation,  # type: ignore[arg-type] # numbers are the contract's; 3 is AMENDS
-        newer_id=home.memory_id,
-        older_id="heir",
-        context=context,
-    )
-
-
-MEMORY = LAYERS | {
+MEMORY = {
     "AddMemory": Contract(
         request=_add,
         success=lambda reply, _: reply.created and reply.memory.etag,
@@ -132,25 +118,21 @@ MEMORY = LAYERS | {
         other=lambda home: _erase(home, "another reason"),
     ),
     "GetEraseReceipt": Contract(
-        request=lambda home: erase_pb2.GetEraseReceiptRequest(erase_id=home.erase_id),
+        request=lambda home: pb.GetEraseReceiptRequest(erase_id=home.erase_id),
         success=lambda reply, home: (
             reply.status == FOUND
             and (reply.receipt.memory_id, reply.receipt.edge_count) == (home.erased_id, 2)
             and [c.confirmer for c in reply.receipt.confirmations] == ["graph", "search"]
         ),
-        bad_input=(lambda _: erase_pb2.GetEraseReceiptRequest(), invalid("by")),
-        other_space=Answered(
-            lambda reply: reply == erase_pb2.GetEraseReceiptResponse(status=MISSED)
-        ),
+        bad_input=(lambda _: pb.GetEraseReceiptRequest(), invalid("by")),
+        other_space=Answered(lambda reply: reply == pb.GetEraseReceiptResponse(status=MISSED)),
     ),
     "ConfirmErase": Contract(
-        request=lambda home: erase_pb2.ConfirmEraseRequest(
-            request_id="r", memory_id=home.erased_id
-        ),
+        request=lambda home: pb.ConfirmEraseRequest(request_id="r", memory_id=home.erased_id),
         success=lambda reply, _: reply.token,
-        bad_input=(lambda _: erase_pb2.ConfirmEraseRequest(request_id="r"), invalid("memory_id")),
+        bad_input=(lambda _: pb.ConfirmEraseRequest(request_id="r"), invalid("memory_id")),
         other_space=NOT_FOUND,
-        other=lambda home: erase_pb2.ConfirmEraseRequest(request_id="r", memory_id=home.old_id),
+        other=lambda home: pb.ConfirmEraseRequest(request_id="r", memory_id=home.old_id),
         caller=lambda home: Caller(home.space, "search", frozenset({"confirm:write"}), "SYSTEM"),
     ),
     "ListMemories": Contract(
@@ -173,18 +155,5 @@ MEMORY = LAYERS | {
             invalid("page_token", "PAGE_TOKEN_INVALID"),
         ),
         other_space=Answered(lambda reply: reply == pb.GetMemoryHistoryResponse()),
-    ),
-    "AddLineage": Contract(
-        request=_lineage,
-        success=lambda reply, home: reply.created and reply.edge.source.id == home.memory_id,
-        bad_input=(lambda home: _lineage(home, relation=0), invalid("relation")),
-        other_space=NOT_FOUND,
-        other=lambda home: _lineage(home, "another reason"),
-    ),
-    "GetLineage": Contract(
-        request=lambda home: pb.GetLineageRequest(id=home.old_id),
-        success=lambda reply, home: {i.id for i in reply.items} == {home.memory_id, home.old_id},
-        bad_input=(lambda _: pb.GetLineageRequest(), invalid("id")),
-        other_space=Answered(lambda reply: reply == pb.GetLineageResponse(status=MISSED)),
     ),
 }

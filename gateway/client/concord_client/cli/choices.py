@@ -59,7 +59,7 @@ class Direction(Choice, module="concord.type.v1.type_pb2"):
     BOTH = "both"
 
 
-class ExportForm(Choice, module="concord.graph.v1.transfer_pb2"):
+class ExportForm(Choice, module="concord.graph.v1.space_pb2"):
     """How a space is written down."""
 
     STATE = "state"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import AddLineageRequest
+    from concord.graph.v1.lineage_pb2 import AddLineageRequest
     from concord.type.v1.type_pb2 import AsOf, EdgeEnd, Fact, Source
     from google.protobuf.struct_pb2 import Struct
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -95,7 +95,7 @@ def properties(given: list[str] | None) -> "Struct | None":
 
 def lineage_request(source: str, relation: str, target: str, context: str) -> "AddLineageRequest":
     """The request that states lineage between two items."""
-    from concord.graph.v1.memory_pb2 import AddLineageRequest
+    from concord.graph.v1.lineage_pb2 import AddLineageRequest
     from concord.type.v1.type_pb2 import LineageRelation
 
     newer, older = item_id(source), item_id(target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concord.graph.v1 import erase_pb2, governed_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 
 from concord_graph.servicer import incoming
 from concord_graph.usecases.governed.apply import GovernedChanges
@@ -72,15 +72,15 @@ class Actions:
         """Restore a memory."""
         return lambda writer: self.memories.restore(writer, request.id, request.etag)
 
-    def erase_memory(self, request: erase_pb2.EraseMemoryRequest) -> Work:
+    def erase_memory(self, request: memory_pb2.EraseMemoryRequest) -> Work:
         """Erase a memory."""
         return lambda writer: self.erasing.erase(writer, request.id, request.etag, request.reason)
 
-    def confirm_erase(self, request: erase_pb2.ConfirmEraseRequest) -> Work:
+    def confirm_erase(self, request: memory_pb2.ConfirmEraseRequest) -> Work:
         """Confirm that a store holds nothing more of an erased memory."""
         return lambda writer: self.erasing.confirm(writer, request.memory_id)
 
-    def add_lineage(self, request: memory_pb2.AddLineageRequest) -> Work:
+    def add_lineage(self, request: lineage_pb2.AddLineageRequest) -> Work:
         """State lineage."""
         draft = incoming.lineage_draft(request)
         return lambda writer: lineage.add_lineage(writer, draft)

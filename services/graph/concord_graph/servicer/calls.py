@@ -1,12 +1,20 @@
-"""Running a write request: who asks, under which request id, and what is compared on a replay."""
+"""What several services share: running a write request, and pages of entries."""
 
 from __future__ import annotations
 
+from concord.graph.v1.episode_pb2 import ListEpisodesRequest
+from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryRequest
 from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
+from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming
+from concord_graph.usecases.memory.entries import EntryPage, list_entries
+from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Commands, Done, Work
+
+DEFAULT_PAGE = 50
 
 
 async def execute(commands: Commands, request: Message, work: Work, *, shown: int = 1) -> Done:
@@ -23,3 +31,34 @@ async def execute_as(
     who = caller()
     author = incoming.author(who, header, method)
     return await commands.run(who.space, author, compared, work, shown=shown)
+
+
+async def entry_page(
+    queries: Queries,
+    request: ListEpisodesRequest | ListWorkingMemoryRequest,
+    filter_: EntryFilter,
+    *,
+    skip: int = 0,
+) -> EntryPage:
+    """Read the page of entries that a request asks for."""
+    before = page_cursor(request, (int, int))
+    asked = incoming.as_of(request)
+    return await queries.read(
+        caller().space,
+        lambda tx, now: list_entries(
+            tx,
+            filter_,
+            asked.at(now),
+            before=before,
+            skip=skip,
+            limit=request.page_size or DEFAULT_PAGE,
+        ),
+    )
+
+
+def entry_page_token(request: Message, page: EntryPage) -> str:
+    """Return the token of the page after this one; empty when there is none."""
+    if not page.has_more:
+        return ""
+    last = page.entries[-1]
+    return page_token(request, [last.rank, last.revision.record_from])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import grpc
-from concord.graph.v1 import graph_pb2, operation_pb2
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis import deadline
 from concord_chassis.identity import caller
@@ -15,15 +15,12 @@ from concord_chassis.opaque import page_cursor, page_token
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import execute
-from concord_graph.servicer.transfer import TransferServicer
-from concord_graph.usecases.governed.apply import GovernedChanges
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute
 from concord_graph.usecases.queries import NeighborPage, Queries
 from concord_graph.usecases.read.near_names import near_triple
 from concord_graph.usecases.read.shown import Shown
 from concord_graph.usecases.write.commands import Commands
 
-DEFAULT_LIST_PAGE = 50
 DEFAULT_NEIGHBOR_PAGE = 20
 DEFAULT_PATH_DEPTH = 5
 DEFAULT_PATHS = 10
@@ -33,23 +30,13 @@ _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class GraphServicer(TransferServicer):
+class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(
-        self,
-        commands: Commands,
-        queries: Queries,
-        actions: Actions,
-        governed: GovernedChanges,
-        erased: Callable[[], None],
-    ) -> None:
-        """`erased` is called when what was erased may have to be confirmed."""
+    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
         self._commands = commands
         self._queries = queries
         self._actions = actions
-        self._governed = governed
-        self._erased = erased
 
     async def UpsertNode(
         self, request: graph_pb2.UpsertNodeRequest, context: Context
@@ -100,7 +87,7 @@ class GraphServicer(TransferServicer):
         self, request: graph_pb2.ListNodesRequest, context: Context
     ) -> graph_pb2.ListNodesResponse:
         """List nodes by name."""
-        size = request.page_size or DEFAULT_LIST_PAGE
+        size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
         as_of = incoming.as_of(request)
@@ -168,7 +155,7 @@ class GraphServicer(TransferServicer):
         self, request: graph_pb2.ListEdgesRequest, context: Context
     ) -> graph_pb2.ListEdgesResponse:
         """List edges by id."""
-        size = request.page_size or DEFAULT_LIST_PAGE
+        size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
         as_of = incoming.as_of(request)
@@ -236,38 +223,6 @@ class GraphServicer(TransferServicer):
             paths.append(path)
         return graph_pb2.FindPathResponse(
             status=_FOUND, paths=paths, truncated=page.found.truncated
-        )
-
-    async def CountByType(
-        self, request: graph_pb2.CountByTypeRequest, context: Context
-    ) -> graph_pb2.CountByTypeResponse:
-        """Count items by type."""
-        counts = await self._queries.counts(caller().space, incoming.as_of(request))
-        return graph_pb2.CountByTypeResponse(
-            nodes=counts.nodes,
-            edges=counts.edges,
-            memories=counts.memories,
-            raw_dialogues=counts.raw_dialogues,
-            deleted=counts.deleted,
-            episodes=counts.episodes,
-            working_memory=counts.working_memory,
-            working_memory_stale=counts.working_memory_stale,
-            status=_FOUND if counts.anything else _NOT_FOUND,
-        )
-
-    async def ListOperations(
-        self, request: operation_pb2.ListOperationsRequest, context: Context
-    ) -> operation_pb2.ListOperationsResponse:
-        """List who did what."""
-        size = request.page_size or DEFAULT_LIST_PAGE
-        beyond = page_cursor(request, int)
-        found = await self._queries.operations(
-            caller().space, incoming.operation_filter(request), beyond, size + 1
-        )
-        more = len(found) > size
-        return operation_pb2.ListOperationsResponse(
-            operations=[outgoing.operation(change) for change in found[:size]],
-            next_page_token=page_token(request, found[size - 1].seq) if more else "",
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, memory_pb2, operation_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -177,7 +177,7 @@ def memory_patch(memory: type_pb2.Memory, mask: FieldMask) -> Patch:
     return _patch(memory.id, memory.etag, renamed, readers, "memory")
 
 
-def lineage_draft(request: memory_pb2.AddLineageRequest) -> LineageDraft:
+def lineage_draft(request: lineage_pb2.AddLineageRequest) -> LineageDraft:
     """Return the draft of a lineage."""
     relation = type_pb2.LineageRelation.Name(request.relation)
     return LineageDraft(
@@ -215,7 +215,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
     )
 
 
-def operation_filter(request: operation_pb2.ListOperationsRequest) -> OperationFilter:
+def operation_filter(request: space_pb2.ListOperationsRequest) -> OperationFilter:
     """Return which operations are meant."""
     return OperationFilter(
         item_id=request.item_id,

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import grpc
-from concord.graph.v1 import erase_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Translate
 from concord_chassis.identity import caller
@@ -19,13 +19,11 @@ from concord_graph.domain.items import is_erased
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import execute, execute_as
-from concord_graph.servicer.layers import LayersServicer
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute, execute_as
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Commands, Done
 from concord_graph.usecases.write.refusals import BatchRefused
 
-DEFAULT_PAGE = 50
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _ERASED = type_pb2.LOOKUP_STATUS_ERASED
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
@@ -39,7 +37,7 @@ _OUTCOMES = {
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class MemoryServicer(LayersServicer):
+class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
@@ -50,8 +48,10 @@ class MemoryServicer(LayersServicer):
         translate: Translate,
         erased: Callable[[], None],
     ) -> None:
-        """`erased` is called when something was."""
-        super().__init__(commands, queries, actions)
+        """`erased` runs after each erasure."""
+        self._commands = commands
+        self._queries = queries
+        self._actions = actions
         self._erased = erased
         self._translate = translate
 
@@ -149,35 +149,35 @@ class MemoryServicer(LayersServicer):
         )
 
     async def EraseMemory(
-        self, request: erase_pb2.EraseMemoryRequest, context: Context
-    ) -> erase_pb2.EraseMemoryResponse:
+        self, request: memory_pb2.EraseMemoryRequest, context: Context
+    ) -> memory_pb2.EraseMemoryResponse:
         """Take out for good what a memory says."""
         done = await execute(self._commands, request, self._actions.erase_memory(request))
         self._erased()
-        return erase_pb2.EraseMemoryResponse(
+        return memory_pb2.EraseMemoryResponse(
             erase_id=done.refs[0].outcome,
             memory=outgoing.done_memory(done),
             token=outgoing.done_token(caller().space, done),
         )
 
     async def GetEraseReceipt(
-        self, request: erase_pb2.GetEraseReceiptRequest, context: Context
-    ) -> erase_pb2.GetEraseReceiptResponse:
+        self, request: memory_pb2.GetEraseReceiptRequest, context: Context
+    ) -> memory_pb2.GetEraseReceiptResponse:
         """Say which stores have confirmed an erasure."""
         erasure = await self._queries.erasure(
             caller().space, erase_id=request.erase_id, memory_id=request.memory_id
         )
         if erasure is None:
-            return erase_pb2.GetEraseReceiptResponse(status=_NOT_FOUND)
+            return memory_pb2.GetEraseReceiptResponse(status=_NOT_FOUND)
         receipt = outgoing.erase_receipt(erasure)
-        return erase_pb2.GetEraseReceiptResponse(status=_FOUND, receipt=receipt)
+        return memory_pb2.GetEraseReceiptResponse(status=_FOUND, receipt=receipt)
 
     async def ConfirmErase(
-        self, request: erase_pb2.ConfirmEraseRequest, context: Context
-    ) -> erase_pb2.ConfirmEraseResponse:
+        self, request: memory_pb2.ConfirmEraseRequest, context: Context
+    ) -> memory_pb2.ConfirmEraseResponse:
         """Note that the caller holds nothing more of an erased memory."""
         done = await execute(self._commands, request, self._actions.confirm_erase(request))
-        return erase_pb2.ConfirmEraseResponse(token=outgoing.done_token(caller().space, done))
+        return memory_pb2.ConfirmEraseResponse(token=outgoing.done_token(caller().space, done))
 
     async def ListMemories(
         self, request: memory_pb2.ListMemoriesRequest, context: Context
@@ -210,32 +210,6 @@ class MemoryServicer(LayersServicer):
         return memory_pb2.GetMemoryHistoryResponse(
             versions=[outgoing.version(memory) for memory in found[:size]],
             next_page_token=page_token(request, found[size - 1].revision.number) if more else "",
-        )
-
-    async def AddLineage(
-        self, request: memory_pb2.AddLineageRequest, context: Context
-    ) -> memory_pb2.AddLineageResponse:
-        """State how one item stands to another."""
-        done = await execute(self._commands, request, self._actions.add_lineage(request))
-        return memory_pb2.AddLineageResponse(
-            edge=outgoing.done_edge(done),
-            created=done.refs[0].outcome == "created",
-            token=outgoing.done_token(caller().space, done),
-        )
-
-    async def GetLineage(
-        self, request: memory_pb2.GetLineageRequest, context: Context
-    ) -> memory_pb2.GetLineageResponse:
-        """Read the whole chain around an item."""
-        found = await self._queries.chain(caller().space, request.id, incoming.as_of(request))
-        if found is None:
-            return memory_pb2.GetLineageResponse(status=_NOT_FOUND)
-        chain, edges = found
-        return memory_pb2.GetLineageResponse(
-            status=_FOUND,
-            items=[outgoing.lineage_item(link, chain.valid) for link in chain.items],
-            edges=[outgoing.edge(shown, shown.valid) for shown in edges],
-            truncated=chain.truncated,
         )
 
 

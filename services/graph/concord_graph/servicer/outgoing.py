@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concord.graph.v1 import erase_pb2, memory_pb2, operation_pb2, relation_pb2
+from concord.graph.v1 import lineage_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -203,9 +203,9 @@ def version(item: Memory) -> memory_pb2.MemoryVersion:
     )
 
 
-def operation(change: Change) -> operation_pb2.Operation:
+def operation(change: Change) -> space_pb2.Operation:
     """Return one row of the record."""
-    return operation_pb2.Operation(
+    return space_pb2.Operation(
         seq=change.seq,
         record_time=stamp(change.record_time),
         principal=change.author.principal,
@@ -221,10 +221,10 @@ def operation(change: Change) -> operation_pb2.Operation:
     )
 
 
-def erase_receipt(erasure: Erasure) -> erase_pb2.EraseReceipt:
+def erase_receipt(erasure: Erasure) -> memory_pb2.EraseReceipt:
     """Return what was erased, and who has confirmed it."""
     complete = erasure.complete_time
-    return erase_pb2.EraseReceipt(
+    return memory_pb2.EraseReceipt(
         erase_id=erasure.id,
         memory_id=erasure.memory_id,
         erase_time=stamp(erasure.time),
@@ -233,7 +233,7 @@ def erase_receipt(erasure: Erasure) -> erase_pb2.EraseReceipt:
         digest=erasure.digest,
         edge_count=erasure.edge_count,
         confirmations=[
-            erase_pb2.EraseConfirmation(
+            memory_pb2.EraseConfirmation(
                 confirmer=each.confirmer,
                 confirm_time=None if each.time is None else stamp(each.time),
             )
@@ -265,11 +265,13 @@ def fill_standing(message: type_pb2.Standing, value: Standing, now: int) -> None
         message.amendment_ids.extend(value.amendment_ids)
 
 
-def lineage_item(link: Link, now: int) -> memory_pb2.LineageItem:
+def lineage_item(link: Link, now: int) -> lineage_pb2.LineageItem:
     """Return one item of a chain; one without a view is a ghost."""
     if link.view is None:
-        return memory_pb2.LineageItem(id=link.id, kind=type_pb2.ITEM_KIND_GHOST, is_undeclared=True)
-    message = memory_pb2.LineageItem(
+        return lineage_pb2.LineageItem(
+            id=link.id, kind=type_pb2.ITEM_KIND_GHOST, is_undeclared=True
+        )
+    message = lineage_pb2.LineageItem(
         id=link.id,
         kind=int(link.view.item.kind),  # type: ignore[arg-type] # numbers are the contract's
         statement=statement(link.view),

@@ -11,11 +11,9 @@ from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import execute
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Commands
-
-DEFAULT_PAGE = 50
 
 Context = grpc.aio.ServicerContext[Any, Any]
 

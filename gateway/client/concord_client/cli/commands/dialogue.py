@@ -16,7 +16,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import STDIN, asked_time, instant
 
 if TYPE_CHECKING:
-    from concord.graph.v1.layers_pb2 import ListDialogueResponse
+    from concord.graph.v1.dialogue_pb2 import ListDialogueResponse
 
 
 def say(
@@ -31,7 +31,7 @@ def say(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a turn at the end of a dialogue; nobody can reword it."""
-    from concord.graph.v1.layers_pb2 import AppendDialogueRequest, DialogueTurn
+    from concord.graph.v1.dialogue_pb2 import AppendDialogueRequest, DialogueTurn
 
     from concord_client.cli.render.page import show
     from concord_client.cli.render.page import text as shown
@@ -44,7 +44,7 @@ def say(
         external_id=external_id or "",
     )
     with session.client() as client:
-        reply = client.memory.AppendDialogue(
+        reply = client.dialogue.AppendDialogue(
             AppendDialogueRequest(session_id=session_id, turns=[turn])
         )
     if session.as_json:
@@ -67,7 +67,7 @@ def dialogue(
     as_json: JsonOption = False,
 ) -> None:
     """Show what was said in a session, in its order."""
-    from concord.graph.v1.layers_pb2 import ListDialogueRequest
+    from concord.graph.v1.dialogue_pb2 import ListDialogueRequest
 
     session = Session.of(ctx, space, as_json)
     request = ListDialogueRequest(
@@ -77,7 +77,7 @@ def dialogue(
         page_token=page_token,
     )
     with session.client() as client:
-        reply = client.memory.ListDialogue(request)
+        reply = client.dialogue.ListDialogue(request)
     if session.as_json:
         session.reply(reply)
     else:

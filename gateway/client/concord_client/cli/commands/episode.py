@@ -9,7 +9,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time, instant
 
 if TYPE_CHECKING:
-    from concord.graph.v1.layers_pb2 import ListEpisodesResponse
+    from concord.graph.v1.episode_pb2 import ListEpisodesResponse
 
 
 def episode(
@@ -30,7 +30,7 @@ def episode(
     as_json: JsonOption = False,
 ) -> None:
     """Keep what was tried and how it went."""
-    from concord.graph.v1.layers_pb2 import AddEpisodeRequest
+    from concord.graph.v1.episode_pb2 import AddEpisodeRequest
 
     from concord_client.cli.render.page import show, text
 
@@ -43,7 +43,7 @@ def episode(
         memory_ids=about or (),
     )
     with session.client() as client:
-        reply = client.memory.AddEpisode(request)
+        reply = client.episode.AddEpisode(request)
     if session.as_json:
         session.reply(reply)
     else:
@@ -63,7 +63,7 @@ def episodes(
     as_json: JsonOption = False,
 ) -> None:
     """List what was tried, the newest first."""
-    from concord.graph.v1.layers_pb2 import ListEpisodesRequest
+    from concord.graph.v1.episode_pb2 import ListEpisodesRequest
 
     session = Session.of(ctx, space, as_json)
     request = ListEpisodesRequest(
@@ -74,7 +74,7 @@ def episodes(
         as_of=asked_time(as_of, known_at),
     )
     with session.client() as client:
-        reply = client.memory.ListEpisodes(request)
+        reply = client.episode.ListEpisodes(request)
     if session.as_json:
         session.reply(reply)
     else:

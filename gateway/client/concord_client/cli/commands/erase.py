@@ -18,8 +18,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time, plain_id
 
 if TYPE_CHECKING:
-    from concord.graph.v1.erase_pb2 import EraseReceipt, GetEraseReceiptResponse
-    from concord.graph.v1.memory_pb2 import MemoryVersion
+    from concord.graph.v1.memory_pb2 import EraseReceipt, GetEraseReceiptResponse, MemoryVersion
 
     from concord_client.client import Client
 
@@ -38,7 +37,7 @@ def erase(
     as_json: JsonOption = False,
 ) -> None:
     """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
-    from concord.graph.v1.erase_pb2 import EraseMemoryRequest
+    from concord.graph.v1.memory_pb2 import EraseMemoryRequest
 
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
@@ -124,7 +123,7 @@ def history(
 
 
 def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":
-    from concord.graph.v1.erase_pb2 import GetEraseReceiptRequest
+    from concord.graph.v1.memory_pb2 import GetEraseReceiptRequest
 
     return client.memory.GetEraseReceipt(GetEraseReceiptRequest(memory_id=memory_id))
 

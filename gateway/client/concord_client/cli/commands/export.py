@@ -49,7 +49,7 @@ def export(
     With --form full it is all that ever was in it, who wrote it and when: keep such a file as safe
     as the space itself. What is erased later stays in it.
     """
-    from concord.graph.v1.graph_pb2 import ExportSpaceRequest
+    from concord.graph.v1.space_pb2 import ExportSpaceRequest
     from google.protobuf.json_format import MessageToJson
 
     session = Session.of(ctx, space, as_json)
@@ -57,7 +57,7 @@ def export(
     count = 0
     path = chosen_file(file, out)
     with session.client() as client, _output(path) as output:
-        for reply in client.graph.ExportSpace(request, timeout=TIMEOUT):
+        for reply in client.space.ExportSpace(request, timeout=TIMEOUT):
             count += len(reply.lines)
             if session.as_json:
                 output.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")

@@ -63,7 +63,7 @@ def import_space(
             _demand_governance(client, signed)
         with bar("Importing", path.stat().st_size) as advance:
             reply = send(
-                client.graph,
+                client.space,
                 path,
                 restore_grant=signed,
                 enrolment_secret=_secret(session, secret) if signed else "",

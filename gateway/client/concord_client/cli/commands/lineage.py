@@ -11,7 +11,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time, item_id
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import GetLineageResponse
+    from concord.graph.v1.lineage_pb2 import GetLineageResponse
     from concord.type.v1.type_pb2 import AsOf
     from rich.console import RenderableType
 
@@ -26,7 +26,7 @@ def lineage(
     as_json: JsonOption = False,
 ) -> None:
     """Show what replaced what: the whole chain around an item, oldest first."""
-    from concord.graph.v1.memory_pb2 import GetLineageRequest
+    from concord.graph.v1.lineage_pb2 import GetLineageRequest
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
     from concord_client.cli.render.page import show
@@ -34,7 +34,7 @@ def lineage(
     session = Session.of(ctx, space, as_json)
     at = asked_time(as_of, known_at)
     with session.client() as client:
-        reply = client.memory.GetLineage(GetLineageRequest(id=item_id(item) or item, as_of=at))
+        reply = client.lineage.GetLineage(GetLineageRequest(id=item_id(item) or item, as_of=at))
     if session.as_json:
         session.reply(reply)
     if reply.status != LOOKUP_STATUS_FOUND:

@@ -16,7 +16,7 @@ from concord_client.cli.values import (
 )
 
 if TYPE_CHECKING:
-    from concord.graph.v1.memory_pb2 import AddLineageRequest
+    from concord.graph.v1.lineage_pb2 import AddLineageRequest
 
 
 def link(
@@ -76,7 +76,7 @@ def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
     from concord_client.freshness import settle
 
     with session.client() as client:
-        reply = client.memory.AddLineage(request)
+        reply = client.lineage.AddLineage(request)
         settle(client, reply.token)
     if session.as_json:
         session.reply(reply)

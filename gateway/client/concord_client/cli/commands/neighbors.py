@@ -12,9 +12,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import END_HELP, asked_time, edge_end, item_id
 
 if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import (
-        EdgeFilter,
-    )
+    from concord.graph.v1.graph_pb2 import EdgeFilter
 
 RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")

@@ -10,7 +10,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import instant
 
 if TYPE_CHECKING:
-    from concord.graph.v1.operation_pb2 import ListOperationsResponse
+    from concord.graph.v1.space_pb2 import ListOperationsResponse
 
 
 def operations(
@@ -33,7 +33,7 @@ def operations(
     as_json: JsonOption = False,
 ) -> None:
     """List who changed what and when, newest first: digests, never content."""
-    from concord.graph.v1.operation_pb2 import ListOperationsRequest
+    from concord.graph.v1.space_pb2 import ListOperationsRequest
 
     session = Session.of(ctx, space, as_json)
     request = ListOperationsRequest(
@@ -47,7 +47,7 @@ def operations(
         page_token=page_token,
     )
     with session.client() as client:
-        reply = client.graph.ListOperations(request)
+        reply = client.space.ListOperations(request)
     if session.as_json:
         session.reply(reply)
     else:

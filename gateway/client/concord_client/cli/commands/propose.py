@@ -286,11 +286,11 @@ def erase(
     as_json: JsonOption = False,
 ) -> None:
     """A memory, to be taken out for good: every version, in every store. Nothing undoes it."""
-    from concord.graph.v1 import erase_pb2, governed_pb2
+    from concord.graph.v1 import governed_pb2, memory_pb2
 
     def make(client: "Client") -> "GovernedAction":
         etag = memory_now(client, plain_id(item)).etag
-        request = erase_pb2.EraseMemoryRequest(
+        request = memory_pb2.EraseMemoryRequest(
             request_id=salt(), id=plain_id(item), etag=etag, reason=reason
         )
         return governed_pb2.GovernedAction(erase_memory=request)

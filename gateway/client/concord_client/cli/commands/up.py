@@ -19,7 +19,7 @@ from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
-    from concord.graph.v1.graph_pb2 import CountByTypeResponse
+    from concord.graph.v1.space_pb2 import CountByTypeResponse
     from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
     from concord_client.client import Client
@@ -98,14 +98,14 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
-    from concord.graph.v1.graph_pb2 import CountByTypeRequest
+    from concord.graph.v1.space_pb2 import CountByTypeRequest
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     session = Session.of(ctx, space, as_json)
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
         serving = {name: _serves(client, name) for name in SERVICES}
-        counts = client.graph.CountByType(asked)
+        counts = client.space.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
         rolled_back = serving[DECIDING] and _is_rolled_back(client)
         if session.as_json:

@@ -10,7 +10,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
 
 if TYPE_CHECKING:
-    from concord.graph.v1.layers_pb2 import ListWorkingMemoryResponse
+    from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse
 
     from concord_client.client import Client
 
@@ -27,7 +27,7 @@ def hold(
     as_json: JsonOption = False,
 ) -> None:
     """Hold a text in working memory; what matters least makes room for it."""
-    from concord.graph.v1.layers_pb2 import PutWorkingMemoryRequest
+    from concord.graph.v1.working_memory_pb2 import PutWorkingMemoryRequest
 
     from concord_client.cli.render.page import lines, show
     from concord_client.cli.render.page import text as shown
@@ -37,7 +37,7 @@ def hold(
         content=text, importance=importance.value_of(), session_id=session_id
     )
     with session.client() as client:
-        reply = client.memory.PutWorkingMemory(request)
+        reply = client.working_memory.PutWorkingMemory(request)
     if session.as_json:
         session.reply(reply)
         return
@@ -63,7 +63,10 @@ def working(
     as_json: JsonOption = False,
 ) -> None:
     """Show what working memory holds, the most important first."""
-    from concord.graph.v1.layers_pb2 import ClearWorkingMemoryRequest, ListWorkingMemoryRequest
+    from concord.graph.v1.working_memory_pb2 import (
+        ClearWorkingMemoryRequest,
+        ListWorkingMemoryRequest,
+    )
 
     session = Session.of(ctx, space, as_json)
     request = ListWorkingMemoryRequest(
@@ -72,10 +75,10 @@ def working(
     with session.client() as client:
         _remove(client, remove or ())
         if clear:
-            client.memory.ClearWorkingMemory(
+            client.working_memory.ClearWorkingMemory(
                 ClearWorkingMemoryRequest(session_id=session_id, include_stale=stale)
             )
-        reply = client.memory.ListWorkingMemory(request)
+        reply = client.working_memory.ListWorkingMemory(request)
     if session.as_json:
         session.reply(reply)
     else:
@@ -83,10 +86,10 @@ def working(
 
 
 def _remove(client: "Client", ids: "list[str] | tuple[()]") -> None:
-    from concord.graph.v1.layers_pb2 import RemoveWorkingMemoryRequest
+    from concord.graph.v1.working_memory_pb2 import RemoveWorkingMemoryRequest
 
     for entry_id in ids:
-        client.memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
+        client.working_memory.RemoveWorkingMemory(RemoveWorkingMemoryRequest(id=entry_id))
 
 
 def _show(reply: "ListWorkingMemoryResponse", *, stale: bool) -> None:

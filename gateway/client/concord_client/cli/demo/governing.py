@@ -4,7 +4,7 @@ import time
 from uuid import uuid4
 
 from concord.governance.v1 import audit_pb2, principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
@@ -195,7 +195,7 @@ def _verified(stage: Stage) -> Findings:
 
 
 def _state(stage: Stage) -> list[str]:
-    parts = stage.client.graph.ExportSpace(graph_pb2.ExportSpaceRequest())
+    parts = stage.client.space.ExportSpace(space_pb2.ExportSpaceRequest())
     return [line for part in parts for line in part.lines]
 
 

@@ -1,6 +1,6 @@
 """The first half: a corpus, a successor, its history, its lineage, its neighbours."""
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
@@ -87,7 +87,7 @@ def _history(stage: Stage) -> Message:
 def _lineage(stage: Stage) -> Message:
     from concord_client.cli.render.lineage_page import timeline
 
-    reply = stage.client.memory.GetLineage(memory_pb2.GetLineageRequest(id=CHAIN[0]))
+    reply = stage.client.lineage.GetLineage(lineage_pb2.GetLineageRequest(id=CHAIN[0]))
     ids = [item.id for item in reply.items]
     demand([each for each in ids if each in CHAIN] == list(CHAIN), "lineage shows the whole chain")
     heads = [item.id for item in reply.items if item.is_head]

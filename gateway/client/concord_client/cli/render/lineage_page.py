@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from concord.graph.v1 import memory_pb2
+from concord.graph.v1 import lineage_pb2
 from concord.type.v1 import type_pb2
 
 from concord_client.cli.render.page import table, text, when
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def timeline(
-    reply: memory_pb2.GetLineageResponse, asked: str, as_of: datetime | None = None
+    reply: lineage_pb2.GetLineageResponse, asked: str, as_of: datetime | None = None
 ) -> "list[RenderableType]":
     """The chain by valid time, oldest first.
 
@@ -38,7 +38,7 @@ def timeline(
     return parts
 
 
-def _standing(item: memory_pb2.LineageItem, at: datetime) -> tuple[str, str, str]:
+def _standing(item: lineage_pb2.LineageItem, at: datetime) -> tuple[str, str, str]:
     """A sign, its meaning in words at a valid time, and its style."""
     if item.is_undeclared:
         return "?", "not remembered yet: something points at it", "magenta"
@@ -67,13 +67,13 @@ def _outside(standing: type_pb2.Standing, at: datetime) -> str:
     return ""
 
 
-def _begin(item: memory_pb2.LineageItem) -> str:
+def _begin(item: lineage_pb2.LineageItem) -> str:
     if not item.HasField("standing") or not item.standing.HasField("effective_valid_from"):
         return "—"
     return when(item.standing.effective_valid_from).partition(" ")[0]
 
 
-def _deeds(item: memory_pb2.LineageItem, reply: memory_pb2.GetLineageResponse) -> list[str]:
+def _deeds(item: lineage_pb2.LineageItem, reply: lineage_pb2.GetLineageResponse) -> list[str]:
     """What this item did to others, one line for each lineage edge that starts at it."""
     return [
         f"└ {_word(edge)} {edge.target.name or edge.target.id}"
@@ -82,7 +82,7 @@ def _deeds(item: memory_pb2.LineageItem, reply: memory_pb2.GetLineageResponse) -
     ]
 
 
-def _origins(item: memory_pb2.LineageItem) -> list[str]:
+def _origins(item: lineage_pb2.LineageItem) -> list[str]:
     """The memories that its sources name, one line each."""
     return [
         f"└ derived from {each.id}{_lost(each)}: {each.statement}".rstrip(": ")
@@ -90,7 +90,7 @@ def _origins(item: memory_pb2.LineageItem) -> list[str]:
     ]
 
 
-def _lost(item: memory_pb2.LineageItem) -> str:
+def _lost(item: lineage_pb2.LineageItem) -> str:
     if item.is_undeclared:
         return " (not remembered)"
     if item.is_erased:

@@ -4,8 +4,8 @@ isort:skip_file
 The one door through constitutive protection."""
 
 from collections import abc as _abc
-from concord.graph.v1 import erase_pb2 as _erase_pb2
 from concord.graph.v1 import graph_pb2 as _graph_pb2
+from concord.graph.v1 import lineage_pb2 as _lineage_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
 from concord.graph.v1 import relation_pb2 as _relation_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
@@ -138,11 +138,11 @@ class GovernedAction(_message.Message):
         """Restores a memory."""
 
     @_builtins.property
-    def add_lineage(self) -> _memory_pb2.AddLineageRequest:
+    def add_lineage(self) -> _lineage_pb2.AddLineageRequest:
         """Adds lineage at a constitutive item."""
 
     @_builtins.property
-    def erase_memory(self) -> _erase_pb2.EraseMemoryRequest:
+    def erase_memory(self) -> _memory_pb2.EraseMemoryRequest:
         """Erases a memory. The grant names its etag, and that of each constitutive or consented edge at it."""
 
     @_builtins.property
@@ -169,8 +169,8 @@ class GovernedAction(_message.Message):
         update_memory: _memory_pb2.UpdateMemoryRequest | None = ...,
         forget_memory: _memory_pb2.ForgetMemoryRequest | None = ...,
         restore_memory: _memory_pb2.RestoreMemoryRequest | None = ...,
-        add_lineage: _memory_pb2.AddLineageRequest | None = ...,
-        erase_memory: _erase_pb2.EraseMemoryRequest | None = ...,
+        add_lineage: _lineage_pb2.AddLineageRequest | None = ...,
+        erase_memory: _memory_pb2.EraseMemoryRequest | None = ...,
         revert_items: Global___RevertItemsRequest | None = ...,
         change_key: Global___ChangeKeyRequest | None = ...,
         declare_relation: _relation_pb2.DeclareRelationRequest | None = ...,

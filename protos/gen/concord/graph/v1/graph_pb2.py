@@ -22,8 +22,6 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from concord.graph.v1 import operation_pb2 as concord_dot_graph_dot_v1_dot_operation__pb2
-from concord.graph.v1 import transfer_pb2 as concord_dot_graph_dot_v1_dot_transfer__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
@@ -31,7 +29,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/graph.proto\x12\x10\x63oncord.graph.v1\x1a concord/graph/v1/operation.proto\x1a\x1f\x63oncord/graph/v1/transfer.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"~\n\x11UpsertNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x80\x01\n\x0eGetNodeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x1d\n\x04name\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x04(\x01H\x00\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"y\n\x0fGetNodeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\x12\n\nnear_names\x18\x03 \x03(\t\"\x9c\x01\n\x11UpdateNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\r\n\x05token\x18\x02 \x01(\t\"\x7f\n\x11\x44\x65leteNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x0f\n\x07\x63\x61scade\x18\x04 \x01(\x08\"?\n\x12\x44\x65leteNodeResponse\x12\x1a\n\x12\x64\x65leted_edge_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t\"\xa2\x01\n\x10ListNodesRequest\x12\x1a\n\x05label\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListNodesResponse\x12$\n\x05nodes\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Node\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"~\n\x11UpsertEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x8d\x01\n\x06Triple\x12\x30\n\x06source\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x1f\n\x08relation\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x30\n\x06target\x18\x03 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\"\xa3\x01\n\x0eGetEdgeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x32\n\x06triple\x18\x02 \x01(\x0b\x32\x18.concord.graph.v1.TripleB\x06\xca\xf3\x18\x02\x08\x01H\x00\x12\x0c\n\x04peek\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"y\n\x0fGetEdgeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x12\n\nnear_names\x18\x03 \x03(\t\"\x9c\x01\n\x11UpdateEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\r\n\x05token\x18\x02 \x01(\t\"n\n\x11\x44\x65leteEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\"#\n\x12\x44\x65leteEdgeResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\xb4\x01\n\x10ListEdgesRequest\x12,\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListEdgesResponse\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf3\x02\n\nEdgeFilter\x12\"\n\trelations\x18\x01 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x01(\x01\"\x02\x10\x32\x12\x39\n\nedge_types\x18\x02 \x03(\x0e\x32\x19.concord.type.v1.EdgeTypeB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12<\n\x0bimportances\x18\x03 \x03(\x0e\x32\x1b.concord.type.v1.ImportanceB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12\x38\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x0b\xca\xf3\x18\x07:\x05\x08\x80 \x10\x01\x12%\n\x0cparticipants\x18\x05 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x04(\x01\"\x02\x10\x14\x12\x32\n\x0emodified_since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fmodified_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x91\x03\n\x15QueryNeighborsRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x35\n\tdirection\x18\x02 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12\'\n\x05\x64\x65pth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x14@\x12,\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x05 \x01(\x08\x12\x1b\n\x13include_resolutions\x18\x06 \x01(\x08\x12$\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12+\n\tpage_size\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\t \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x0c\n\x04peek\x18\n \x01(\x08\"\xbe\x01\n\x16QueryNeighborsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12-\n\tneighbors\x18\x02 \x03(\x0b\x32\x1a.concord.graph.v1.Neighbor\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12\x1a\n\x12visited_edge_count\x18\x05 \x01(\x05\"{\n\x08Neighbor\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x10\n\x08\x64istance\x18\x02 \x01(\x05\x12\x0c\n\x04path\x18\x03 \x03(\t\x12*\n\x08neighbor\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.EdgeEnd\"\x80\x03\n\x0f\x46indPathRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12-\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12+\n\tmax_depth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00$@\x12+\n\tmax_paths\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00Y@\x12\x35\n\tdirection\x18\x05 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12,\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x07 \x01(\x08\x12$\n\x05\x61s_of\x18\x08 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x0c\n\x04peek\x18\t \x01(\x08\"{\n\x10\x46indPathResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12%\n\x05paths\x18\x02 \x03(\x0b\x32\x16.concord.graph.v1.Path\x12\x11\n\ttruncated\x18\x03 \x01(\x08\"T\n\x04Path\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x0e\n\x06weight\x18\x02 \x01(\x01\x12\x16\n\x0epath_relevance\x18\x03 \x01(\x01\":\n\x12\x43ountByTypeRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\xe4\x01\n\x13\x43ountByTypeResponse\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x65\x64ges\x18\x02 \x01(\x03\x12\x10\n\x08memories\x18\x03 \x01(\x03\x12\x15\n\rraw_dialogues\x18\x04 \x01(\x03\x12\x0f\n\x07\x64\x65leted\x18\x05 \x01(\x03\x12\x10\n\x08\x65pisodes\x18\x06 \x01(\x03\x12\x16\n\x0eworking_memory\x18\x07 \x01(\x03\x12\x1c\n\x14working_memory_stale\x18\x08 \x01(\x03\x12-\n\x06status\x18\t \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\"n\n\x12\x45xportSpaceRequest\x12$\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x32\n\x04\x66orm\x18\x02 \x01(\x0e\x32\x1c.concord.graph.v1.ExportFormB\x06\xca\xf3\x18\x02\x30\x01\"$\n\x13\x45xportSpaceResponse\x12\r\n\x05lines\x18\x01 \x03(\t2\xec\r\n\x0cGraphService\x12l\n\nUpsertNode\x12#.concord.graph.v1.UpsertNodeRequest\x1a$.concord.graph.v1.UpsertNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetNode\x12 .concord.graph.v1.GetNodeRequest\x1a!.concord.graph.v1.GetNodeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateNode\x12#.concord.graph.v1.UpdateNodeRequest\x1a$.concord.graph.v1.UpdateNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteNode\x12#.concord.graph.v1.DeleteNodeRequest\x1a$.concord.graph.v1.DeleteNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListNodes\x12\".concord.graph.v1.ListNodesRequest\x1a#.concord.graph.v1.ListNodesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpsertEdge\x12#.concord.graph.v1.UpsertEdgeRequest\x1a$.concord.graph.v1.UpsertEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetEdge\x12 .concord.graph.v1.GetEdgeRequest\x1a!.concord.graph.v1.GetEdgeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateEdge\x12#.concord.graph.v1.UpdateEdgeRequest\x1a$.concord.graph.v1.UpdateEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteEdge\x12#.concord.graph.v1.DeleteEdgeRequest\x1a$.concord.graph.v1.DeleteEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListEdges\x12\".concord.graph.v1.ListEdgesRequest\x1a#.concord.graph.v1.ListEdgesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12w\n\x0eQueryNeighbors\x12\'.concord.graph.v1.QueryNeighborsRequest\x1a(.concord.graph.v1.QueryNeighborsResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12\x65\n\x08\x46indPath\x12!.concord.graph.v1.FindPathRequest\x1a\".concord.graph.v1.FindPathResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12n\n\x0b\x43ountByType\x12$.concord.graph.v1.CountByTypeRequest\x1a%.concord.graph.v1.CountByTypeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12w\n\x0eListOperations\x12\'.concord.graph.v1.ListOperationsRequest\x1a(.concord.graph.v1.ListOperationsResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12p\n\x0b\x45xportSpace\x12$.concord.graph.v1.ExportSpaceRequest\x1a%.concord.graph.v1.ExportSpaceResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x30\x01\x12q\n\x0bImportSpace\x12$.concord.graph.v1.ImportSpaceRequest\x1a%.concord.graph.v1.ImportSpaceResponse\"\x13\xda\xf3\x18\x0f\n\x0bspace:write\x10\x01(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/graph/v1/graph.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"~\n\x11UpsertNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x80\x01\n\x0eGetNodeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x1d\n\x04name\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x04(\x01H\x00\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"y\n\x0fGetNodeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\x12\n\nnear_names\x18\x03 \x03(\t\"\x9c\x01\n\x11UpdateNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04node\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.NodeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateNodeResponse\x12#\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Node\x12\r\n\x05token\x18\x02 \x01(\t\"\x7f\n\x11\x44\x65leteNodeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x0f\n\x07\x63\x61scade\x18\x04 \x01(\x08\"?\n\x12\x44\x65leteNodeResponse\x12\x1a\n\x12\x64\x65leted_edge_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t\"\xa2\x01\n\x10ListNodesRequest\x12\x1a\n\x05label\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListNodesResponse\x12$\n\x05nodes\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Node\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"~\n\x11UpsertEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x19\n\x04\x65tag\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"Y\n\x12UpsertEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\"\x8d\x01\n\x06Triple\x12\x30\n\x06source\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x1f\n\x08relation\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x30\n\x06target\x18\x03 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\"\xa3\x01\n\x0eGetEdgeRequest\x12\x1b\n\x02id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01H\x00\x12\x32\n\x06triple\x18\x02 \x01(\x0b\x32\x18.concord.graph.v1.TripleB\x06\xca\xf3\x18\x02\x08\x01H\x00\x12\x0c\n\x04peek\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOfB\x0c\n\x02\x62y\x12\x06\xd2\xf3\x18\x02\x08\x01\"y\n\x0fGetEdgeResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12#\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x12\n\nnear_names\x18\x03 \x03(\t\"\x9c\x01\n\x11UpdateEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12+\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeB\x06\xca\xf3\x18\x02\x08\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xca\xf3\x18\x02\x08\x01\"H\n\x12UpdateEdgeResponse\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\r\n\x05token\x18\x02 \x01(\t\"n\n\x11\x44\x65leteEdgeRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1b\n\x04\x65tag\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\"#\n\x12\x44\x65leteEdgeResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\xb4\x01\n\x10ListEdgesRequest\x12,\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"R\n\x11ListEdgesResponse\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf3\x02\n\nEdgeFilter\x12\"\n\trelations\x18\x01 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x01(\x01\"\x02\x10\x32\x12\x39\n\nedge_types\x18\x02 \x03(\x0e\x32\x19.concord.type.v1.EdgeTypeB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12<\n\x0bimportances\x18\x03 \x03(\x0e\x32\x1b.concord.type.v1.ImportanceB\n\xca\xf3\x18\x06\"\x02\x10\x03\x30\x01\x12\x38\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x0b\xca\xf3\x18\x07:\x05\x08\x80 \x10\x01\x12%\n\x0cparticipants\x18\x05 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\x80\x04(\x01\"\x02\x10\x14\x12\x32\n\x0emodified_since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fmodified_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x91\x03\n\x15QueryNeighborsRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12\x35\n\tdirection\x18\x02 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12\'\n\x05\x64\x65pth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x14@\x12,\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x05 \x01(\x08\x12\x1b\n\x13include_resolutions\x18\x06 \x01(\x08\x12$\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12+\n\tpage_size\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\t \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x0c\n\x04peek\x18\n \x01(\x08\"\xbe\x01\n\x16QueryNeighborsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12-\n\tneighbors\x18\x02 \x03(\x0b\x32\x1a.concord.graph.v1.Neighbor\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\x12\x11\n\ttruncated\x18\x04 \x01(\x08\x12\x1a\n\x12visited_edge_count\x18\x05 \x01(\x05\"{\n\x08Neighbor\x12#\n\x04\x65\x64ge\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.Edge\x12\x10\n\x08\x64istance\x18\x02 \x01(\x05\x12\x0c\n\x04path\x18\x03 \x03(\t\x12*\n\x08neighbor\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.EdgeEnd\"\x80\x03\n\x0f\x46indPathRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12-\n\x03\x65nd\x18\x02 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12+\n\tmax_depth\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00$@\x12+\n\tmax_paths\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00Y@\x12\x35\n\tdirection\x18\x05 \x01(\x0e\x32\x1a.concord.type.v1.DirectionB\x06\xca\xf3\x18\x02\x30\x01\x12,\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x1c.concord.graph.v1.EdgeFilter\x12\x1a\n\x12include_superseded\x18\x07 \x01(\x08\x12$\n\x05\x61s_of\x18\x08 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x0c\n\x04peek\x18\t \x01(\x08\"{\n\x10\x46indPathResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12%\n\x05paths\x18\x02 \x03(\x0b\x32\x16.concord.graph.v1.Path\x12\x11\n\ttruncated\x18\x03 \x01(\x08\"T\n\x04Path\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x0e\n\x06weight\x18\x02 \x01(\x01\x12\x16\n\x0epath_relevance\x18\x03 \x01(\x01\x32\x9e\n\n\x0cGraphService\x12l\n\nUpsertNode\x12#.concord.graph.v1.UpsertNodeRequest\x1a$.concord.graph.v1.UpsertNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetNode\x12 .concord.graph.v1.GetNodeRequest\x1a!.concord.graph.v1.GetNodeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateNode\x12#.concord.graph.v1.UpdateNodeRequest\x1a$.concord.graph.v1.UpdateNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteNode\x12#.concord.graph.v1.DeleteNodeRequest\x1a$.concord.graph.v1.DeleteNodeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListNodes\x12\".concord.graph.v1.ListNodesRequest\x1a#.concord.graph.v1.ListNodesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpsertEdge\x12#.concord.graph.v1.UpsertEdgeRequest\x1a$.concord.graph.v1.UpsertEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12\x62\n\x07GetEdge\x12 .concord.graph.v1.GetEdgeRequest\x1a!.concord.graph.v1.GetEdgeResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12l\n\nUpdateEdge\x12#.concord.graph.v1.UpdateEdgeRequest\x1a$.concord.graph.v1.UpdateEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12l\n\nDeleteEdge\x12#.concord.graph.v1.DeleteEdgeRequest\x1a$.concord.graph.v1.DeleteEdgeResponse\"\x13\xda\xf3\x18\x0f\n\x0bgraph:write\x10\x01\x12h\n\tListEdges\x12\".concord.graph.v1.ListEdgesRequest\x1a#.concord.graph.v1.ListEdgesResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12w\n\x0eQueryNeighbors\x12\'.concord.graph.v1.QueryNeighborsRequest\x1a(.concord.graph.v1.QueryNeighborsResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x12\x65\n\x08\x46indPath\x12!.concord.graph.v1.FindPathRequest\x1a\".concord.graph.v1.FindPathResponse\"\x12\xda\xf3\x18\x0e\n\ngraph:read\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -132,8 +130,6 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDPATHREQUEST'].fields_by_name['max_paths']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000Y@'
   _globals['_FINDPATHREQUEST'].fields_by_name['direction']._loaded_options = None
   _globals['_FINDPATHREQUEST'].fields_by_name['direction']._serialized_options = b'\312\363\030\0020\001'
-  _globals['_EXPORTSPACEREQUEST'].fields_by_name['form']._loaded_options = None
-  _globals['_EXPORTSPACEREQUEST'].fields_by_name['form']._serialized_options = b'\312\363\030\0020\001'
   _globals['_GRAPHSERVICE'].methods_by_name['UpsertNode']._loaded_options = None
   _globals['_GRAPHSERVICE'].methods_by_name['UpsertNode']._serialized_options = b'\332\363\030\017\n\013graph:write\020\001'
   _globals['_GRAPHSERVICE'].methods_by_name['GetNode']._loaded_options = None
@@ -158,78 +154,62 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHSERVICE'].methods_by_name['QueryNeighbors']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
   _globals['_GRAPHSERVICE'].methods_by_name['FindPath']._loaded_options = None
   _globals['_GRAPHSERVICE'].methods_by_name['FindPath']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
-  _globals['_GRAPHSERVICE'].methods_by_name['CountByType']._loaded_options = None
-  _globals['_GRAPHSERVICE'].methods_by_name['CountByType']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
-  _globals['_GRAPHSERVICE'].methods_by_name['ListOperations']._loaded_options = None
-  _globals['_GRAPHSERVICE'].methods_by_name['ListOperations']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
-  _globals['_GRAPHSERVICE'].methods_by_name['ExportSpace']._loaded_options = None
-  _globals['_GRAPHSERVICE'].methods_by_name['ExportSpace']._serialized_options = b'\332\363\030\016\n\ngraph:read\020\001'
-  _globals['_GRAPHSERVICE'].methods_by_name['ImportSpace']._loaded_options = None
-  _globals['_GRAPHSERVICE'].methods_by_name['ImportSpace']._serialized_options = b'\332\363\030\017\n\013space:write\020\001'
-  _globals['_UPSERTNODEREQUEST']._serialized_start=272
-  _globals['_UPSERTNODEREQUEST']._serialized_end=398
-  _globals['_UPSERTNODERESPONSE']._serialized_start=400
-  _globals['_UPSERTNODERESPONSE']._serialized_end=489
-  _globals['_GETNODEREQUEST']._serialized_start=492
-  _globals['_GETNODEREQUEST']._serialized_end=620
-  _globals['_GETNODERESPONSE']._serialized_start=622
-  _globals['_GETNODERESPONSE']._serialized_end=743
-  _globals['_UPDATENODEREQUEST']._serialized_start=746
-  _globals['_UPDATENODEREQUEST']._serialized_end=902
-  _globals['_UPDATENODERESPONSE']._serialized_start=904
-  _globals['_UPDATENODERESPONSE']._serialized_end=976
-  _globals['_DELETENODEREQUEST']._serialized_start=978
-  _globals['_DELETENODEREQUEST']._serialized_end=1105
-  _globals['_DELETENODERESPONSE']._serialized_start=1107
-  _globals['_DELETENODERESPONSE']._serialized_end=1170
-  _globals['_LISTNODESREQUEST']._serialized_start=1173
-  _globals['_LISTNODESREQUEST']._serialized_end=1335
-  _globals['_LISTNODESRESPONSE']._serialized_start=1337
-  _globals['_LISTNODESRESPONSE']._serialized_end=1419
-  _globals['_UPSERTEDGEREQUEST']._serialized_start=1421
-  _globals['_UPSERTEDGEREQUEST']._serialized_end=1547
-  _globals['_UPSERTEDGERESPONSE']._serialized_start=1549
-  _globals['_UPSERTEDGERESPONSE']._serialized_end=1638
-  _globals['_TRIPLE']._serialized_start=1641
-  _globals['_TRIPLE']._serialized_end=1782
-  _globals['_GETEDGEREQUEST']._serialized_start=1785
-  _globals['_GETEDGEREQUEST']._serialized_end=1948
-  _globals['_GETEDGERESPONSE']._serialized_start=1950
-  _globals['_GETEDGERESPONSE']._serialized_end=2071
-  _globals['_UPDATEEDGEREQUEST']._serialized_start=2074
-  _globals['_UPDATEEDGEREQUEST']._serialized_end=2230
-  _globals['_UPDATEEDGERESPONSE']._serialized_start=2232
-  _globals['_UPDATEEDGERESPONSE']._serialized_end=2304
-  _globals['_DELETEEDGEREQUEST']._serialized_start=2306
-  _globals['_DELETEEDGEREQUEST']._serialized_end=2416
-  _globals['_DELETEEDGERESPONSE']._serialized_start=2418
-  _globals['_DELETEEDGERESPONSE']._serialized_end=2453
-  _globals['_LISTEDGESREQUEST']._serialized_start=2456
-  _globals['_LISTEDGESREQUEST']._serialized_end=2636
-  _globals['_LISTEDGESRESPONSE']._serialized_start=2638
-  _globals['_LISTEDGESRESPONSE']._serialized_end=2720
-  _globals['_EDGEFILTER']._serialized_start=2723
-  _globals['_EDGEFILTER']._serialized_end=3094
-  _globals['_QUERYNEIGHBORSREQUEST']._serialized_start=3097
-  _globals['_QUERYNEIGHBORSREQUEST']._serialized_end=3498
-  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_start=3501
-  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_end=3691
-  _globals['_NEIGHBOR']._serialized_start=3693
-  _globals['_NEIGHBOR']._serialized_end=3816
-  _globals['_FINDPATHREQUEST']._serialized_start=3819
-  _globals['_FINDPATHREQUEST']._serialized_end=4203
-  _globals['_FINDPATHRESPONSE']._serialized_start=4205
-  _globals['_FINDPATHRESPONSE']._serialized_end=4328
-  _globals['_PATH']._serialized_start=4330
-  _globals['_PATH']._serialized_end=4414
-  _globals['_COUNTBYTYPEREQUEST']._serialized_start=4416
-  _globals['_COUNTBYTYPEREQUEST']._serialized_end=4474
-  _globals['_COUNTBYTYPERESPONSE']._serialized_start=4477
-  _globals['_COUNTBYTYPERESPONSE']._serialized_end=4705
-  _globals['_EXPORTSPACEREQUEST']._serialized_start=4707
-  _globals['_EXPORTSPACEREQUEST']._serialized_end=4817
-  _globals['_EXPORTSPACERESPONSE']._serialized_start=4819
-  _globals['_EXPORTSPACERESPONSE']._serialized_end=4855
-  _globals['_GRAPHSERVICE']._serialized_start=4858
-  _globals['_GRAPHSERVICE']._serialized_end=6630
+  _globals['_UPSERTNODEREQUEST']._serialized_start=205
+  _globals['_UPSERTNODEREQUEST']._serialized_end=331
+  _globals['_UPSERTNODERESPONSE']._serialized_start=333
+  _globals['_UPSERTNODERESPONSE']._serialized_end=422
+  _globals['_GETNODEREQUEST']._serialized_start=425
+  _globals['_GETNODEREQUEST']._serialized_end=553
+  _globals['_GETNODERESPONSE']._serialized_start=555
+  _globals['_GETNODERESPONSE']._serialized_end=676
+  _globals['_UPDATENODEREQUEST']._serialized_start=679
+  _globals['_UPDATENODEREQUEST']._serialized_end=835
+  _globals['_UPDATENODERESPONSE']._serialized_start=837
+  _globals['_UPDATENODERESPONSE']._serialized_end=909
+  _globals['_DELETENODEREQUEST']._serialized_start=911
+  _globals['_DELETENODEREQUEST']._serialized_end=1038
+  _globals['_DELETENODERESPONSE']._serialized_start=1040
+  _globals['_DELETENODERESPONSE']._serialized_end=1103
+  _globals['_LISTNODESREQUEST']._serialized_start=1106
+  _globals['_LISTNODESREQUEST']._serialized_end=1268
+  _globals['_LISTNODESRESPONSE']._serialized_start=1270
+  _globals['_LISTNODESRESPONSE']._serialized_end=1352
+  _globals['_UPSERTEDGEREQUEST']._serialized_start=1354
+  _globals['_UPSERTEDGEREQUEST']._serialized_end=1480
+  _globals['_UPSERTEDGERESPONSE']._serialized_start=1482
+  _globals['_UPSERTEDGERESPONSE']._serialized_end=1571
+  _globals['_TRIPLE']._serialized_start=1574
+  _globals['_TRIPLE']._serialized_end=1715
+  _globals['_GETEDGEREQUEST']._serialized_start=1718
+  _globals['_GETEDGEREQUEST']._serialized_end=1881
+  _globals['_GETEDGERESPONSE']._serialized_start=1883
+  _globals['_GETEDGERESPONSE']._serialized_end=2004
+  _globals['_UPDATEEDGEREQUEST']._serialized_start=2007
+  _globals['_UPDATEEDGEREQUEST']._serialized_end=2163
+  _globals['_UPDATEEDGERESPONSE']._serialized_start=2165
+  _globals['_UPDATEEDGERESPONSE']._serialized_end=2237
+  _globals['_DELETEEDGEREQUEST']._serialized_start=2239
+  _globals['_DELETEEDGEREQUEST']._serialized_end=2349
+  _globals['_DELETEEDGERESPONSE']._serialized_start=2351
+  _globals['_DELETEEDGERESPONSE']._serialized_end=2386
+  _globals['_LISTEDGESREQUEST']._serialized_start=2389
+  _globals['_LISTEDGESREQUEST']._serialized_end=2569
+  _globals['_LISTEDGESRESPONSE']._serialized_start=2571
+  _globals['_LISTEDGESRESPONSE']._serialized_end=2653
+  _globals['_EDGEFILTER']._serialized_start=2656
+  _globals['_EDGEFILTER']._serialized_end=3027
+  _globals['_QUERYNEIGHBORSREQUEST']._serialized_start=3030
+  _globals['_QUERYNEIGHBORSREQUEST']._serialized_end=3431
+  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_start=3434
+  _globals['_QUERYNEIGHBORSRESPONSE']._serialized_end=3624
+  _globals['_NEIGHBOR']._serialized_start=3626
+  _globals['_NEIGHBOR']._serialized_end=3749
+  _globals['_FINDPATHREQUEST']._serialized_start=3752
+  _globals['_FINDPATHREQUEST']._serialized_end=4136
+  _globals['_FINDPATHRESPONSE']._serialized_start=4138
+  _globals['_FINDPATHRESPONSE']._serialized_end=4261
+  _globals['_PATH']._serialized_start=4263
+  _globals['_PATH']._serialized_end=4347
+  _globals['_GRAPHSERVICE']._serialized_start=4350
+  _globals['_GRAPHSERVICE']._serialized_end=5660
 # @@protoc_insertion_point(module_scope)

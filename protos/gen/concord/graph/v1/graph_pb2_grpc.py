@@ -4,8 +4,6 @@ import grpc
 import warnings
 
 from concord.graph.v1 import graph_pb2 as concord_dot_graph_dot_v1_dot_graph__pb2
-from concord.graph.v1 import operation_pb2 as concord_dot_graph_dot_v1_dot_operation__pb2
-from concord.graph.v1 import transfer_pb2 as concord_dot_graph_dot_v1_dot_transfer__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -99,26 +97,6 @@ class GraphServiceStub:
                 '/concord.graph.v1.GraphService/FindPath',
                 request_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.FindPathRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.FindPathResponse.FromString,
-                _registered_method=True)
-        self.CountByType = channel.unary_unary(
-                '/concord.graph.v1.GraphService/CountByType',
-                request_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeResponse.FromString,
-                _registered_method=True)
-        self.ListOperations = channel.unary_unary(
-                '/concord.graph.v1.GraphService/ListOperations',
-                request_serializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsResponse.FromString,
-                _registered_method=True)
-        self.ExportSpace = channel.unary_stream(
-                '/concord.graph.v1.GraphService/ExportSpace',
-                request_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceResponse.FromString,
-                _registered_method=True)
-        self.ImportSpace = channel.stream_unary(
-                '/concord.graph.v1.GraphService/ImportSpace',
-                request_serializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceResponse.FromString,
                 _registered_method=True)
 
 
@@ -215,45 +193,6 @@ class GraphServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def CountByType(self, request, context):
-        """Counts live items by type; deleted ones apart.
-
-        It looks at every item of the space: its time grows with that, and as of an instant each item's
-        standing is worked out, too.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListOperations(self, request, context):
-        """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-        reading, and shows digests in place of content.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ExportSpace(self, request, context):
-        """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
-        lineage. Never counts as reading.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ImportSpace(self, request_iterator, context):
-        """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-        nothing. A full export of what was imported has the same lines as the imported one, but for the
-        first and for what the place records from then on: confirmations of erasures, too.
-
-        An export with a genesis brings other people's agreement along. It goes only into a space of the
-        genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-        restore grant that both of the imported slots have signed.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_GraphServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -316,26 +255,6 @@ def add_GraphServiceServicer_to_server(servicer, server):
                     servicer.FindPath,
                     request_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.FindPathRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.FindPathResponse.SerializeToString,
-            ),
-            'CountByType': grpc.unary_unary_rpc_method_handler(
-                    servicer.CountByType,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeResponse.SerializeToString,
-            ),
-            'ListOperations': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListOperations,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsResponse.SerializeToString,
-            ),
-            'ExportSpace': grpc.unary_stream_rpc_method_handler(
-                    servicer.ExportSpace,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceResponse.SerializeToString,
-            ),
-            'ImportSpace': grpc.stream_unary_rpc_method_handler(
-                    servicer.ImportSpace,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -666,114 +585,6 @@ class GraphService:
             '/concord.graph.v1.GraphService/FindPath',
             concord_dot_graph_dot_v1_dot_graph__pb2.FindPathRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_graph__pb2.FindPathResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def CountByType(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.GraphService/CountByType',
-            concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_graph__pb2.CountByTypeResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListOperations(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.GraphService/ListOperations',
-            concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_operation__pb2.ListOperationsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ExportSpace(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_stream(
-            request,
-            target,
-            '/concord.graph.v1.GraphService/ExportSpace',
-            concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_graph__pb2.ExportSpaceResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ImportSpace(request_iterator,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.stream_unary(
-            request_iterator,
-            target,
-            '/concord.graph.v1.GraphService/ImportSpace',
-            concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_transfer__pb2.ImportSpaceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,8 +5,6 @@ Nodes, edges and how to walk them."""
 
 from collections import abc as _abc
 from concord.graph.v1 import graph_pb2 as _graph_pb2
-from concord.graph.v1 import operation_pb2 as _operation_pb2
-from concord.graph.v1 import transfer_pb2 as _transfer_pb2
 from grpc import aio as _aio
 import abc as _abc_1
 import grpc as _grpc
@@ -67,29 +65,6 @@ class GraphServiceStub:
     """Walks from an item, breadth first. Sorted by relevance, then distance, then id."""
     FindPath: _grpc.UnaryUnaryMultiCallable[_graph_pb2.FindPathRequest, _graph_pb2.FindPathResponse]
     """Finds simple paths between two items, shortest first, then heavier."""
-    CountByType: _grpc.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]
-    """Counts live items by type; deleted ones apart.
-
-    It looks at every item of the space: its time grows with that, and as of an instant each item's
-    standing is worked out, too.
-    """
-    ListOperations: _grpc.UnaryUnaryMultiCallable[_operation_pb2.ListOperationsRequest, _operation_pb2.ListOperationsResponse]
-    """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-    reading, and shows digests in place of content.
-    """
-    ExportSpace: _grpc.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]
-    """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
-    lineage. Never counts as reading.
-    """
-    ImportSpace: _grpc.StreamUnaryMultiCallable[_transfer_pb2.ImportSpaceRequest, _transfer_pb2.ImportSpaceResponse]
-    """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-    nothing. A full export of what was imported has the same lines as the imported one, but for the
-    first and for what the place records from then on: confirmations of erasures, too.
-
-    An export with a genesis brings other people's agreement along. It goes only into a space of the
-    genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-    restore grant that both of the imported slots have signed.
-    """
 
 @_typing.type_check_only
 class GraphServiceAsyncStub(GraphServiceStub):
@@ -128,29 +103,6 @@ class GraphServiceAsyncStub(GraphServiceStub):
     """Walks from an item, breadth first. Sorted by relevance, then distance, then id."""
     FindPath: _aio.UnaryUnaryMultiCallable[_graph_pb2.FindPathRequest, _graph_pb2.FindPathResponse]  # type: ignore[assignment]
     """Finds simple paths between two items, shortest first, then heavier."""
-    CountByType: _aio.UnaryUnaryMultiCallable[_graph_pb2.CountByTypeRequest, _graph_pb2.CountByTypeResponse]  # type: ignore[assignment]
-    """Counts live items by type; deleted ones apart.
-
-    It looks at every item of the space: its time grows with that, and as of an instant each item's
-    standing is worked out, too.
-    """
-    ListOperations: _aio.UnaryUnaryMultiCallable[_operation_pb2.ListOperationsRequest, _operation_pb2.ListOperationsResponse]  # type: ignore[assignment]
-    """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-    reading, and shows digests in place of content.
-    """
-    ExportSpace: _aio.UnaryStreamMultiCallable[_graph_pb2.ExportSpaceRequest, _graph_pb2.ExportSpaceResponse]  # type: ignore[assignment]
-    """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
-    lineage. Never counts as reading.
-    """
-    ImportSpace: _aio.StreamUnaryMultiCallable[_transfer_pb2.ImportSpaceRequest, _transfer_pb2.ImportSpaceResponse]  # type: ignore[assignment]
-    """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-    nothing. A full export of what was imported has the same lines as the imported one, but for the
-    first and for what the place records from then on: confirmations of erasures, too.
-
-    An export with a genesis brings other people's agreement along. It goes only into a space of the
-    genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-    restore grant that both of the imported slots have signed.
-    """
 
 class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps nodes and edges: the truth that everything else derives from.
@@ -258,52 +210,5 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.FindPathResponse, _abc.Awaitable[_graph_pb2.FindPathResponse]]:
         """Finds simple paths between two items, shortest first, then heavier."""
-
-    @_abc_1.abstractmethod
-    def CountByType(
-        self,
-        request: _graph_pb2.CountByTypeRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_graph_pb2.CountByTypeResponse, _abc.Awaitable[_graph_pb2.CountByTypeResponse]]:
-        """Counts live items by type; deleted ones apart.
-
-        It looks at every item of the space: its time grows with that, and as of an instant each item's
-        standing is worked out, too.
-        """
-
-    @_abc_1.abstractmethod
-    def ListOperations(
-        self,
-        request: _operation_pb2.ListOperationsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_operation_pb2.ListOperationsResponse, _abc.Awaitable[_operation_pb2.ListOperationsResponse]]:
-        """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-        reading, and shows digests in place of content.
-        """
-
-    @_abc_1.abstractmethod
-    def ExportSpace(
-        self,
-        request: _graph_pb2.ExportSpaceRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_abc.Iterator[_graph_pb2.ExportSpaceResponse], _abc.AsyncIterator[_graph_pb2.ExportSpaceResponse]]:
-        """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
-        lineage. Never counts as reading.
-        """
-
-    @_abc_1.abstractmethod
-    def ImportSpace(
-        self,
-        request_iterator: _MaybeAsyncIterator[_transfer_pb2.ImportSpaceRequest],
-        context: _ServicerContext,
-    ) -> _typing.Union[_transfer_pb2.ImportSpaceResponse, _abc.Awaitable[_transfer_pb2.ImportSpaceResponse]]:
-        """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-        nothing. A full export of what was imported has the same lines as the imported one, but for the
-        first and for what the place records from then on: confirmations of erasures, too.
-
-        An export with a genesis brings other people's agreement along. It goes only into a space of the
-        genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-        restore grant that both of the imported slots have signed.
-        """
 
 def add_GraphServiceServicer_to_server(servicer: GraphServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

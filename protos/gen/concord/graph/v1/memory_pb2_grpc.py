@@ -3,8 +3,6 @@
 import grpc
 import warnings
 
-from concord.graph.v1 import erase_pb2 as concord_dot_graph_dot_v1_dot_erase__pb2
-from concord.graph.v1 import layers_pb2 as concord_dot_graph_dot_v1_dot_layers__pb2
 from concord.graph.v1 import memory_pb2 as concord_dot_graph_dot_v1_dot_memory__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -73,18 +71,18 @@ class MemoryServiceStub:
                 _registered_method=True)
         self.EraseMemory = channel.unary_unary(
                 '/concord.graph.v1.MemoryService/EraseMemory',
-                request_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryResponse.FromString,
+                request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.EraseMemoryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.EraseMemoryResponse.FromString,
                 _registered_method=True)
         self.GetEraseReceipt = channel.unary_unary(
                 '/concord.graph.v1.MemoryService/GetEraseReceipt',
-                request_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptResponse.FromString,
+                request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetEraseReceiptRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetEraseReceiptResponse.FromString,
                 _registered_method=True)
         self.ConfirmErase = channel.unary_unary(
                 '/concord.graph.v1.MemoryService/ConfirmErase',
-                request_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseResponse.FromString,
+                request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.ConfirmEraseRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.ConfirmEraseResponse.FromString,
                 _registered_method=True)
         self.ListMemories = channel.unary_unary(
                 '/concord.graph.v1.MemoryService/ListMemories',
@@ -95,56 +93,6 @@ class MemoryServiceStub:
                 '/concord.graph.v1.MemoryService/GetMemoryHistory',
                 request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryResponse.FromString,
-                _registered_method=True)
-        self.AddLineage = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/AddLineage',
-                request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.AddLineageRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.AddLineageResponse.FromString,
-                _registered_method=True)
-        self.GetLineage = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/GetLineage',
-                request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageResponse.FromString,
-                _registered_method=True)
-        self.AppendDialogue = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/AppendDialogue',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueResponse.FromString,
-                _registered_method=True)
-        self.ListDialogue = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/ListDialogue',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueResponse.FromString,
-                _registered_method=True)
-        self.AddEpisode = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/AddEpisode',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeResponse.FromString,
-                _registered_method=True)
-        self.ListEpisodes = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/ListEpisodes',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesResponse.FromString,
-                _registered_method=True)
-        self.PutWorkingMemory = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/PutWorkingMemory',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryResponse.FromString,
-                _registered_method=True)
-        self.ListWorkingMemory = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/ListWorkingMemory',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryResponse.FromString,
-                _registered_method=True)
-        self.RemoveWorkingMemory = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/RemoveWorkingMemory',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryResponse.FromString,
-                _registered_method=True)
-        self.ClearWorkingMemory = channel.unary_unary(
-                '/concord.graph.v1.MemoryService/ClearWorkingMemory',
-                request_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryResponse.FromString,
                 _registered_method=True)
 
 
@@ -240,78 +188,6 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def AddLineage(self, request, context):
-        """States how one memory or edge stands to another. Between edges this makes a resolution record.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def GetLineage(self, request, context):
-        """Reads the whole chain around an item: both directions, all branches.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def AppendDialogue(self, request, context):
-        """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
-        forgotten, restored and annotated, but what was said, by whom and when stays.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListDialogue(self, request, context):
-        """Lists a session's turns in their order. Never counts as reading.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def AddEpisode(self, request, context):
-        """Keeps what was tried, how it went and what to learn from it.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListEpisodes(self, request, context):
-        """Lists episodes, newest first. That there are none is an answer.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def PutWorkingMemory(self, request, context):
-        """Holds a text in mind. A full working memory evicts the least important entry, of those the
-        oldest, to its stale list; one full of HIGH entries refuses.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListWorkingMemory(self, request, context):
-        """Lists what is held in mind, or what was evicted.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def RemoveWorkingMemory(self, request, context):
-        """Removes an entry from working memory or its stale list.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ClearWorkingMemory(self, request, context):
-        """Empties working memory.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_MemoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -347,18 +223,18 @@ def add_MemoryServiceServicer_to_server(servicer, server):
             ),
             'EraseMemory': grpc.unary_unary_rpc_method_handler(
                     servicer.EraseMemory,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryResponse.SerializeToString,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.EraseMemoryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.EraseMemoryResponse.SerializeToString,
             ),
             'GetEraseReceipt': grpc.unary_unary_rpc_method_handler(
                     servicer.GetEraseReceipt,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptResponse.SerializeToString,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetEraseReceiptRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetEraseReceiptResponse.SerializeToString,
             ),
             'ConfirmErase': grpc.unary_unary_rpc_method_handler(
                     servicer.ConfirmErase,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseResponse.SerializeToString,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.ConfirmEraseRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.ConfirmEraseResponse.SerializeToString,
             ),
             'ListMemories': grpc.unary_unary_rpc_method_handler(
                     servicer.ListMemories,
@@ -369,56 +245,6 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.GetMemoryHistory,
                     request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryResponse.SerializeToString,
-            ),
-            'AddLineage': grpc.unary_unary_rpc_method_handler(
-                    servicer.AddLineage,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.AddLineageRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.AddLineageResponse.SerializeToString,
-            ),
-            'GetLineage': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetLineage,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageResponse.SerializeToString,
-            ),
-            'AppendDialogue': grpc.unary_unary_rpc_method_handler(
-                    servicer.AppendDialogue,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueResponse.SerializeToString,
-            ),
-            'ListDialogue': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListDialogue,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueResponse.SerializeToString,
-            ),
-            'AddEpisode': grpc.unary_unary_rpc_method_handler(
-                    servicer.AddEpisode,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeResponse.SerializeToString,
-            ),
-            'ListEpisodes': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListEpisodes,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesResponse.SerializeToString,
-            ),
-            'PutWorkingMemory': grpc.unary_unary_rpc_method_handler(
-                    servicer.PutWorkingMemory,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryResponse.SerializeToString,
-            ),
-            'ListWorkingMemory': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListWorkingMemory,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryResponse.SerializeToString,
-            ),
-            'RemoveWorkingMemory': grpc.unary_unary_rpc_method_handler(
-                    servicer.RemoveWorkingMemory,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryResponse.SerializeToString,
-            ),
-            'ClearWorkingMemory': grpc.unary_unary_rpc_method_handler(
-                    servicer.ClearWorkingMemory,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -613,8 +439,8 @@ class MemoryService:
             request,
             target,
             '/concord.graph.v1.MemoryService/EraseMemory',
-            concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_erase__pb2.EraseMemoryResponse.FromString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.EraseMemoryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.EraseMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -640,8 +466,8 @@ class MemoryService:
             request,
             target,
             '/concord.graph.v1.MemoryService/GetEraseReceipt',
-            concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_erase__pb2.GetEraseReceiptResponse.FromString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.GetEraseReceiptRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.GetEraseReceiptResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -667,8 +493,8 @@ class MemoryService:
             request,
             target,
             '/concord.graph.v1.MemoryService/ConfirmErase',
-            concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_erase__pb2.ConfirmEraseResponse.FromString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.ConfirmEraseRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.ConfirmEraseResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -723,276 +549,6 @@ class MemoryService:
             '/concord.graph.v1.MemoryService/GetMemoryHistory',
             concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AddLineage(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/AddLineage',
-            concord_dot_graph_dot_v1_dot_memory__pb2.AddLineageRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_memory__pb2.AddLineageResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetLineage(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/GetLineage',
-            concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_memory__pb2.GetLineageResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AppendDialogue(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/AppendDialogue',
-            concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.AppendDialogueResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListDialogue(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/ListDialogue',
-            concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.ListDialogueResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AddEpisode(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/AddEpisode',
-            concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.AddEpisodeResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListEpisodes(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/ListEpisodes',
-            concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.ListEpisodesResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def PutWorkingMemory(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/PutWorkingMemory',
-            concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.PutWorkingMemoryResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListWorkingMemory(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/ListWorkingMemory',
-            concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.ListWorkingMemoryResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def RemoveWorkingMemory(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/RemoveWorkingMemory',
-            concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.RemoveWorkingMemoryResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ClearWorkingMemory(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.MemoryService/ClearWorkingMemory',
-            concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_layers__pb2.ClearWorkingMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import grpc
 from concord.graph.v1 import (
-    erase_pb2,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
@@ -167,7 +166,7 @@ class GraphClient:
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:
         """Say that the ledger holds nothing more of what a memory said."""
-        request = erase_pb2.ConfirmEraseRequest(
+        request = memory_pb2.ConfirmEraseRequest(
             request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
         )
         await _asked(self._memories.ConfirmErase(request, metadata=self._as(space)))

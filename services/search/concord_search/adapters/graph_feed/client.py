@@ -8,9 +8,10 @@ from typing import TypeVar
 
 import grpc
 from concord.graph.v1 import (
-    erase_pb2,
     feed_pb2,
     feed_pb2_grpc,
+    lineage_pb2,
+    lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
 )
@@ -59,11 +60,13 @@ class GraphClient:
         services = [
             feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
             memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
+            lineage_pb2.DESCRIPTOR.services_by_name["LineageService"],
         ]
         self._channel = connect(address, token=token, services=services)
         self._follower = connect(address, token=token, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
 
@@ -143,7 +146,7 @@ class GraphClient:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         messages.clear_cache()
         who = Caller(space, PRINCIPAL, frozenset({"confirm:write"}), "SYSTEM")
-        request = erase_pb2.ConfirmEraseRequest(
+        request = memory_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )
         token = ("authorization", f"Bearer {self._issuer.mint(who)}")
@@ -151,8 +154,8 @@ class GraphClient:
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
-        call = self._memories.GetLineage(
-            memory_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
+        call = self._lineage.GetLineage(
+            lineage_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
             metadata=(("authorization", f"Bearer {self._reader(space)()}"),),
         )
         found = await _reply(call)

@@ -1,4 +1,4 @@
-"""The part of GraphService that moves spaces: exports in three forms, and the import of one."""
+"""SpaceService: counts, operations, exports in three forms, and the import of one."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 import grpc
-from concord.graph.v1 import graph_pb2, graph_pb2_grpc, transfer_pb2
+from concord.graph.v1 import space_pb2, space_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.errors import ExportInvalid, FieldInvalid
 from concord_graph.domain.items import AsOf
 from concord_graph.servicer import incoming, outgoing
-from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import execute_as
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute_as
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
+from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.transfer.full_import import FullImport, Upload
 from concord_graph.usecases.write.commands import IMPORT, Commands
 
+_FOUND = type_pb2.LOOKUP_STATUS_FOUND
+_NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 EXPORT_CHUNK_CHARACTERS = 500_000
 MOST_IMPORTED_BYTES = 8 << 30
 """What an import may take of the disk while it comes in."""
@@ -28,25 +32,66 @@ MOST_IMPORTED_BYTES = 8 << 30
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class TransferServicer(graph_pb2_grpc.GraphServiceServicer):
+class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     """Translates in, calls one use case, translates out.
 
     Exports and imports wait in a file without a name, which is gone when they are done: neither has
     to fit into memory, and no transaction waits for a network.
     """
 
-    _commands: Commands
-    _queries: Queries
-    _actions: Actions
-    _governed: GovernedChanges
-    _erased: Callable[[], None]
+    def __init__(
+        self,
+        commands: Commands,
+        queries: Queries,
+        erasing: Erasing,
+        governed: GovernedChanges,
+        erased: Callable[[], None],
+    ) -> None:
+        """`erased` runs after each import: what was erased there may wait for a confirmation."""
+        self._commands = commands
+        self._queries = queries
+        self._erasing = erasing
+        self._governed = governed
+        self._erased = erased
+
+    async def CountByType(
+        self, request: space_pb2.CountByTypeRequest, context: Context
+    ) -> space_pb2.CountByTypeResponse:
+        """Count items by type."""
+        counts = await self._queries.counts(caller().space, incoming.as_of(request))
+        return space_pb2.CountByTypeResponse(
+            nodes=counts.nodes,
+            edges=counts.edges,
+            memories=counts.memories,
+            raw_dialogues=counts.raw_dialogues,
+            deleted=counts.deleted,
+            episodes=counts.episodes,
+            working_memory=counts.working_memory,
+            working_memory_stale=counts.working_memory_stale,
+            status=_FOUND if counts.anything else _NOT_FOUND,
+        )
+
+    async def ListOperations(
+        self, request: space_pb2.ListOperationsRequest, context: Context
+    ) -> space_pb2.ListOperationsResponse:
+        """List who did what."""
+        size = request.page_size or DEFAULT_PAGE
+        beyond = page_cursor(request, int)
+        found = await self._queries.operations(
+            caller().space, incoming.operation_filter(request), beyond, size + 1
+        )
+        more = len(found) > size
+        return space_pb2.ListOperationsResponse(
+            operations=[outgoing.operation(change) for change in found[:size]],
+            next_page_token=page_token(request, found[size - 1].seq) if more else "",
+        )
 
     async def ExportSpace(
-        self, request: graph_pb2.ExportSpaceRequest, context: Context
-    ) -> AsyncIterator[graph_pb2.ExportSpaceResponse]:
+        self, request: space_pb2.ExportSpaceRequest, context: Context
+    ) -> AsyncIterator[space_pb2.ExportSpaceResponse]:
         """Stream the space in the form that was asked for."""
         space, as_of = caller().space, incoming.as_of(request)
-        if request.form == transfer_pb2.EXPORT_FORM_FULL:
+        if request.form == space_pb2.EXPORT_FORM_FULL:
             if as_of != AsOf():
                 raise FieldInvalid("as_of", "the full form is of all times")
             with TemporaryFile() as file:
@@ -54,7 +99,7 @@ class TransferServicer(graph_pb2_grpc.GraphServiceServicer):
                 for piece in _pieces(full.lines()):
                     yield piece
             return
-        if request.form == transfer_pb2.EXPORT_FORM_DOT:
+        if request.form == space_pb2.EXPORT_FORM_DOT:
             lines = await self._queries.drawing(space, as_of)
         else:
             lines = await self._queries.state(space, as_of)
@@ -63,9 +108,9 @@ class TransferServicer(graph_pb2_grpc.GraphServiceServicer):
 
     async def ImportSpace(
         self,
-        request_iterator: AsyncIterator[transfer_pb2.ImportSpaceRequest],
+        request_iterator: AsyncIterator[space_pb2.ImportSpaceRequest],
         context: Context,
-    ) -> transfer_pb2.ImportSpaceResponse:
+    ) -> space_pb2.ImportSpaceResponse:
         """Write a full export into an unused space."""
         with TemporaryFile() as file:
             header, upload, line_count = await _received(request_iterator, file)
@@ -76,36 +121,36 @@ class TransferServicer(graph_pb2_grpc.GraphServiceServicer):
                 header,
                 header.SerializeToString(deterministic=True) + upload.digest.encode(),
                 lambda writer: FullImport(writer, upload, restore).run(
-                    self._governed, self._actions.erasing
+                    self._governed, self._erasing
                 ),
                 shown=0,
             )
-        self._erased()  # what was erased there may still wait for a confirmation of this store
-        return transfer_pb2.ImportSpaceResponse(
+        self._erased()
+        return space_pb2.ImportSpaceResponse(
             export_digest=upload.digest,
             line_count=line_count,
             token=outgoing.done_token(caller().space, done),
         )
 
 
-def _pieces(lines: Iterable[str]) -> Iterator[graph_pb2.ExportSpaceResponse]:
+def _pieces(lines: Iterable[str]) -> Iterator[space_pb2.ExportSpaceResponse]:
     chunk: list[str] = []
     size = 0
     for line in lines:
         if chunk and size + len(line) > EXPORT_CHUNK_CHARACTERS:
-            yield graph_pb2.ExportSpaceResponse(lines=chunk)
+            yield space_pb2.ExportSpaceResponse(lines=chunk)
             chunk, size = [], 0
         chunk.append(line)
         size += len(line)
     if chunk:
-        yield graph_pb2.ExportSpaceResponse(lines=chunk)
+        yield space_pb2.ExportSpaceResponse(lines=chunk)
 
 
 async def _received(
-    messages: AsyncIterator[transfer_pb2.ImportSpaceRequest], file: BinaryIO
-) -> tuple[transfer_pb2.ImportHeader, Upload, int]:
+    messages: AsyncIterator[space_pb2.ImportSpaceRequest], file: BinaryIO
+) -> tuple[space_pb2.ImportHeader, Upload, int]:
     """Put the pieces into a file; return the header, the upload, and how many lines it has."""
-    header: transfer_pb2.ImportHeader | None = None
+    header: space_pb2.ImportHeader | None = None
     hashed = hashlib.sha256()
     size = line_count = 0
     async for message in messages:

@@ -1,0 +1,77 @@
+"""DialogueService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.graph.v1 import dialogue_pb2, dialogue_pb2_grpc
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_graph.domain.drafts import MemoryDraft
+from concord_graph.domain.items import MemoryKind, Source
+from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.usecases.memory.dialogue import list_turns
+from concord_graph.usecases.memory.memories import Memories
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.write.commands import Commands
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries, memories: Memories) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._memories = memories
+
+    async def AppendDialogue(
+        self, request: dialogue_pb2.AppendDialogueRequest, context: Context
+    ) -> dialogue_pb2.AppendDialogueResponse:
+        """Keep turns at the end of a session's dialogue."""
+        drafts = [_turn_draft(turn, request.session_id) for turn in request.turns]
+        done = await execute(
+            self._commands,
+            request,
+            lambda writer: self._memories.append(writer, drafts),
+            shown=len(drafts),
+        )
+        return dialogue_pb2.AppendDialogueResponse(
+            turns=outgoing.done_memories(done),
+            created_count=sum(ref.outcome == "created" for ref in done.refs),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def ListDialogue(
+        self, request: dialogue_pb2.ListDialogueRequest, context: Context
+    ) -> dialogue_pb2.ListDialogueResponse:
+        """List a session's turns in their order."""
+        size = request.page_size or DEFAULT_PAGE
+        cursor = page_cursor(request, (int, int, str))
+        after = (cursor[0], cursor[1], cursor[2]) if cursor else None
+        asked = incoming.as_of(request)
+        page = await self._queries.read(
+            caller().space,
+            lambda tx, now: list_turns(
+                tx, request.session_id, asked.at(now), now=now, after=after, limit=size
+            ),
+        )
+        return dialogue_pb2.ListDialogueResponse(
+            turns=[outgoing.memory(one, page.valid) for one in page.turns],
+            next_page_token=page_token(request, page.last) if page.last else "",
+        )
+
+
+def _turn_draft(turn: dialogue_pb2.DialogueTurn, session_id: str) -> MemoryDraft:
+    return MemoryDraft(
+        content=turn.content,
+        memory_kind=MemoryKind.TURN,
+        sources=(Source(speaker=incoming.text(turn.speaker)),),
+        external_id=incoming.text(turn.external_id),
+        session_id=session_id,
+        valid_from=incoming.instant(turn, "time"),
+    )

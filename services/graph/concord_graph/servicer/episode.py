@@ -1,0 +1,81 @@
+"""EpisodeService."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import grpc
+from concord.graph.v1 import episode_pb2, episode_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import caller
+
+from concord_graph.domain.drafts import EpisodeDraft
+from concord_graph.domain.items import Entry, ItemKind
+from concord_graph.domain.spelling import NameKind
+from concord_graph.ports import EntryFilter
+from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.calls import entry_page, entry_page_token, execute
+from concord_graph.usecases.memory.episodes import add_episode
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.write.commands import Commands
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries) -> None:
+        self._commands = commands
+        self._queries = queries
+
+    async def AddEpisode(
+        self, request: episode_pb2.AddEpisodeRequest, context: Context
+    ) -> episode_pb2.AddEpisodeResponse:
+        """Keep an episode."""
+        draft = EpisodeDraft(
+            query=request.query,
+            reward=request.reward,
+            reflection=request.reflection,
+            session_id=request.session_id,
+            memory_ids=tuple(request.memory_ids),
+        )
+        done = await execute(self._commands, request, lambda writer: add_episode(writer, draft))
+        return episode_pb2.AddEpisodeResponse(
+            episode=_episode(done.entries[0]), token=outgoing.done_token(caller().space, done)
+        )
+
+    async def ListEpisodes(
+        self, request: episode_pb2.ListEpisodesRequest, context: Context
+    ) -> episode_pb2.ListEpisodesResponse:
+        """List episodes, newest first."""
+        filter_ = EntryFilter(
+            ItemKind.EPISODE,
+            session_id=request.session_id,
+            since=incoming.instant(request, "since"),
+        )
+        skip = 0 if request.page_token else request.skip
+        page = await entry_page(self._queries, request, filter_, skip=skip)
+        found = type_pb2.LOOKUP_STATUS_FOUND if page.total else type_pb2.LOOKUP_STATUS_NOT_FOUND
+        near: Sequence[str] = ()
+        if not page.total and request.session_id:
+            near = await self._queries.near_names(
+                caller().space, NameKind.SESSION, request.session_id
+            )
+        return episode_pb2.ListEpisodesResponse(
+            status=found,
+            near_names=near,
+            episodes=[_episode(entry) for entry in page.entries],
+            total_count=page.total,
+            next_page_token=entry_page_token(request, page),
+        )
+
+
+def _episode(entry: Entry) -> episode_pb2.Episode:
+    return episode_pb2.Episode(
+        id=entry.id,
+        session_id=entry.session_id,
+        create_time=outgoing.stamp(entry.create_time),
+        **entry.body,
+    )

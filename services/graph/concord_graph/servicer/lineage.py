@@ -1,0 +1,53 @@
+"""LineageService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.graph.v1 import lineage_pb2, lineage_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import caller
+
+from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.calls import execute
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.write.commands import Commands
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._actions = actions
+
+    async def AddLineage(
+        self, request: lineage_pb2.AddLineageRequest, context: Context
+    ) -> lineage_pb2.AddLineageResponse:
+        """State how one item stands to another."""
+        done = await execute(self._commands, request, self._actions.add_lineage(request))
+        return lineage_pb2.AddLineageResponse(
+            edge=outgoing.done_edge(done),
+            created=done.refs[0].outcome == "created",
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetLineage(
+        self, request: lineage_pb2.GetLineageRequest, context: Context
+    ) -> lineage_pb2.GetLineageResponse:
+        """Read the whole chain around an item."""
+        found = await self._queries.chain(caller().space, request.id, incoming.as_of(request))
+        if found is None:
+            return lineage_pb2.GetLineageResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+        chain, edges = found
+        return lineage_pb2.GetLineageResponse(
+            status=type_pb2.LOOKUP_STATUS_FOUND,
+            items=[outgoing.lineage_item(link, chain.valid) for link in chain.items],
+            edges=[outgoing.edge(shown, shown.valid) for shown in edges],
+            truncated=chain.truncated,
+        )

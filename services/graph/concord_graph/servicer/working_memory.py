@@ -1,0 +1,106 @@
+"""WorkingMemoryService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.graph.v1 import working_memory_pb2, working_memory_pb2_grpc
+from concord_chassis.identity import caller
+
+from concord_graph.domain.drafts import WorkingDraft
+from concord_graph.domain.items import Entry, Importance, ItemKind
+from concord_graph.ports import EntryFilter
+from concord_graph.servicer import outgoing
+from concord_graph.servicer.calls import entry_page, entry_page_token, execute
+from concord_graph.usecases.memory.working_memory import MOST_AT_ONCE, STALE, WorkingMemory
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.write.commands import Commands
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries, working: WorkingMemory) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._working = working
+
+    async def PutWorkingMemory(
+        self, request: working_memory_pb2.PutWorkingMemoryRequest, context: Context
+    ) -> working_memory_pb2.PutWorkingMemoryResponse:
+        """Hold a text in mind."""
+        draft = WorkingDraft(request.content, Importance(request.importance), request.session_id)
+        done = await execute(
+            self._commands,
+            request,
+            lambda writer: self._working.put(writer, draft),
+            shown=MOST_AT_ONCE,
+        )
+        entry, *evicted = map(_entry, done.entries)
+        return working_memory_pb2.PutWorkingMemoryResponse(
+            entry=entry, evicted=evicted, token=outgoing.done_token(caller().space, done)
+        )
+
+    async def ListWorkingMemory(
+        self, request: working_memory_pb2.ListWorkingMemoryRequest, context: Context
+    ) -> working_memory_pb2.ListWorkingMemoryResponse:
+        """List what is held in mind, or what was evicted."""
+        filter_ = EntryFilter(
+            ItemKind.WORKING_MEMORY,
+            shelf=STALE if request.stale else "",
+            session_id=request.session_id,
+        )
+        page = await entry_page(self._queries, request, filter_)
+        return working_memory_pb2.ListWorkingMemoryResponse(
+            entries=map(_entry, page.entries),
+            next_page_token=entry_page_token(request, page),
+            total_count=page.total,
+            capacity=self._working.capacity,
+        )
+
+    async def RemoveWorkingMemory(
+        self, request: working_memory_pb2.RemoveWorkingMemoryRequest, context: Context
+    ) -> working_memory_pb2.RemoveWorkingMemoryResponse:
+        """Remove an entry."""
+        done = await execute(
+            self._commands,
+            request,
+            lambda writer: self._working.remove(writer, request.id),
+            shown=0,
+        )
+        return working_memory_pb2.RemoveWorkingMemoryResponse(
+            token=outgoing.done_token(caller().space, done)
+        )
+
+    async def ClearWorkingMemory(
+        self, request: working_memory_pb2.ClearWorkingMemoryRequest, context: Context
+    ) -> working_memory_pb2.ClearWorkingMemoryResponse:
+        """Empty working memory."""
+        done = await execute(
+            self._commands,
+            request,
+            lambda writer: self._working.clear(
+                writer, request.session_id, include_stale=request.include_stale
+            ),
+            shown=0,
+        )
+        return working_memory_pb2.ClearWorkingMemoryResponse(
+            removed_count=len(done.refs), token=outgoing.done_token(caller().space, done)
+        )
+
+
+def _entry(entry: Entry) -> working_memory_pb2.WorkingEntry:
+    put_time = entry.body.get("put_time")
+    last = entry.revision.record_from
+    return working_memory_pb2.WorkingEntry(
+        id=entry.id,
+        content=entry.body["content"],
+        importance=entry.rank,  # type: ignore[arg-type] # numbers are the contract's
+        session_id=entry.session_id,
+        create_time=outgoing.stamp(entry.create_time),
+        put_time=outgoing.stamp(last if put_time is None else put_time),
+        evict_time=None if put_time is None else outgoing.stamp(last),
+    )
