@@ -391,7 +391,7 @@ async def world(
     known, now = keys or Keys(), clock or Clock()
     secret = sha256(SECRET.encode()).hexdigest()
     graph_app = build_graph(
-        blank_files.lay(folder / "graph.db", SCHEMA),
+        blank_files.lay(folder / "graph.db", SCHEMA.whole),
         enrolment=dict.fromkeys(spaces, secret),
         clock=now,
         confirmers=("governance",),

@@ -554,7 +554,7 @@ async def _built(
             working_capacity=working_capacity,
         )
     return build(
-        blank_files.lay(path, SCHEMA),
+        blank_files.lay(path, SCHEMA.whole),
         clock=clock,
         enrolment=enrolment,
         busy_seconds=busy_seconds,
@@ -566,7 +566,7 @@ async def opened_store(path: Path, clock: Clock) -> GraphStore:
     """Return the bare store that GRAPH_STORE chooses."""
     if neo4j_at_hand.is_chosen():
         return await open_neo4j(neo4j_at_hand.of(path), clock)
-    return open_sqlite(blank_files.lay(path, SCHEMA), clock)
+    return open_sqlite(blank_files.lay(path, SCHEMA.whole), clock)
 
 
 async def refused(call: Awaitable[object]) -> Failure:

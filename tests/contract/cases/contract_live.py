@@ -152,7 +152,7 @@ def graph_app(
     store: SqliteStore | None = None,
 ) -> GraphApp:
     """Assemble graph over a store file, or over a store that a test has made itself."""
-    kept = store or open_store(blank_files.lay(path, SCHEMA), frozen_clock)
+    kept = store or open_store(blank_files.lay(path, SCHEMA.whole), frozen_clock)
     return GraphApp(kept, frozen_clock, enrolment or {})
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from concord_stores.sqlite_file import Schema, open_file
 
-_made: dict[int, bytes] = {}
+_made: dict[str, bytes] = {}
 
 
 def lay(path: Path, schema: Schema) -> Path:
@@ -22,9 +22,9 @@ def lay(path: Path, schema: Schema) -> Path:
 
 
 def _blank(schema: Schema) -> bytes:
-    if id(schema) not in _made:
+    if schema.tables not in _made:
         with tempfile.TemporaryDirectory(prefix="concord-") as folder:
             file = Path(folder) / "blank.db"
             open_file(file, schema, name="blank").close()
-            _made[id(schema)] = file.read_bytes()
-    return _made[id(schema)]
+            _made[schema.tables] = file.read_bytes()
+    return _made[schema.tables]
