@@ -49,9 +49,7 @@ from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
-from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.bootstrap import build as build_graph
-from concord_testing import blank_files
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -391,7 +389,7 @@ async def world(
     known, now = keys or Keys(), clock or Clock()
     secret = sha256(SECRET.encode()).hexdigest()
     graph_app = build_graph(
-        blank_files.lay(folder / "graph.db", SCHEMA.whole),
+        folder / "graph.db",
         enrolment=dict.fromkeys(spaces, secret),
         clock=now,
         confirmers=("governance",),

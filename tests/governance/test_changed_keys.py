@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 import pytest
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
-from concord.type.v1 import type_pb2
 from concord_attestation.consent import GenesisRecord
 from concord_client.trust import signing
 from concord_governance.ports import FeedMessage
@@ -123,9 +122,6 @@ async def test_a_consent_goes_with_its_key(party: Party) -> None:
     waiting = await party.approve(proposal, HUMAN)
 
     assert waiting.status == PENDING
-    assert {each.slot: each.revoked for each in waiting.consents} == {
-        type_pb2.SLOT_AGENT: True,
-        type_pb2.SLOT_HUMAN: False,
-    }
+    assert {each.slot: each.revoked for each in waiting.consents} == {AGENT: True, HUMAN: False}
     assert (await party.approve(proposal, AGENT)).status == EXECUTED
     assert (await party.verified()).executed == 2

@@ -717,7 +717,7 @@ GUARDS = {
     ),
     "settled keys": Guard(
         a_paper_between_two_keys,
-        "an honest log no longer verifies: envelope signature",
+        "an honest log no longer verifies: paper signature",
         off=_without(decision_guards, "demand_settled_keys", _nothing),
     ),
     "consents of old keys": Guard(

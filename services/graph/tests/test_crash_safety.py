@@ -1,7 +1,7 @@
 """Killed in the middle of writing: what was acknowledged is there, each with its outbox row."""
 
 import asyncio
-import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -67,7 +67,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path, acknowledged: int
             for table in ("node", "edge", "memory")
             for row in db.execute(f"SELECT id, revision FROM {table}")
         }
-        receipts = [json.loads(row[0]) for row in db.execute("SELECT refs FROM request")]
+        receipts = [row[0] for row in db.execute("SELECT refs FROM request")]
         head = db.execute("SELECT seq FROM space").fetchone()[0]
 
     told = {(item_id, revision) for _, item_id, revision in changes}
@@ -75,7 +75,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path, acknowledged: int
     assert set(ids) <= {item_id for item_id, _ in told}
     assert told == rows
     assert [seq for seq, _, _ in changes] == list(range(1, head + 1))
-    written = [ref[1] for refs in receipts for ref in refs]
+    written = re.findall(r'"id":"([^"]*)"', "".join(receipts))
     assert set(ids) <= set(written)
     batches = [item_id for item_id, _ in told if item_id.count(".") == 1]
     assert len(batches) % 20 == 0

@@ -1,14 +1,34 @@
-"""How long it is remembered what a request did: the same for every store."""
+"""How receipts are kept, and how long: the same for every store."""
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import Final, cast, get_args
 
+from pydantic import TypeAdapter
+
+from concord_graph.adapters import untyped_receipts as untyped
 from concord_graph.domain.items import FOREVER
-from concord_graph.ports import Author
+from concord_graph.ports import Author, Result
 
 _KEPT_MICROSECONDS: Final = 7 * 86_400_000_000
 _DECISIONS: Final = "ApplyGovernedChange"
+_FORMS: Final = {form.__name__: TypeAdapter(form) for form in get_args(Result)}
+
+
+def to_json(result: Result) -> str:
+    """Return the text of a result, under the name of its type."""
+    name = type(result).__name__
+    return json.dumps({name: _FORMS[name].dump_python(result)}, separators=(",", ":"))
+
+
+def from_json(method: str, text: str) -> Result:
+    """Return the result of a method's receipt."""
+    read = json.loads(text)
+    if isinstance(read, list):
+        return untyped.result_of(method, read)
+    ((name, fields),) = read.items()
+    return cast(Result, _FORMS[name].validate_python(fields))
 
 
 def counted_from(author: Author, now: int) -> int:

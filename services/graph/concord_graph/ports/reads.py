@@ -24,6 +24,7 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.domain.spelling import NameKind
+from concord_graph.ports.results import Receipt, Ref
 from concord_graph.ports.values import (
     Author,
     Change,
@@ -34,8 +35,6 @@ from concord_graph.ports.values import (
     Imported,
     MemoryFilter,
     OperationFilter,
-    Receipt,
-    Ref,
     State,
     Step,
     View,

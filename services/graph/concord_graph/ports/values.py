@@ -80,24 +80,6 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
-    """A revision that a request wrote or found, and what became of it."""
-
-    kind: ItemKind
-    id: str
-    revision: int
-    outcome: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What a request did: enough to rebuild its reply."""
-
-    refs: tuple[Ref, ...]
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """An item with what follows from its surroundings at an instant.
 

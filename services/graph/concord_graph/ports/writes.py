@@ -16,12 +16,12 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.ports.reads import Reads
+from concord_graph.ports.results import Receipt
 from concord_graph.ports.values import (
     Author,
     Change,
     Expected,
     Imported,
-    Receipt,
 )
 
 

@@ -12,25 +12,25 @@ from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming
 from concord_graph.usecases.memory.entries import EntryPage, list_entries
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.write.commands import Commands, Done, Work
+from concord_graph.usecases.write.commands import Command, Commands, Done, R
 
 DEFAULT_PAGE = 50
 
 
-async def execute(commands: Commands, request: Message, work: Work, *, shown: int = 1) -> Done:
-    """Run the work of a unary write request."""
+async def execute(commands: Commands, request: Message, command: Command[R]) -> Done[R]:
+    """Run the command of a unary write request."""
     method = request.DESCRIPTOR.name.removesuffix("Request")
     compared = request.SerializeToString(deterministic=True)
-    return await execute_as(commands, method, request, compared, work, shown=shown)
+    return await execute_as(commands, method, request, compared, command)
 
 
 async def execute_as(
-    commands: Commands, method: str, header: Message, compared: bytes, work: Work, *, shown: int
-) -> Done:
-    """Run a method's work whose request id stands in `header` and whose request is `compared`."""
+    commands: Commands, method: str, header: Message, compared: bytes, command: Command[R]
+) -> Done[R]:
+    """Run a method's command; `header` has its request id, `compared` is its whole request."""
     who = caller()
     author = incoming.author(who, header, method)
-    return await commands.run(who.space, author, compared, work, shown=shown)
+    return await commands.run(who.space, author, compared, command)
 
 
 async def entry_page(

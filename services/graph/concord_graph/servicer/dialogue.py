@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import grpc
@@ -37,12 +38,11 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._memories.append(writer, drafts),
-            shown=len(drafts),
+            partial(self._memories.append, drafts=drafts),
         )
         return dialogue_pb2.AppendDialogueResponse(
             turns=outgoing.done_memories(done),
-            created_count=sum(ref.outcome == "created" for ref in done.refs),
+            created_count=sum(turn.is_new for turn in done.result.turns),
             token=outgoing.done_token(caller().space, done),
         )
 

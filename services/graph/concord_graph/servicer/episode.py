@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import grpc
@@ -41,7 +42,7 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
             session_id=request.session_id,
             memory_ids=tuple(request.memory_ids),
         )
-        done = await execute(self._commands, request, lambda writer: add_episode(writer, draft))
+        done = await execute(self._commands, request, partial(add_episode, draft=draft))
         return episode_pb2.AddEpisodeResponse(
             episode=_episode(done.entries[0]), token=outgoing.done_token(caller().space, done)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import grpc
@@ -14,19 +15,16 @@ from concord_chassis.identity import caller, demand_service
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
-from concord_graph.domain.errors import FieldInvalid, ItemErased
+from concord_graph.domain.errors import FieldInvalid
 from concord_graph.domain.items import ItemKind
-from concord_graph.ports import Author, Ref
+from concord_graph.ports import Author, ChangeApplied, ItemEffect
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
 from concord_graph.servicer.calls import execute, execute_as
-from concord_graph.usecases.governed.apply import EFFECT, ORPHANED, GovernedChanges
-from concord_graph.usecases.governed.change_digest import demand_known
+from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
 from concord_graph.usecases.governed.preview import Rehearsing
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.write.cascade import ALONG, COUNTED
-from concord_graph.usecases.write.commands import Commands, Done
-from concord_graph.usecases.write.writer import Writer
+from concord_graph.usecases.write.commands import Command, Commands, Done
 
 DIGESTS_PAGE = 200
 GOVERNANCE = "governance"
@@ -65,7 +63,9 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._governed.enrol(writer, request.enrolment_secret, request.genesis),
+            partial(
+                self._governed.enrol, secret=request.enrolment_secret, envelope=request.genesis
+            ),
         )
         space = caller().space
         return governed_pb2.EnrolPrincipalsResponse(
@@ -89,7 +89,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             cascaded_count=found.taken_along,
             irreversible=found.final,
             items=[
-                governed_pb2.AffectedItem(
+                governed_pb2.PreviewedItem(
                     id=item.id,
                     kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
                     etag=item.etag,
@@ -109,7 +109,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._governed.revoke(writer, request.revocation),
+            partial(self._governed.revoke, envelope=request.revocation),
         )
         return governed_pb2.RevokeConsentResponse(token=outgoing.done_token(caller().space, done))
 
@@ -129,7 +129,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             governance_key=record.governance_key,
             slots=[
                 governed_pb2.SlotKey(
-                    slot=type_pb2.Slot.Value(f"SLOT_{name}"),
+                    slot=name,
                     principal=record.slot(name).principal,
                     public_key=record.slot(name).public_key,
                 )
@@ -168,60 +168,49 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     ) -> governed_pb2.ApplyGovernedChangeResponse:
         """Apply a change that both parties consented to."""
         demand_service(GOVERNANCE, "granted:write")
+        newest = (request.expected_state.seq, request.expected_state.change_digest)
         if request.action_erased:
-            return _applied(await self._recalled(request))
+            recall = partial(self._governed.recall, newest=newest)
+            return _applied(await self._execute(request, b"", recall))
         if not request.HasField("action"):
             raise FieldInvalid("action", "is missing")
         try:
             digest = self._action_digest(request.action)
         except ValueError as error:
             raise FieldInvalid("action", "has no JSON form") from error
-        work = self._actions.governed(request.action, self._governed)
-        scope = replace(scope_of(request.action), final=request.irreversible)
-        expected = request.expected_state
-
-        async def applied(writer: Writer) -> tuple[Ref, ...]:
-            newest = (expected.seq, expected.change_digest)
-            if request.grant:
-                return await self._governed.apply(
-                    writer, digest, request.grant, work, scope, newest=newest
-                )
-            await demand_known(writer.tx, *newest)
-            etags = {each.id: each.etag for each in request.etags}
-            return await self._governed.apply_ungranted(writer, etags, work, scope)
-
-        done = await execute_as(
-            self._commands, "ApplyGovernedChange", request, _compared(request), applied, shown=1
+        change = GovernedChange(
+            command=self._actions.governed(request.action, self._governed),
+            action_digest=digest,
+            scope=replace(scope_of(request.action), irreversible=request.irreversible),
+            newest=newest,
+            grant=request.grant,
+            etags={each.id: each.etag for each in request.etags},
         )
+        command = partial(self._governed.change, change=change)
+        done = await self._execute(request, _compared(request), command)
         if request.action.WhichOneof("action") == "erase_memory":
             self._erased()
         return _applied(done)
 
-    async def _recalled(self, request: governed_pb2.ApplyGovernedChangeRequest) -> Done:
-        """Return what a request did before, whatever it said; do nothing that was not done."""
-
-        expected = request.expected_state
-
-        async def never_done(writer: Writer) -> tuple[Ref, ...]:
-            await demand_known(writer.tx, expected.seq, expected.change_digest)
-            raise ItemErased("")
-
-        whatever = b""
-        return await execute_as(
-            self._commands, "ApplyGovernedChange", request, whatever, never_done, shown=1
-        )
+    async def _execute(
+        self,
+        request: governed_pb2.ApplyGovernedChangeRequest,
+        compared: bytes,
+        command: Command[ChangeApplied],
+    ) -> Done[ChangeApplied]:
+        return await execute_as(self._commands, "ApplyGovernedChange", request, compared, command)
 
 
-def _applied(done: Done) -> governed_pb2.ApplyGovernedChangeResponse:
+def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeResponse:
     """Return what a change came to."""
+    result = done.result
     reply = governed_pb2.ApplyGovernedChangeResponse(
         token=outgoing.done_token(caller().space, done),
-        effects=[_effect(ref) for ref in done.refs if ref.outcome.startswith((EFFECT, ALONG))],
-        orphaned_ids=[ref.id for ref in done.refs if ref.outcome == ORPHANED],
+        effects=map(_effect, result.effects),
+        orphaned_ids=result.orphaned_ids,
+        cascaded_count=result.cascaded.count,
+        cascaded_digest=result.cascaded.digest,
     )
-    for ref in done.refs:
-        if ref.outcome == COUNTED:
-            reply.cascaded_count, reply.cascaded_digest = ref.revision, ref.id
     if outgoing.is_kind(done, ItemKind.NODE):
         reply.node.CopyFrom(outgoing.done_node(done))
     elif outgoing.is_kind(done, ItemKind.EDGE):
@@ -239,14 +228,12 @@ def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:
     return same.SerializeToString(deterministic=True)
 
 
-def _effect(ref: Ref) -> governed_pb2.Effect:
-    along = ref.outcome.startswith(ALONG)
-    before, *governed = map(int, ref.outcome.removeprefix(ALONG if along else EFFECT).split())
+def _effect(effect: ItemEffect) -> governed_pb2.Effect:
     return governed_pb2.Effect(
-        id=ref.id,
-        kind=int(ref.kind),  # type: ignore[arg-type] # numbers are the contract's
-        before_revision=before,
-        after_revision=ref.revision,
-        governed_revisions=governed,
-        cascaded=along,
+        id=effect.after.id,
+        kind=int(effect.after.kind),  # type: ignore[arg-type] # numbers are the contract's
+        before_revision=effect.before,
+        after_revision=effect.after.revision,
+        governed_revisions=effect.governed,
+        cascaded=effect.cascaded,
     )

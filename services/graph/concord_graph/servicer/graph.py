@@ -45,7 +45,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         done = await execute(self._commands, request, self._actions.upsert_node(request))
         return graph_pb2.UpsertNodeResponse(
             node=outgoing.done_node(done),
-            created=done.refs[0].outcome == "created",
+            created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
         )
 
@@ -80,7 +80,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         """Delete a node."""
         done = await execute(self._commands, request, self._actions.delete_node(request))
         return graph_pb2.DeleteNodeResponse(
-            deleted_edge_count=len(done.refs) - 1, token=outgoing.done_token(caller().space, done)
+            deleted_edge_count=done.result.edge_count,
+            token=outgoing.done_token(caller().space, done),
         )
 
     async def ListNodes(
@@ -105,7 +106,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         done = await execute(self._commands, request, self._actions.upsert_edge(request))
         return graph_pb2.UpsertEdgeResponse(
             edge=outgoing.done_edge(done),
-            created=done.refs[0].outcome == "created",
+            created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
         )
 

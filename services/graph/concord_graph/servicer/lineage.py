@@ -33,7 +33,7 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
         done = await execute(self._commands, request, self._actions.add_lineage(request))
         return lineage_pb2.AddLineageResponse(
             edge=outgoing.done_edge(done),
-            created=done.refs[0].outcome == "created",
+            created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 import grpc
@@ -17,6 +18,7 @@ from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.errors import FieldInvalid
 from concord_graph.domain.items import is_erased
 from concord_graph.domain.spelling import NameKind
+from concord_graph.ports import BatchAdded
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute, execute_as
@@ -27,12 +29,6 @@ from concord_graph.usecases.write.refusals import BatchRefused
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _ERASED = type_pb2.LOOKUP_STATUS_ERASED
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
-_OUTCOMES = {
-    "created": memory_pb2.BATCH_OUTCOME_CREATED,
-    "unchanged": memory_pb2.BATCH_OUTCOME_UNCHANGED,
-    "updated": memory_pb2.BATCH_OUTCOME_UPDATED,
-    "erased": memory_pb2.BATCH_OUTCOME_ERASED,
-}
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -62,7 +58,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         done = await execute(self._commands, request, self._actions.add_memory(request))
         return memory_pb2.AddMemoryResponse(
             memory=outgoing.done_memory(done),
-            created=done.refs[0].outcome == "created",
+            created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
         )
 
@@ -79,10 +75,11 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
                 "BatchAddMemories",
                 header,
                 compared,
-                lambda writer: self._actions.memories.add_many(
-                    writer, drafts, update_existing=header.update_existing
+                partial(
+                    self._actions.memories.add_many,
+                    drafts=drafts,
+                    update_existing=header.update_existing,
                 ),
-                shown=0,
             )
         except BatchRefused as refused:
             return memory_pb2.BatchAddMemoriesResponse(errors=self._errors(refused))
@@ -155,7 +152,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         done = await execute(self._commands, request, self._actions.erase_memory(request))
         self._erased()
         return memory_pb2.EraseMemoryResponse(
-            erase_id=done.refs[0].outcome,
+            erase_id=done.result.erase_id,
             memory=outgoing.done_memory(done),
             token=outgoing.done_token(caller().space, done),
         )
@@ -176,7 +173,11 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self, request: memory_pb2.ConfirmEraseRequest, context: Context
     ) -> memory_pb2.ConfirmEraseResponse:
         """Note that the caller holds nothing more of an erased memory."""
-        done = await execute(self._commands, request, self._actions.confirm_erase(request))
+        done = await execute(
+            self._commands,
+            request,
+            partial(self._actions.erasing.confirm, memory_id=request.memory_id),
+        )
         return memory_pb2.ConfirmEraseResponse(token=outgoing.done_token(caller().space, done))
 
     async def ListMemories(
@@ -235,10 +236,13 @@ async def _read_batch(
     return header, drafts, compared.digest()
 
 
-def _batch_reply(done: Done) -> memory_pb2.BatchAddMemoriesResponse:
+def _batch_reply(done: Done[BatchAdded]) -> memory_pb2.BatchAddMemoriesResponse:
     results = [
-        memory_pb2.BatchResult(memory_id=ref.id, outcome=_OUTCOMES[ref.outcome])
-        for ref in done.refs
+        memory_pb2.BatchResult(
+            memory_id=one.ref.id,
+            outcome=int(one.outcome),  # type: ignore[arg-type] # numbers are the contract's
+        )
+        for one in done.result.memories
     ]
     token = outgoing.done_token(caller().space, done)
     return memory_pb2.BatchAddMemoriesResponse(results=results, token=token)

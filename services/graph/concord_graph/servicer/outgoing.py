@@ -25,7 +25,7 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.domain.standing import Standing
-from concord_graph.ports import Change
+from concord_graph.ports import Change, Result
 from concord_graph.usecases.read.chains import Link
 from concord_graph.usecases.read.shown import Shown, show, statement
 from concord_graph.usecases.write.commands import Done
@@ -284,34 +284,34 @@ def lineage_item(link: Link, now: int) -> lineage_pb2.LineageItem:
     return message
 
 
-def done_token(space: str, done: Done) -> str:
+def done_token(space: str, done: Done[Result]) -> str:
     """Return the freshness token of what a command did."""
     return token(space, done.epoch, done.seq)
 
 
-def done_edge(done: Done) -> type_pb2.Edge:
+def done_edge(done: Done[Result]) -> type_pb2.Edge:
     """Return the edge that a command wrote or found."""
     return edge(show(done.views[0], done.now), done.now)
 
 
-def done_memory(done: Done) -> type_pb2.Memory:
+def done_memory(done: Done[Result]) -> type_pb2.Memory:
     """Return the memory that a command wrote or found."""
     return memory(show(done.views[0], done.now), done.now)
 
 
-def done_memories(done: Done) -> list[type_pb2.Memory]:
+def done_memories(done: Done[Result]) -> list[type_pb2.Memory]:
     """Return the memories that a command wrote or found, in order."""
     return [memory(show(view, done.now), done.now) for view in done.views]
 
 
-def done_relation(done: Done) -> relation_pb2.Relation:
+def done_relation(done: Done[Result]) -> relation_pb2.Relation:
     """Return the relation that a command declared or found."""
     if done.relation is None:
-        raise TypeError(done.refs)
+        raise TypeError(done.result)
     return relation(done.relation)
 
 
-def done_node(done: Done) -> type_pb2.Node:
+def done_node(done: Done[Result]) -> type_pb2.Node:
     """Return the node that a command wrote or found."""
     item = done.views[0].item
     if not isinstance(item, Node):
@@ -319,6 +319,6 @@ def done_node(done: Done) -> type_pb2.Node:
     return node(item)
 
 
-def is_kind(done: Done, kind: ItemKind) -> bool:
+def is_kind(done: Done[Result], kind: ItemKind) -> bool:
     """Return whether a command's first reference is live and of a kind."""
     return bool(done.views) and done.views[0].item.kind == kind and not done.views[0].item.deleted

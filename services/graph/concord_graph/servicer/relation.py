@@ -33,7 +33,7 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
         done = await execute(self._commands, request, self._actions.declare_relation(request))
         return relation_pb2.DeclareRelationResponse(
             relation=outgoing.done_relation(done),
-            created=done.refs[0].outcome == "created",
+            created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from functools import partial
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
@@ -20,7 +21,7 @@ from concord_graph.servicer.calls import DEFAULT_PAGE, execute_as
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.transfer.full_import import FullImport, Upload
+from concord_graph.usecases.transfer.full_import import Upload, import_space
 from concord_graph.usecases.write.commands import IMPORT, Commands
 
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
@@ -120,10 +121,13 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
                 IMPORT,
                 header,
                 header.SerializeToString(deterministic=True) + upload.digest.encode(),
-                lambda writer: FullImport(writer, upload, restore).run(
-                    self._governed, self._erasing
+                partial(
+                    import_space,
+                    upload=upload,
+                    restore=restore,
+                    governed=self._governed,
+                    erasing=self._erasing,
                 ),
-                shown=0,
             )
         self._erased()
         return space_pb2.ImportSpaceResponse(

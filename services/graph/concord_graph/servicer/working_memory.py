@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import grpc
@@ -13,7 +14,7 @@ from concord_graph.domain.items import Entry, Importance, ItemKind
 from concord_graph.ports import EntryFilter
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.calls import entry_page, entry_page_token, execute
-from concord_graph.usecases.memory.working_memory import MOST_AT_ONCE, STALE, WorkingMemory
+from concord_graph.usecases.memory.working_memory import STALE, WorkingMemory
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Commands
 
@@ -36,8 +37,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._working.put(writer, draft),
-            shown=MOST_AT_ONCE,
+            partial(self._working.put, draft=draft),
         )
         entry, *evicted = map(_entry, done.entries)
         return working_memory_pb2.PutWorkingMemoryResponse(
@@ -68,8 +68,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._working.remove(writer, request.id),
-            shown=0,
+            partial(self._working.remove, entry_id=request.id),
         )
         return working_memory_pb2.RemoveWorkingMemoryResponse(
             token=outgoing.done_token(caller().space, done)
@@ -82,13 +81,14 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
         done = await execute(
             self._commands,
             request,
-            lambda writer: self._working.clear(
-                writer, request.session_id, include_stale=request.include_stale
+            partial(
+                self._working.clear,
+                session_id=request.session_id,
+                include_stale=request.include_stale,
             ),
-            shown=0,
         )
         return working_memory_pb2.ClearWorkingMemoryResponse(
-            removed_count=len(done.refs), token=outgoing.done_token(caller().space, done)
+            removed_count=done.result.count, token=outgoing.done_token(caller().space, done)
         )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.parties import verify_genesis
 
+from concord_graph.adapters import receipts
 from concord_graph.adapters.neo4j import (
     erased_items,
     fact_edges,
@@ -391,11 +391,8 @@ def known_item(record: Fields | None) -> Item | None:
 
 def receipt_of(record: Fields) -> tuple[bytes, str, Receipt]:
     """Return salt, digest and receipt of a request's properties."""
-    refs = tuple(
-        Ref(ItemKind(kind), item_id, revision, outcome)
-        for kind, item_id, revision, outcome in json.loads(record["refs"])
-    )
-    return bytes(record["salt"]), record["digest"], Receipt(refs, record["seq"])
+    receipt = Receipt(receipts.from_json(record["method"], record["refs"]), record["seq"])
+    return bytes(record["salt"]), record["digest"], receipt
 
 
 def _row_of(edge: Edge) -> dict[str, Any]:

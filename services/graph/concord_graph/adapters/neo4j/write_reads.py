@@ -155,9 +155,7 @@ class LearntReads(Neo4jReads):
     async def revision(self, ref: Ref) -> Record | None:
         """Return an item exactly as that revision had it."""
         newest = self._known.item(ref.id)
-        if newest is not None and ref == Ref(
-            newest.kind, newest.id, newest.revision.number, ref.outcome
-        ):
+        if newest is not None and ref == Ref(newest.kind, newest.id, newest.revision.number):
             return newest
         return await super().revision(ref)
 

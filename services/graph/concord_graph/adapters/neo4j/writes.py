@@ -226,7 +226,6 @@ class Neo4jWrites(LearntReads):
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
         """Remember what a request did, and forget those of over seven days ago."""
-        refs = [[int(ref.kind), ref.id, ref.revision, ref.outcome] for ref in receipt.refs]
         self._requests.append(
             {
                 "space": self._space_name,
@@ -235,7 +234,7 @@ class Neo4jWrites(LearntReads):
                 "request_id": author.request_id,
                 "salt": salt,
                 "digest": digest,
-                "refs": json.dumps(refs),
+                "refs": receipts.to_json(receipt.result),
                 "seq": receipt.seq,
                 "create_time": receipts.counted_from(author, self._clock()),
             }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.parties import verify_genesis
 
+from concord_graph.adapters import receipts
 from concord_graph.adapters.sqlite import (
     erased_items,
     fact_edges,
@@ -409,11 +409,7 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
         row = self._one(sql, key)
         if row is None:
             return None
-        refs = tuple(
-            Ref(ItemKind(kind), item_id, revision, outcome)
-            for kind, item_id, revision, outcome in json.loads(row[2])
-        )
-        return row[0], row[1], Receipt(refs, row[3])
+        return row[0], row[1], Receipt(receipts.from_json(author.method, row[2]), row[3])
 
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
         """Return the edges, deleted ones too, that start or end at the item."""

@@ -231,7 +231,6 @@ class SqliteWrites(SqliteReads):
         self._db.execute(
             "DELETE FROM request WHERE create_time < ?", (receipts.forgotten_before(now),)
         )
-        refs = [[ref.kind, ref.id, ref.revision, ref.outcome] for ref in receipt.refs]
         self._insert(
             "request",
             {
@@ -241,7 +240,7 @@ class SqliteWrites(SqliteReads):
                 "request_id": author.request_id,
                 "salt": salt,
                 "digest": digest,
-                "refs": json.dumps(refs, separators=(",", ":")),
+                "refs": receipts.to_json(receipt.result),
                 "seq": receipt.seq,
                 "create_time": receipts.counted_from(author, now),
             },

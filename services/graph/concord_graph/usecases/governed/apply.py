@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from concord_attestation.agreed import Agreed, constitutive_digest
 from concord_attestation.consent import (
@@ -30,6 +30,7 @@ from concord_graph.domain.errors import (
     GenesisDamaged,
     GenesisExists,
     GenesisMissing,
+    ItemErased,
     SpaceDeleted,
 )
 from concord_graph.domain.items import (
@@ -43,21 +44,26 @@ from concord_graph.domain.items import (
     digest,
     etag,
 )
-from concord_graph.ports import Reads, Ref, Writes
+from concord_graph.ports import (
+    Acknowledged,
+    ChangeApplied,
+    ItemEffect,
+    Reads,
+    Ref,
+    Result,
+    Writes,
+    Written,
+)
 from concord_graph.usecases.governed.change_digest import demand_known
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.read.by_id import item_by_id, record_by_id
-from concord_graph.usecases.write.cascade import Scope, references
-from concord_graph.usecases.write.commands import Work
-from concord_graph.usecases.write.writer import Effect, Writer, ref
+from concord_graph.usecases.write.cascade import Scope, cascade
+from concord_graph.usecases.write.commands import Command
+from concord_graph.usecases.write.writer import Effect, Writer, written
 
 SPACE_NODE = "concord:space"
 GOVERNANCE_NODE = "concord:governance"
 GOVERNANCE_RELATION = "concord:governance_key"
-EFFECT = "from "
-"""Begins the outcome of a reference to an effect: the revision before and the governed follow."""
-ORPHANED = "orphaned"
-"""The outcome of a reference to lineage that lost an end (V8)."""
 MOST_ORPHANS = 1_000
 _NOT_GOVERNANCES = frozenset({"envelope", "governance_signature"})
 """The checks of a grant that one fails which governance has not signed."""
@@ -75,6 +81,23 @@ class Restore:
     secret: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class GovernedChange:
+    """A change as governance asks for it.
+
+    `grant`: the signed envelope; empty where the change needs no consent. `etags`: the versions by
+    id that such a change was proposed on. `newest`: number and digest of the newest change that
+    governance has from the feed.
+    """
+
+    command: Command[Result]
+    action_digest: str
+    scope: Scope
+    newest: tuple[int, str]
+    grant: bytes = b""
+    etags: Mapping[str, str] = field(default_factory=dict)
+
+
 class GovernedChanges:
     """Applies what both parties consented to, and nothing else.
 
@@ -88,7 +111,7 @@ class GovernedChanges:
     ) -> None:
         self._enrolment = enrolment
 
-    async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> tuple[Ref, ...]:
+    async def enrol(self, writer: Writer, secret: str, envelope: bytes) -> Acknowledged:
         """Write the genesis of a space that has none: principals and keys as constitutive edges."""
         if await writer.tx.genesis() is not None:
             raise GenesisExists
@@ -97,74 +120,68 @@ class GovernedChanges:
         await writer.tx.open_grant(record.digest)
         await writer.tx.open_principals()
         await writer.tx.put_genesis(record, envelope)
-        return await _write_principals(writer.with_grant(record), record)
+        await _write_principals(writer.with_grant(record), record)
+        return Acknowledged()
 
-    async def apply(
-        self,
-        writer: Writer,
-        action_digest: str,
-        envelope: bytes,
-        work: Work,
-        scope: Scope = Scope(),  # noqa: B008 - a frozen value
-        *,
-        newest: tuple[int, str] = (0, ""),
-    ) -> tuple[Ref, ...]:
-        """Do one change under a grant: verified, its nonces burnt, in this very transaction.
+    async def change(self, writer: Writer, change: GovernedChange) -> ChangeApplied:
+        """Do one change, under its grant or, where it needs no consent, on the proposed versions.
 
-        `newest`: number and mark of the newest change that the caller has from the feed.
+        A grant is verified and its nonces are burnt in this very transaction.
         """
         tx = writer.tx
-        grant = await self._verified(writer, action_digest, envelope, newest)
+        if not change.grant:
+            await demand_known(tx, *change.newest)
+            await demand_etags(tx, change.etags)
+            return await _with_effects(writer, change.command, change.etags, change.scope)
+        grant = await self._verified(writer, change)
         await demand_etags(tx, grant.etags)
         if not await tx.burn(grant.nonces):
             raise GrantInvalid("nonce")
         await tx.open_grant(grant.action_digest)
         granted = writer.with_grant(grant)
-        refs = await _with_effects(granted, work, grant.etags, scope)
+        applied = await _with_effects(granted, change.command, grant.etags, change.scope)
         if not any(effect.governed for effect in granted.effects):
             raise GrantInvalid("etags")  # what was consented to is there already
-        return refs
+        return applied
 
-    async def _verified(
-        self, writer: Writer, action_digest: str, envelope: bytes, newest: tuple[int, str]
-    ) -> Grant:
-        """Return the grant. A store that was put back may hold other keys than the consents are
-        signed with, so that is told first; but not to what governance has not signed."""
+    async def recall(self, writer: Writer, newest: tuple[int, str]) -> ChangeApplied:
+        """Refuse a change whose action was erased: it was never done, or its receipt would answer.
+
+        `newest`: as in `GovernedChange`.
+        """
+        await demand_known(writer.tx, *newest)
+        raise ItemErased("")
+
+    async def _verified(self, writer: Writer, change: GovernedChange) -> Grant:
+        """Return the grant.
+
+        A store that was restored from a backup may hold other keys than the consents were signed
+        with: `RolledBack` comes before their errors, but only to whom governance signed for.
+        """
         try:
             grant = verify_grant(
-                envelope,
+                change.grant,
                 genesis=await keys_now(writer.tx),
                 space=writer.tx.space,
-                action_digest=action_digest,
+                action_digest=change.action_digest,
                 now_us=writer.now,
             )
         except (ConsentError, GenesisMissing, GenesisDamaged) as error:
             if not (isinstance(error, GrantInvalid) and error.check in _NOT_GOVERNANCES):
-                await demand_known(writer.tx, *newest)
+                await demand_known(writer.tx, *change.newest)
             raise
-        await demand_known(writer.tx, *newest)
+        await demand_known(writer.tx, *change.newest)
         return grant
 
-    async def apply_ungranted(
-        self,
-        writer: Writer,
-        etags: Mapping[str, str],
-        work: Work,
-        scope: Scope = Scope(),  # noqa: B008 - a frozen value
-    ) -> tuple[Ref, ...]:
-        """Do one change that needs no consent, on items that are as they were when proposed."""
-        await demand_etags(writer.tx, etags)
-        return await _with_effects(writer, work, etags, scope)
-
-    async def revoke(self, writer: Writer, envelope: bytes) -> tuple[Ref, ...]:
+    async def revoke(self, writer: Writer, envelope: bytes) -> Acknowledged:
         """Burn a consent's nonce, on its principal's signature alone, and tell of it."""
         answer = verify_revocation(envelope, await keys_now(writer.tx))
         if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
             raise ConsentInvalid(answer.slot, "nonce")
         await writer.tell_revocation(envelope.decode())
-        return ()
+        return Acknowledged()
 
-    async def change_key(self, writer: Writer, proof: bytes) -> tuple[Ref, ...]:
+    async def change_key(self, writer: Writer, proof: bytes) -> Written:
         """Give a principal another key: a change of what stands for it, so never ungranted."""
         tx = writer.tx
         slot, holder = verify_new_key(proof, await keys_now(tx))
@@ -172,7 +189,8 @@ class GovernedChanges:
             if edge.properties.get("slot") == slot:
                 properties = {**edge.properties, "key": _text(holder.public_key)}
                 await tx.open_principals()
-                return (ref(await writer.put_key(edge, replace(edge, properties=properties))),)
+                keyed = await writer.put_key(edge, replace(edge, properties=properties))
+                return written(edge, keyed)
         raise GenesisDamaged
 
     async def restore(
@@ -284,31 +302,30 @@ async def _principal_edges(tx: Reads) -> Sequence[Edge]:
 
 
 async def _with_effects(
-    writer: Writer, work: Work, etags: Mapping[str, str], scope: Scope
-) -> tuple[Ref, ...]:
-    """Do the work; the references of its reply, then one for each effect, and what went along."""
-    refs = await work(writer)
-    scope = scope.of(refs)
-    named = [effect for effect in writer.effects if not scope.takes_along(effect)]
+    writer: Writer, command: Command[Result], etags: Mapping[str, str], scope: Scope
+) -> ChangeApplied:
+    """Run the command; return the item of its reply with all that the change did."""
+    item, *_ = (await command(writer)).shown
+    scope = scope.naming(item.id)
+    named = [effect for effect in writer.effects if not scope.cascades_to(effect)]
     _demand_consented(etags, named)
     effects = [
-        Ref(effect.kind, effect.id, effect.after, EFFECT + " ".join(map(str, numbers)))
-        for effect in named
-        for numbers in [(effect.before, *effect.governed)]
+        ItemEffect(Ref(each.kind, each.id, each.after), each.before, each.governed)
+        for each in named
     ]
-    along = references(writer.effects, scope)
-    return (*refs[:1], *effects, *along, *await _orphans(writer))
+    listed, cascaded = cascade(writer.effects, scope)
+    return ChangeApplied(item, (*effects, *listed), cascaded, await _orphans(writer))
 
 
-async def _orphans(writer: Writer) -> list[Ref]:
-    """Return the live lineage at what the change took away."""
+async def _orphans(writer: Writer) -> tuple[str, ...]:
+    """Return the live lineage at items that the change deleted: it lost an end (V8)."""
     tx, gone = writer.tx, set()
     for effect in writer.effects:
         item: Item | None = await tx.memory(effect.id) or await tx.edge(effect.id)
         if item is not None and item.deleted:
             gone.add(effect.id)
     left = await tx.lineage_edges(gone) if gone else ()
-    return [ref(edge, ORPHANED) for edge in left[:MOST_ORPHANS]]
+    return tuple(edge.id for edge in left[:MOST_ORPHANS])
 
 
 async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
@@ -320,10 +337,9 @@ async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
 
 
 def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> None:
-    """Demand that a change touched and made no more than what was seen when it was proposed, but
-    for what it takes along.
+    """Demand that a change wrote no item but those that its proposal showed and cascaded ones.
 
-    What is made has another id each time it is tried, so it is only counted.
+    A new item has another id each time the change is tried, so new ones are only counted.
     """
     made = sum(not effect.before for effect in effects)
     if made > sum(not consented for consented in etags.values()):
@@ -332,20 +348,16 @@ def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> No
         raise GrantInvalid("etags")
 
 
-async def _write_principals(writer: Writer, record: GenesisRecord) -> tuple[Ref, ...]:
+async def _write_principals(writer: Writer, record: GenesisRecord) -> None:
     space = await _reserved_node(writer, SPACE_NODE)
     governance = await _reserved_node(writer, GOVERNANCE_NODE)
-    edges = [
-        await _reserved_edge(
-            writer, space, GOVERNANCE_RELATION, governance, {"key": _text(record.governance_key)}
-        )
-    ]
+    key = {"key": _text(record.governance_key)}
+    await _reserved_edge(writer, space, GOVERNANCE_RELATION, governance, key)
     for slot in REQUIRED_SLOTS:
         holder = record.slot(slot)
         node = await _reserved_node(writer, f"{PRINCIPAL_RELATION}:{holder.principal}")
         properties = {"slot": slot, "key": _text(holder.public_key)}
-        edges.append(await _reserved_edge(writer, space, PRINCIPAL_RELATION, node, properties))
-    return tuple(ref(edge) for edge in edges)
+        await _reserved_edge(writer, space, PRINCIPAL_RELATION, node, properties)
 
 
 async def _reserved_node(writer: Writer, name: str) -> Node:

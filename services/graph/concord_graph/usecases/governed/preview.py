@@ -16,11 +16,11 @@ from concord_graph.domain.items import (
     Node,
     etag,
 )
-from concord_graph.ports import Author, Clock, GraphStore, Ref, Writes
+from concord_graph.ports import Author, Clock, GraphStore, Ref, Result, Writes
 from concord_graph.usecases.governed.apply import demand_etags
 from concord_graph.usecases.read.by_id import item_by_id
 from concord_graph.usecases.write.cascade import Scope
-from concord_graph.usecases.write.commands import Work
+from concord_graph.usecases.write.commands import Command
 from concord_graph.usecases.write.writer import Effect, Rehearsal, Writer
 
 
@@ -71,9 +71,14 @@ class Rehearsing:
         self._clock = clock
 
     async def touched(
-        self, space: str, author: Author, work: Work, etags: Mapping[str, str], scope: Scope
+        self,
+        space: str,
+        author: Author,
+        command: Command[Result],
+        etags: Mapping[str, str],
+        scope: Scope,
     ) -> Rehearsed:
-        """Return what the work would touch; its own refusals are raised.
+        """Return what the command would touch; its own refusals are raised.
 
         Raises:
             GrantInvalid: an item is not as `etags` says, by id; "" = there is none.
@@ -84,8 +89,8 @@ class Rehearsing:
             now = max(self._clock(), tx.last_time)
             writer = Writer(tx, author, now, Rehearsal())
             await tx.open_grant("rehearsal")
-            done = scope.of(await work(writer))
-            raise _TakenBack(await _Sight(tx, writer, done).seen())
+            item, *_ = (await command(writer)).shown
+            raise _TakenBack(await _Sight(tx, writer, scope.naming(item.id)).seen())
 
         try:
             await self._store.write(space, transaction)
@@ -105,7 +110,7 @@ class _Sight:
 
     async def seen(self) -> Rehearsed:
         """Return what was written and what the parties would consent to."""
-        along = {each.id for each in self._effects.values() if self._scope.takes_along(each)}
+        along = {each.id for each in self._effects.values() if self._scope.cascades_to(each)}
         along -= self._consented
         ids = sorted((self._effects.keys() | self._consented) - along)
         return Rehearsed(

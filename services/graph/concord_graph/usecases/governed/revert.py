@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from concord_graph.domain.errors import ItemNotFound, UndoConflict
 from concord_graph.domain.items import DeclaredRelation, Edge, Memory, Node, Record, stated
-from concord_graph.ports import Ref
+from concord_graph.ports import ItemsReverted, Ref
 from concord_graph.usecases.governed.undo_conflicts import Planned, conflicts
 from concord_graph.usecases.memory.facts import restate, state_again
 from concord_graph.usecases.read.by_id import record_by_id
@@ -23,7 +23,7 @@ class Reversion:
     expected: int
 
 
-async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple[Ref, ...]:
+async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> ItemsReverted:
     """Write each item as it was before; what was not there goes.
 
     Raises:
@@ -52,7 +52,7 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> tuple
     async with writer.together():
         written = [await _put(writer, each.before, each.after) for each in (*going, *coming)]
         await restate(writer, written)
-    return tuple(ref(each) for each in written)
+    return ItemsReverted(tuple(map(ref, written)))
 
 
 async def _as_left(writer: Writer, stored: Record, reversion: Reversion) -> Record | None:

@@ -35,11 +35,11 @@ from concord_graph.domain.items import (
     ItemKind,
     Origin,
 )
-from concord_graph.ports import Expected, LinkParser, Ref
+from concord_graph.ports import Expected, LinkParser, Written
 from concord_graph.usecases.items.lineage import refuse_descent, refuse_said, refuse_stated
 from concord_graph.usecases.items.nodes import create_node
 from concord_graph.usecases.read.shown import current_edges, fixed_edges
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.usecases.write.writer import Writer, written
 
 _CHANGEABLE = frozenset(
     {
@@ -50,7 +50,7 @@ _CHANGEABLE = frozenset(
 _ANNOTATIONS = frozenset({"weight", "properties", "importance"})
 
 
-async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple[Ref, ...]:
+async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Written:
     """Create an edge or merge into the one that its triple and stated time address (G2)."""
     check_relation(draft.relation, "edge.relation")
     draft = replace(draft, properties=context_of(draft.properties, "edge.properties"))
@@ -63,7 +63,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
         _check_type(draft.edge_type)
         if etag:
             raise EtagMismatch(f"{source.id} {draft.relation} {target.id}")
-        return (ref(await _create(writer, draft, source, target), "created"),)
+        return written(None, await _create(writer, draft, source, target))
     edge = replace(stored, **_merged(stored, draft))
     await _demand_type(writer, stored, edge)
     if etag:
@@ -71,10 +71,10 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> tuple
     check_interval(edge, "edge.valid_until")
     if not await writer.is_rested_on(stored.id):
         edge = _the_callers(edge)
-    return (ref(await _put(writer, stored, edge)),)
+    return written(stored, await _put(writer, stored, edge))
 
 
-async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[Ref, ...]:
+async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Written:
     """Change the named fields of an edge; one that a content makes keeps its ends."""
     stored = await _live(writer, patch.item_id)
     unknown = set(patch.values) - (_ANNOTATIONS if stored.is_lineage else _CHANGEABLE)
@@ -86,17 +86,15 @@ async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> tuple[
         edge = _the_callers(edge)
     await _demand_type(writer, stored, edge)
     check_interval(edge, "edge.valid_until")
-    written = await _put(writer, stored, edge)
+    put = await _put(writer, stored, edge)
     if (edge.source, edge.target) != (stored.source, stored.target):
         await refuse_said(writer, stored, links)
     if edge.place != stored.place:
         await refuse_stated(writer, stored)
-    return (ref(written),)
+    return written(stored, put)
 
 
-async def delete_edge(
-    writer: Writer, edge_id: str, etag: str, links: LinkParser
-) -> tuple[Ref, ...]:
+async def delete_edge(writer: Writer, edge_id: str, etag: str, links: LinkParser) -> Written:
     """Delete an edge, a lineage edge or a resolution record, but none that a content makes."""
     stored = await _live(writer, edge_id)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
@@ -104,7 +102,7 @@ async def delete_edge(
     gone = await writer.put(stored, replace(stored, deleted=True))
     await refuse_said(writer, stored, links)
     await refuse_stated(writer, stored)
-    return (ref(gone),)
+    return written(stored, gone)
 
 
 def _the_callers(edge: Edge) -> Edge:

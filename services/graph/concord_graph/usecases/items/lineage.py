@@ -20,13 +20,13 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import Link, is_memory_id
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import LinkParser, Reads, Ref
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.ports import LinkParser, Reads, Written
+from concord_graph.usecases.write.writer import Writer, written
 
 MOST_FORMER = 100_000
 
 
-async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
+async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
     """State how a newer item stands to an older one; between edges this is a resolution record."""
     kind = await _common_kind(writer, draft)
     newer, older = End(draft.newer_id, kind), End(draft.older_id, kind)
@@ -35,8 +35,9 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
     stored = await _stored(writer, newer, draft.relation, older)
     if stored is not None and not await _is_void(writer, stored):
         if stored.origin == Origin.EXPLICIT or stored.erase_time:
-            return (ref(stored),)
-        return (ref(await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))),)
+            return written(stored, stored)
+        stated = await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))
+        return written(stored, stated)
     await _refuse_cycle(writer, newer.id, draft.relation, older.id)
     if (
         stored is not None
@@ -50,7 +51,7 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> tuple[Ref, ...]:
         properties={"context": draft.context} if draft.context else {},
         edge_type=EdgeType.RESOLUTION if kind == ItemKind.EDGE else EdgeType.DESCRIPTIVE,
     )
-    return (ref(await writer.put(None, edge), "created"),)
+    return written(None, await writer.put(None, edge))
 
 
 async def _stored(writer: Writer, newer: End, relation: Relation, older: End) -> Edge | None:

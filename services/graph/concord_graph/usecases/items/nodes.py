@@ -13,27 +13,27 @@ from concord_graph.domain.errors import (
     NodeHasEdges,
 )
 from concord_graph.domain.items import DEFAULT_LABEL, Node
-from concord_graph.ports import Ref
+from concord_graph.ports import NodeDeleted, Written
 from concord_graph.usecases.items.lineage import refuse_stated
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.usecases.write.writer import Writer, ref, written
 
 _CHANGEABLE = frozenset({"label", "name", "properties", "vector_id"})
 
 
-async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> tuple[Ref, ...]:
+async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> Written:
     """Create a node or merge into the one of that name (G1)."""
     check_name(draft.name, "node.name")
     stored = await writer.tx.live_node_named(draft.name)
     if stored is None:
         if etag:
             raise EtagMismatch(draft.name)
-        return (ref(await create_node(writer, draft), "created"),)
+        return written(None, await create_node(writer, draft))
     node = replace(stored, **merged_node(stored, draft))
     if etag:
         await writer.demand_etag(stored, etag, node)
     if not await writer.is_rested_on(stored.id):
         node = replace(node, of_facts=False)
-    return (ref(stored if node == stored else await writer.put(stored, node)),)
+    return written(stored, stored if node == stored else await writer.put(stored, node))
 
 
 async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = False) -> Node:
@@ -43,7 +43,7 @@ async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = Fals
     return await writer.put(None, replace(node, **fields))
 
 
-async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
+async def update_node(writer: Writer, patch: Patch) -> Written:
     """Change the named fields of a node."""
     stored = await _live(writer, patch.item_id)
     unknown = set(patch.values) - _CHANGEABLE
@@ -61,15 +61,15 @@ async def update_node(writer: Writer, patch: Patch) -> tuple[Ref, ...]:
     node = replace(stored, **values)
     if node != stored:
         node = await writer.put(stored, replace(node, of_facts=False))
-    return (ref(node),)
+    return written(stored, node)
 
 
-async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> tuple[Ref, ...]:
-    """Delete a node, with `cascade` its edges too. The first ref is the node's."""
+async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool) -> NodeDeleted:
+    """Delete a node, with `cascade` its edges too."""
     stored = await _live(writer, node_id)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # the node first: an attempt on what defines the agent is refused, and recorded, as such
-    gone = [ref(await writer.put(stored, replace(stored, deleted=True)))]
+    gone = await writer.put(stored, replace(stored, deleted=True))
     edge_ids = await writer.tx.live_edge_ids_at(node_id)
     if edge_ids and not cascade:
         raise NodeHasEdges(len(edge_ids))
@@ -77,8 +77,8 @@ async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool)
         edge = await writer.tx.edge(edge_id)
         if edge is not None:
             await refuse_stated(writer, edge)
-            gone.append(ref(await writer.put(edge, replace(edge, deleted=True))))
-    return tuple(gone)
+            await writer.put(edge, replace(edge, deleted=True))
+    return NodeDeleted(ref(gone), len(edge_ids))
 
 
 async def _live(writer: Writer, node_id: str) -> Node:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from concord_graph.domain.drafts import EpisodeDraft
 from concord_graph.domain.errors import ItemNotFound
 from concord_graph.domain.items import Entry, ItemKind
-from concord_graph.ports import Ref
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.ports import Written
+from concord_graph.usecases.write.writer import Writer, written
 
 
-async def add_episode(writer: Writer, draft: EpisodeDraft) -> tuple[Ref, ...]:
+async def add_episode(writer: Writer, draft: EpisodeDraft) -> Written:
     """Keep an episode. The memories that it is about must exist, forgotten or not."""
     kinds = await writer.tx.kinds(draft.memory_ids)
     for memory_id in draft.memory_ids:
@@ -22,4 +22,4 @@ async def add_episode(writer: Writer, draft: EpisodeDraft) -> tuple[Ref, ...]:
         "memory_ids": list(draft.memory_ids),
     }
     entry = Entry(writer.new_id(), ItemKind.EPISODE, body, draft.session_id)
-    return (ref(await writer.keep(None, entry), "created"),)
+    return written(None, await writer.keep(None, entry))

@@ -14,7 +14,7 @@ from concord_graph.domain.erasure import (
 )
 from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory, digest
-from concord_graph.ports import Change, ChangeType, Reads, Ref, Writes
+from concord_graph.ports import Acknowledged, Change, ChangeType, MemoryErased, Reads, Writes
 from concord_graph.usecases.memory.retract_facts import Unsaying, words_of
 from concord_graph.usecases.write.writer import Writer, ref
 
@@ -25,13 +25,8 @@ class Erasing:
     def __init__(self, confirmers: Sequence[str]) -> None:
         self._confirmers = (STORE, *confirmers)
 
-    async def erase(
-        self, writer: Writer, memory_id: str, etag: str, reason: str
-    ) -> tuple[Ref, ...]:
-        """Take out of every version what a memory says, and what its edges say, and open a receipt.
-
-        The first reference's outcome is the receipt's id.
-        """
+    async def erase(self, writer: Writer, memory_id: str, etag: str, reason: str) -> MemoryErased:
+        """Erase what every revision of a memory and of its edges says, and open a receipt."""
         stored = await writer.tx.memory(memory_id)
         if stored is None:
             raise ItemNotFound(memory_id)
@@ -56,14 +51,14 @@ class Erasing:
             edge_count=len(edges) + unsaying.edge_count,
         )
         await self.open(writer.tx, erasure)
-        return (ref(written, erasure.id),)
+        return MemoryErased(ref(written), erasure.id)
 
     async def open(self, tx: Writes, erasure: Erasure) -> None:
         """Keep a receipt that waits for everybody who may hold something here."""
         waiting = tuple(Confirmation(name) for name in self._confirmers)
         await tx.put_erasure(replace(erasure, confirmations=waiting))
 
-    async def confirm(self, writer: Writer, memory_id: str) -> tuple[Ref, ...]:
+    async def confirm(self, writer: Writer, memory_id: str) -> Acknowledged:
         """Note that the author's own store holds nothing more of an erased memory."""
         erasure = await writer.tx.erasure(memory_id=memory_id)
         if erasure is None:
@@ -84,7 +79,7 @@ class Erasing:
             author=writer.author,
         )
         await writer.tx.append(change)
-        return ()
+        return Acknowledged()
 
 
 async def goes_with(tx: Reads, memory: Memory) -> tuple[Sequence[Edge], frozenset[str]]:

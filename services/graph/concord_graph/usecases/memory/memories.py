@@ -30,11 +30,20 @@ from concord_graph.domain.items import (
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.domain.standing import Standing
 from concord_graph.domain.turns import check_still_said, said
-from concord_graph.ports import ConceptExtractor, Expected, LinkParser, Reads, Ref
+from concord_graph.ports import (
+    BatchAdded,
+    ConceptExtractor,
+    Expected,
+    LinkParser,
+    Outcome,
+    Reads,
+    TurnsAppended,
+    Written,
+)
 from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
-from concord_graph.usecases.write.writer import Writer, ref
+from concord_graph.usecases.write.writer import Writer, ref, written
 
 _DRAFTED = tuple(f.name for f in fields(MemoryDraft) if f.name != "id")
 _CHANGEABLE = frozenset(
@@ -53,13 +62,13 @@ class Memories:
         self.links = links
         self._concepts = concepts
 
-    async def add(self, writer: Writer, draft: MemoryDraft) -> tuple[Ref, ...]:
+    async def add(self, writer: Writer, draft: MemoryDraft) -> Written:
         """Remember a text, once (M1, M5)."""
         self._check(draft)
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            return (ref(await self._create(writer, draft), "created"),)
+            return written(None, await self._create(writer, draft))
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:
@@ -67,27 +76,29 @@ class Memories:
         drafted = self._drafted(known, draft)
         if _keyed(draft) and drafted != known:
             await _refuse_other_words(writer, known, drafted)
-        return (ref(known, "unchanged"),)
+        return written(known, known)
 
     async def add_many(
         self, writer: Writer, drafts: Sequence[MemoryDraft], *, update_existing: bool
-    ) -> tuple[Ref, ...]:
+    ) -> BatchAdded:
         """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
         await writer.tx.expect(lambda: self._asked_about(drafts))
-        done: list[Ref] = []
+        added: list[Written] = []
         refusals: list[ItemRefused] = []
         async with writer.together():
             for index, draft in enumerate(drafts):
                 writer.tx.step()
                 try:
-                    done.append(await self._add_one(writer, draft, update_existing=update_existing))
+                    added.append(
+                        await self._add_one(writer, draft, update_existing=update_existing)
+                    )
                 except (GraphError, MalformedLink) as error:
                     refusals.append(ItemRefused(index, error))
         if refusals:
             raise BatchRefused(refusals)
-        return tuple(done)
+        return BatchAdded(tuple(added))
 
-    async def update(self, writer: Writer, patch: Patch) -> tuple[Ref, ...]:
+    async def update(self, writer: Writer, patch: Patch) -> Written:
         """Change the named fields of a live memory; the former version is kept (M4)."""
         stored = await _existing(writer, patch.item_id)
         unknown = set(patch.values) - _CHANGEABLE
@@ -104,9 +115,9 @@ class Memories:
             other = await writer.tx.memory_by_external_id(memory.external_id)
             if other is not None:
                 raise ItemExists(other.id, "external id")
-        return (ref(await self._replace(writer, stored, memory)),)
+        return written(stored, await self._replace(writer, stored, memory))
 
-    async def forget(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
+    async def forget(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Forget a memory softly."""
         stored = await _existing(writer, memory_id)
         await writer.demand_etag(stored, etag, replace(stored, deleted=True))
@@ -117,55 +128,58 @@ class Memories:
             gone = await writer.put(stored, replace(stored, deleted=True))
             for edge_id in await writer.tx.facts_of(memory_id):
                 await settle(writer, edge_id)
-        return (ref(gone),)
+        return written(stored, gone)
 
-    async def restore(self, writer: Writer, memory_id: str, etag: str) -> tuple[Ref, ...]:
+    async def restore(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Bring a forgotten memory back."""
         stored = await _existing(writer, memory_id)
         await writer.demand_etag(stored, etag, replace(stored, deleted=False))
         _demand_unerased(stored)
         if not stored.deleted:
             raise ItemState("this memory is not forgotten", memory_id)
-        return (ref(await self._put(writer, stored, replace(stored, deleted=False))),)
+        back = await self._put(writer, stored, replace(stored, deleted=False))
+        return written(stored, back)
 
-    async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> tuple[Ref, ...]:
+    async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> TurnsAppended:
         """Keep turns at the end of their session's dialogue: the same words again are another turn.
 
         A turn whose external id is known is not kept twice.
         """
         await writer.tx.expect(lambda: self._asked_about(drafts))
-        refs: list[Ref] = []
+        turns: list[Written] = []
         for index, draft in enumerate(drafts):
             writer.tx.step()
             try:
-                refs.append(await self._append_one(writer, draft))
+                turns.append(await self._append_one(writer, draft))
             except MalformedLink as error:
                 error.field = f"turns[{index}].content"
                 raise
-        return tuple(refs)
+        return TurnsAppended(tuple(turns))
 
-    async def _append_one(self, writer: Writer, draft: MemoryDraft) -> Ref:
+    async def _append_one(self, writer: Writer, draft: MemoryDraft) -> Written:
         tx = writer.tx
         known = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
         if known is None:
-            return ref(await self._create(writer, draft), "created")
+            return written(None, await self._create(writer, draft))
         if said(known) != said(self._drafted(known, draft)):
             raise ItemExists(known.id, "external id")
-        return ref(known, "unchanged")  # a forgotten one stays so: an import is no wish
+        return written(known, known)  # a forgotten one stays so: an import is no wish
 
-    async def _add_one(self, writer: Writer, draft: MemoryDraft, *, update_existing: bool) -> Ref:
+    async def _add_one(
+        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
+    ) -> Written:
         self._check(draft)
         known = await self._known(writer, draft)
         if known is None:
-            return ref(await self._create(writer, draft), "created")
+            return written(None, await self._create(writer, draft))
         if known.erase_time:
-            return ref(known, "erased")
+            return Written(ref(known), Outcome.ERASED)
         drafted = self._drafted(known, draft)
         if known.deleted or not _keyed(draft) or drafted == known:
-            return ref(known, "unchanged")  # what was forgotten stays so: an import is no wish
+            return written(known, known)  # what was forgotten stays so: an import is no wish
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
-        return ref(await self._replace(writer, known, drafted), "updated")
+        return written(known, await self._replace(writer, known, drafted))
 
     async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
         links = self.links(draft.content)
@@ -190,10 +204,10 @@ class Memories:
         check_still_said(stored, memory)
         check_interval(memory, "memory.valid_until")
         links = self.links(memory.content)
-        written = await self._put(writer, stored, memory)
+        replaced = await self._put(writer, stored, memory)
         if memory.content != stored.content:
-            await sync_links(writer, written, links)
-        return written
+            await sync_links(writer, replaced, links)
+        return replaced
 
     async def _put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
         """Write a memory, with the edges that its facts are."""
@@ -202,9 +216,9 @@ class Memories:
         await writer.demand_allowed(before, after)
         async with writer.together():  # those whose standing changes see the memory, too
             edges = await make_edges(writer, before, after)
-            written = await writer.put(before, after)
-            await keep_facts(writer, before, written, edges)
-        return written
+            put = await writer.put(before, after)
+            await keep_facts(writer, before, put, edges)
+        return put
 
     async def _known(self, writer: Writer, draft: MemoryDraft) -> Memory | None:
         """Return the memory that the draft is: by external id, by id, else by what it says."""

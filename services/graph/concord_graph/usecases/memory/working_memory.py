@@ -7,7 +7,7 @@ from dataclasses import replace
 from concord_graph.domain.drafts import WorkingDraft
 from concord_graph.domain.errors import ItemNotFound, WorkingMemoryFull
 from concord_graph.domain.items import Entry, Importance, Instant, ItemKind
-from concord_graph.ports import EntryFilter, Ref
+from concord_graph.ports import EntryFilter, WorkingMemoryPut, WorkingMemoryRemoved
 from concord_graph.usecases.write.writer import Writer, ref
 
 DEFAULT_CAPACITY = 10
@@ -22,8 +22,8 @@ class WorkingMemory:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.capacity = capacity
 
-    async def put(self, writer: Writer, draft: WorkingDraft) -> tuple[Ref, ...]:
-        """Hold a text: the first reference is the entry's, the others are what made room for it.
+    async def put(self, writer: Writer, draft: WorkingDraft) -> WorkingMemoryPut:
+        """Put a text there, once; of a full one, entries are evicted to make room.
 
         Raises:
             WorkingMemoryFull: it is full of HIGH entries, which stay.
@@ -40,7 +40,7 @@ class WorkingMemory:
             rank=draft.importance or Importance.MEDIUM,
         )
         put = await writer.keep(known, entry)
-        return (ref(put), *(ref(one, "evicted") for one in evicted))
+        return WorkingMemoryPut(ref(put), tuple(map(ref, evicted)))
 
     def _to_go(self, others: list[Entry], known: Entry | None) -> list[Entry]:
         """Return what makes room: the least important first, of those the oldest."""
@@ -55,7 +55,7 @@ class WorkingMemory:
         body = {**entry.body, "put_time": entry.revision.record_from}
         return await writer.keep(entry, replace(entry, shelf=STALE, body=body))
 
-    async def remove(self, writer: Writer, entry_id: str) -> tuple[Ref, ...]:
+    async def remove(self, writer: Writer, entry_id: str) -> WorkingMemoryRemoved:
         """Remove an entry, held or stale."""
         found = await _entries(writer, EntryFilter(_KIND, shelf=None, ids=(entry_id,)))
         if not found:
@@ -64,7 +64,7 @@ class WorkingMemory:
 
     async def clear(
         self, writer: Writer, session_id: str, *, include_stale: bool
-    ) -> tuple[Ref, ...]:
+    ) -> WorkingMemoryRemoved:
         """Remove every entry, or every one that a session put there."""
         shelf = None if include_stale else ""
         filter_ = EntryFilter(_KIND, shelf=shelf, session_id=session_id)
@@ -76,5 +76,7 @@ async def _entries(writer: Writer, filter_: EntryFilter) -> list[Entry]:
     return list(found)
 
 
-async def _removed(writer: Writer, entries: list[Entry]) -> tuple[Ref, ...]:
-    return tuple([ref(await writer.keep(one, replace(one, deleted=True))) for one in entries])
+async def _removed(writer: Writer, entries: list[Entry]) -> WorkingMemoryRemoved:
+    for one in entries:
+        await writer.keep(one, replace(one, deleted=True))
+    return WorkingMemoryRemoved(len(entries))

@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     Memory,
     Record,
 )
-from concord_graph.ports import Change, ChangeType, Imported, Ref
+from concord_graph.ports import Acknowledged, Change, ChangeType, Imported, Ref
 from concord_graph.usecases.governed.apply import (
     RESTORED,
     GovernedChanges,
@@ -71,6 +71,14 @@ class Upload:
     digest: str
 
 
+async def import_space(
+    writer: Writer, *, upload: Upload, restore: Restore, governed: GovernedChanges, erasing: Erasing
+) -> Acknowledged:
+    """Write a full export into an unused space; raises as `FullImport.run`."""
+    await FullImport(writer, upload, restore).run(governed, erasing)
+    return Acknowledged()
+
+
 class FullImport:
     """One import, in one transaction."""
 
@@ -85,7 +93,7 @@ class FullImport:
         self._agreed = Agreed()
         self._attested = False  # whether changes tell what they left constitutive
 
-    async def run(self, governed: GovernedChanges, erasing: Erasing) -> tuple[Ref, ...]:
+    async def run(self, governed: GovernedChanges, erasing: Erasing) -> None:
         """Import all of it.
 
         Raises:
@@ -100,7 +108,6 @@ class FullImport:
             await self._read(governed, erasing)
         except ItemClash as clash:
             raise self._wrong(str(clash)) from clash
-        return ()
 
     async def _read(self, governed: GovernedChanges, erasing: Erasing) -> None:
         lines = self._lines()

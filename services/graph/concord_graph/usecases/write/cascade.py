@@ -1,7 +1,8 @@
-"""What a governed change takes along: what needs no consent, and what its action does not name.
+"""What a governed change cascades to: items that need no consent and that its action does not name.
 
-Anybody may hang descriptive edges on anything. Were each to be named with its version, who hangs
-many, or changes one at the right moment, would keep what both parties agreed to from being done.
+Anybody may hang descriptive edges on anything. If the action had to name each of these with its
+version, whoever hangs many edges, or changes one at the right moment, could block what both
+principals agreed to.
 """
 
 from __future__ import annotations
@@ -13,66 +14,61 @@ from hashlib import sha256
 from concord_attestation.bounds import MAX_ITEMS, MAX_REVERTED
 
 from concord_graph.domain.errors import NotUndoable
-from concord_graph.domain.items import ItemKind
-from concord_graph.ports import Ref
+from concord_graph.ports import Cascaded, ItemEffect, Ref
 from concord_graph.usecases.write.writer import Effect
 
-MOST_TOLD = MAX_REVERTED - MAX_ITEMS
-"""More than these are only counted: an undo could not name them."""
-ALONG = "along from "
-"""Begins the outcome of a reference to what went along: the revision before follows."""
-COUNTED = "taken along"
-"""The outcome of the reference that counts what went along: its id is the digest."""
+MOST_LISTED = MAX_REVERTED - MAX_ITEMS
+"""More cascaded items than these are only counted: an undo could not name them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What a governed action names itself.
 
-    `named`: by id; None where it is the item of its reply. `erases`: what it takes along does not
-    come back, and what it makes stands for what others still say. `final`: what was agreed to says
-    that it cannot be undone.
+    `named`: ids; None: the item of its reply. `erases`: no undo brings back what it cascades to,
+    and the items that it creates stand for what others still state. `irreversible`: both principals
+    agreed that no undo will be possible.
     """
 
     named: frozenset[str] | None = None
     erases: bool = False
-    final: bool = False
+    irreversible: bool = False
 
-    def of(self, refs: Sequence[Ref]) -> Scope:
-        """Return the same of an action that was done, or rehearsed: its ids are known."""
-        if self.named is not None:
-            return self
-        return replace(self, named=frozenset(each.id for each in refs[:1]))
+    def naming(self, item_id: str) -> Scope:
+        """Return the scope of an action that was done, or rehearsed: its reply's item is known."""
+        return self if self.named is not None else replace(self, named=frozenset([item_id]))
 
-    def takes_along(self, effect: Effect) -> bool:
-        """Return whether the papers need not name an item."""
+    def cascades_to(self, effect: Effect) -> bool:
+        """Return whether the signed envelopes need not name an item."""
         if effect.needs_consent or effect.id in (self.named or ()):
             return False
         return bool(effect.before) or self.erases
 
     def is_beyond_undo(self, count: int) -> bool:
-        """Return whether so many that go along are more than an undo could bring back."""
-        return count > MOST_TOLD and not self.erases
+        """Return whether an undo could not bring back so many cascaded items."""
+        return count > MOST_LISTED and not self.erases
 
 
-def references(effects: Sequence[Effect], scope: Scope) -> list[Ref]:
-    """Return a reference to each item that went along, and one that counts them.
+def cascade(effects: Sequence[Effect], scope: Scope) -> tuple[list[ItemEffect], Cascaded]:
+    """Return the effect on each cascaded item, and how many there are.
 
-    Of an erasure, which ends undo, and of more than `MOST_TOLD` there is only the count.
+    They are only counted after an erasure, which no undo follows, and when there are more than
+    `MOST_LISTED`.
 
     Raises:
-        NotUndoable: there are more, and nobody who agreed was told that it is final.
+        NotUndoable: there are more, and the principals did not agree to what is irreversible.
     """
-    along = sorted((each for each in effects if scope.takes_along(each)), key=lambda each: each.id)
-    if not along:
-        return []
-    said = "".join(f"{each.id} {each.before} {each.after}\n" for each in along)
-    counted = Ref(ItemKind.GHOST, sha256(said.encode()).hexdigest(), len(along), COUNTED)
-    if scope.is_beyond_undo(len(along)) and not scope.final:
-        raise NotUndoable(len(along), MOST_TOLD)
-    if scope.erases or len(along) > MOST_TOLD:
-        return [counted]
-    return [
-        *(Ref(each.kind, each.id, each.after, f"{ALONG}{each.before}") for each in along),
-        counted,
+    found = sorted((each for each in effects if scope.cascades_to(each)), key=lambda each: each.id)
+    if not found:
+        return [], Cascaded(0, "")
+    if scope.is_beyond_undo(len(found)) and not scope.irreversible:
+        raise NotUndoable(len(found), MOST_LISTED)
+    lines = "".join(f"{each.id} {each.before} {each.after}\n" for each in found)
+    counted = Cascaded(len(found), sha256(lines.encode()).hexdigest())
+    if scope.erases or len(found) > MOST_LISTED:
+        return [], counted
+    listed = [
+        ItemEffect(Ref(each.kind, each.id, each.after), each.before, cascaded=True)
+        for each in found
     ]
+    return listed, counted

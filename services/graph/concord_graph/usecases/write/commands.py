@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
 
 from concord_attestation.consent import ConsentError
 from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
@@ -35,7 +36,7 @@ from concord_graph.ports import (
     GraphStore,
     Reads,
     Receipt,
-    Ref,
+    Result,
     View,
     Writes,
 )
@@ -60,14 +61,16 @@ CONFIRM = "ConfirmErase"
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "RevokeConsent"})
 """Methods that governance calls for everybody: nobody's refused attempts keep it from the rest."""
 
-Work = Callable[[Writer], Awaitable[tuple[Ref, ...]]]
+R = TypeVar("R", bound=Result)
+R_co = TypeVar("R_co", bound=Result, covariant=True)
+Command = Callable[[Writer], Awaitable[R]]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a write did: references, the shown items and entries in order, and how fresh it is."""
+class Done(Generic[R_co]):
+    """What a command did, with what its reply shows in order, and how fresh that is."""
 
-    refs: tuple[Ref, ...]
+    result: R_co
     views: tuple[View, ...]
     seq: int
     epoch: str
@@ -88,13 +91,10 @@ class Commands:
         self._reason_of = reason_of
         self._limit = RefusalLimit()
 
-    async def run(
-        self, space: str, author: Author, request: bytes, work: Work, *, shown: int = 1
-    ) -> Done:
-        """Run work once for this author and request.
+    async def run(self, space: str, author: Author, request: bytes, command: Command[R]) -> Done[R]:
+        """Run a command once for this author and request.
 
-        `request` is what is compared when the request id comes again, empty when nothing is;
-        `shown` is how many of the references are read back for the reply.
+        `request` is what is compared when the request id comes again, empty when nothing is.
 
         Raises:
             TooManyRefusals: the author had too many refused attempts on record in this hour.
@@ -104,14 +104,15 @@ class Commands:
             if wait:
                 raise TooManyRefusals(wait)
 
-        async def transaction(tx: Writes) -> Done:
+        async def transaction(tx: Writes) -> Done[R]:
             if tx.is_deleted and author.method != CONFIRM:
                 raise SpaceDeleted(space)
             receipt = await self._known(tx, author, request)
             if receipt is None:
                 writer = Writer(tx, author, max(self._clock(), tx.last_time + 1))
-                receipt = await self._first(writer, request, work)
-            return await self._done(tx, receipt, shown)
+                receipt = await self._first(writer, request, command)
+            result = cast(R, receipt.result)  # of the same method, so of the same type
+            return await self._done(tx, result, receipt.seq)
 
         try:
             return await self._store.write(space, transaction, author=author)
@@ -135,23 +136,23 @@ class Commands:
             raise RequestIdReused(author.request_id)
         return receipt
 
-    async def _first(self, writer: Writer, request: bytes, work: Work) -> Receipt:
+    async def _first(self, writer: Writer, request: bytes, command: Command[R]) -> Receipt:
         tx, author = writer.tx, writer.author
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
-        refs = await work(writer)
+        result = await command(writer)
         for _, whose, why in early:
             await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)
-        receipt = Receipt(refs, await tx.head_seq())
+        receipt = Receipt(result, await tx.head_seq())
         await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
         return receipt
 
-    async def _done(self, tx: Writes, receipt: Receipt, shown: int) -> Done:
+    async def _done(self, tx: Writes, result: R, seq: int) -> Done[R]:
         now = max(self._clock(), tx.last_time)
         views = []
         entries = []
         relation = None
-        for reference in receipt.refs[:shown]:
+        for reference in result.shown:
             item = await tx.revision(reference)
             if isinstance(item, Entry):
                 entries.append(item)
@@ -161,9 +162,9 @@ class Commands:
                 views.append(await tx.view_of(item, Instant(now)))
         shown_views = await with_heads(tx, views, Instant(now))
         return Done(
-            receipt.refs,
+            result,
             tuple(shown_views),
-            receipt.seq,
+            seq,
             tx.epoch,
             now,
             tuple(entries),

@@ -40,7 +40,7 @@ from concord_graph.domain.items import (
     is_erased,
 )
 from concord_graph.domain.protection import Surroundings
-from concord_graph.ports import Author, Change, ChangeType, Ref, Writes
+from concord_graph.ports import Author, Change, ChangeType, Outcome, Ref, Writes, Written
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.write import affected
 
@@ -429,9 +429,17 @@ def etag_matches(item: Record, given: str) -> bool:
     return etag(item) == given
 
 
-def ref(item: Record, outcome: str = "") -> Ref:
+def ref(item: Record) -> Ref:
     """Return the reference to a revision."""
-    return Ref(item.kind, item.id, item.revision.number, outcome)
+    return Ref(item.kind, item.id, item.revision.number)
+
+
+def written(before: Record | None, after: Record) -> Written:
+    """Return what became of an item: it was created or updated, or left as it was."""
+    if before is None:
+        return Written(ref(after), Outcome.CREATED)
+    same = before.revision.number == after.revision.number
+    return Written(ref(after), Outcome.UNCHANGED if same else Outcome.UPDATED)
 
 
 def _salt(before: Record | None, after: Record) -> bytes:

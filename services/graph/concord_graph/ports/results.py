@@ -1,0 +1,192 @@
+"""What each command did: kept in receipts, so that a request that comes again gets its reply again.
+
+`shown` are the revisions that a command's reply shows, in the order of the reply.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from concord_graph.domain.items import ItemKind
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A revision of an item, an entry or a relation."""
+
+    kind: ItemKind
+    id: str
+    revision: int
+
+
+class Outcome(enum.IntEnum):
+    """What became of something that a command was asked to write; numbers as in the contract."""
+
+    CREATED = 1
+    UNCHANGED = 2
+    UPDATED = 3
+    ERASED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One item, entry or relation."""
+
+    ref: Ref
+    outcome: Outcome
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """Its revision."""
+        return (self.ref,)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the command created it."""
+        return self.outcome == Outcome.CREATED
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsAppended:
+    """Turns of a dialogue, in its order."""
+
+    turns: tuple[Written, ...]
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """Every turn."""
+        return tuple(each.ref for each in self.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAdded:
+    """Memories in the order of their batch; too many to show."""
+
+    memories: tuple[Written, ...]
+    shown = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDeleted:
+    """A node, deleted with so many edges."""
+
+    node: Ref
+    edge_count: int
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """The node."""
+        return (self.node,)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingMemoryPut:
+    """An entry of working memory, and the entries that were evicted to make room for it."""
+
+    entry: Ref
+    evicted: tuple[Ref, ...]
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """The entry, then the evicted ones."""
+        return (self.entry, *self.evicted)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingMemoryRemoved:
+    """How many entries of working memory are gone."""
+
+    count: int
+    shown = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryErased:
+    """An erased memory and the id of its erase receipt."""
+
+    memory: Ref
+    erase_id: str
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """The memory."""
+        return (self.memory,)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsReverted:
+    """Items that are as they were in an earlier revision."""
+
+    items: tuple[Ref, ...]
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """Every item."""
+        return self.items
+
+
+@dataclass(frozen=True, slots=True)
+class ItemEffect:
+    """What a governed change did to an item.
+
+    `before`: its revision before the change, 0 if it was not there. `governed`: its revisions that
+    needed consent. `cascaded`: the action does not name it.
+    """
+
+    after: Ref
+    before: int
+    governed: tuple[int, ...] = ()
+    cascaded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cascaded:
+    """How many items a governed change cascaded to, and the digest of their ids and revisions."""
+
+    count: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeApplied:
+    """A governed change: the item that it is about, its effects, and the lineage it orphaned."""
+
+    item: Ref
+    effects: tuple[ItemEffect, ...]
+    cascaded: Cascaded = Cascaded(0, "")
+    orphaned_ids: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Ref, ...]:
+        """The item that it is about."""
+        return (self.item,)
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A command whose reply says no more than that it was done."""
+
+    shown = ()
+
+
+Result = (
+    Written
+    | TurnsAppended
+    | BatchAdded
+    | NodeDeleted
+    | WorkingMemoryPut
+    | WorkingMemoryRemoved
+    | MemoryErased
+    | ItemsReverted
+    | ChangeApplied
+    | Acknowledged
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a request did, and the sequence number of the space's last change then."""
+
+    result: Result
+    seq: int
