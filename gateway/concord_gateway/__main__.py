@@ -1,4 +1,4 @@
-"""`python -m concord_gateway`: the gateway as a process of its own, told by its environment."""
+"""`python -m concord_gateway`: the gateway as a process of its own, set up by its environment."""
 
 import os
 import sys
@@ -8,9 +8,7 @@ from concord_chassis.config import ConfigError
 from concord_chassis.server import BindError, serve_until_signal
 
 from concord_gateway import bootstrap, config
-from concord_gateway.issuer import IssuerKeyError
-from concord_gateway.routes import NoUpstreamError
-from concord_gateway.tls import TlsRefused
+from concord_gateway.errors import IssuerKeyError, NoUpstreamError, TlsRefused
 
 
 async def _serve() -> None:
@@ -20,16 +18,10 @@ async def _serve() -> None:
     await serve_until_signal((), lambda: gateway.stop(settings.grace))
 
 
-_SENTENCES = (
-    BindError,
-    ConfigError,
-    IssuerKeyError,
-    NoUpstreamError,
-    TlsRefused,
-)
+_START_ERRORS = (BindError, ConfigError, IssuerKeyError, NoUpstreamError, TlsRefused)
 
 if __name__ == "__main__":
     try:
         uvloop.run(_serve())
-    except _SENTENCES as error:
+    except _START_ERRORS as error:
         sys.exit(str(error))

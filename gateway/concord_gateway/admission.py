@@ -8,8 +8,9 @@ import grpc
 from concord_chassis.failure import Failure
 from concord_chassis.identity import TokenIssuer, invalid_credential
 
-from concord_gateway.callers import ApiKey, Callers, GovernanceSilent, Refusal
+from concord_gateway.callers import ApiKey, Callers, Refusal
 from concord_gateway.credentials import presented_digest
+from concord_gateway.errors import GovernanceSilent
 
 AUTHORIZATION = "authorization"
 RENEW_BEFORE = 60.0

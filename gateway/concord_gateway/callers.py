@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 from concord_chassis.identity import Caller
 
+from concord_gateway.errors import GovernanceSilent
+
 HOLDS = 5.0
 """Seconds for which a known key's answer is not asked for again."""
 LAST_KNOWN_HOLDS = 60.0
@@ -43,17 +45,13 @@ class Refusal(Enum):
     EXPIRED = "expired"
 
 
-class GovernanceSilent(Exception):
-    """Governance does not say whom a key stands for."""
-
-
 Ask: TypeAlias = Callable[[str], Awaitable[ApiKey | Refusal]]
 """Asks governance about a key's digest. Raises `GovernanceSilent`."""
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """What governance said, if anything, and when it was asked: what it rests on is no younger."""
+    """Governance's answer about a key, and when it was asked: the answer may be as old as that."""
 
     key: ApiKey | Refusal
     asked_at: float

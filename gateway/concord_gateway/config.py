@@ -1,4 +1,4 @@
-"""What the gateway can be told, read from an environment mapping.
+"""The gateway's settings, read from an environment mapping.
 
 Keys are `GATEWAY_` and the field's name in capitals. There is no default key and no default
 secret; listening on loopback is the default.
@@ -51,7 +51,7 @@ class Config(BaseModel):
     token_ttl: float = Field(default=300.0, gt=RENEW_BEFORE, le=3600.0)
     """A token's life."""
     reflection: bool = False
-    """Whether gRPC reflection tells the contracts to anyone who asks."""
+    """Whether gRPC reflection shows the contracts to anyone who asks."""
     http_hosts: tuple[str, ...] = ()
     """Host names, beside loopback, that HTTP requests may address."""
     http_origins: tuple[str, ...] = ()

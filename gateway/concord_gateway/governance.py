@@ -5,7 +5,8 @@ from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_gateway.admission import AUTHORIZATION
-from concord_gateway.callers import ApiKey, GovernanceSilent, Refusal
+from concord_gateway.callers import ApiKey, Refusal
+from concord_gateway.errors import GovernanceSilent
 from concord_gateway.observation import Observation
 
 SERVICE = access_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name

@@ -8,13 +8,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from concord_gateway import private_file
+from concord_gateway.errors import IssuerKeyError
 
 FEWEST_DIFFERENT_BYTES = 12
 """32 random bytes have 30 different values on average; fewer than this were not drawn at random."""
-
-
-class IssuerKeyError(Exception):
-    """The issuer's key file cannot be used; the text says what to do."""
 
 
 def read(path: Path, name: str) -> TokenIssuer:
@@ -24,8 +21,6 @@ def read(path: Path, name: str) -> TokenIssuer:
     """
     try:
         key = load_pem_private_key(private_file.read(path), password=None)
-    except private_file.PrivateFileError as error:
-        raise IssuerKeyError(str(error)) from error
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise IssuerKeyError(f"{path} is not an unencrypted private key in PEM.") from None
     if not isinstance(key, Ed25519PrivateKey):

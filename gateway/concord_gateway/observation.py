@@ -1,4 +1,4 @@
-"""What the gateway tells its operator: counts and times of calls, and a line for what went wrong.
+"""What the gateway shows its operator: counts and times of calls, and a line for what went wrong.
 
 Calls that reach a service have their canonical line in that service's log, with the same request
 id. A line here is for what no service saw.
@@ -53,7 +53,7 @@ class Observation:
         self.logger.warning("keys unchecked", code=code, details=details)
 
     def upstream_failed(self, path: str, error: grpc.aio.AioRpcError, request_id: str) -> None:
-        """Logs in full what the caller is told in little."""
+        """Logs in full an error that reaches the caller without its text."""
         self.logger.warning(
             "upstream failed",
             path=path,

@@ -7,11 +7,9 @@ from typing import TypeVar
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 
+from concord_gateway.errors import NoUpstreamError
+
 T = TypeVar("T")
-
-
-class NoUpstreamError(Exception):
-    """A service of the contracts has no address; the text names it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Route:
 
 
 def longest_prefix(name: str, prefixes: Mapping[str, T]) -> T:
-    """What belongs to the longest dotted prefix of `name`. Raises `NoUpstreamError`."""
+    """The value of the longest dotted prefix of `name`. Raises `NoUpstreamError`."""
     prefix = name
     while prefix not in prefixes:
         prefix, _, _ = prefix.rpartition(".")

@@ -9,10 +9,7 @@ import grpc
 from cryptography import x509
 
 from concord_gateway.config import Config
-
-
-class TlsRefused(Exception):
-    """What is configured about TLS cannot be; the text says what, why and what to set."""
+from concord_gateway.errors import TlsRefused
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Tls:
 
 
 def of(config: Config) -> Tls | None:
-    """What `config` says; None for plain text. Raises `TlsRefused`."""
+    """The certificate and key that `config` names; None for plain text. Raises `TlsRefused`."""
     _check_settings(config)
     if config.tls_cert is None or config.tls_key is None:
         return None

@@ -43,7 +43,7 @@ def made_by_runtime(error: grpc.aio.AioRpcError) -> bool:
 
 
 def of_runtime(error: grpc.aio.AioRpcError) -> Failure:
-    """The failure to tell instead of an error that the runtime made."""
+    """The failure to send in place of an error that the runtime made."""
     return _OF_RUNTIME.get(error.code(), _UNEXPECTED)
 
 

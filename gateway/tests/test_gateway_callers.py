@@ -7,8 +7,9 @@ import grpc
 import pytest
 from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller
-from concord_gateway.callers import MOST_HELD, ApiKey, Callers, GovernanceSilent, Refusal
+from concord_gateway.callers import MOST_HELD, ApiKey, Callers, Refusal
 from concord_gateway.credentials import digest_of, new_key
+from concord_gateway.errors import GovernanceSilent
 from gateway_echo import READER, SECONDS, WRITER, Front, Request, eventually
 
 KEY = ApiKey("k-1", WRITER)

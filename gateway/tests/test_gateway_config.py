@@ -6,7 +6,7 @@ from concord_chassis.config import ConfigError
 from concord_chassis.identity import TokenVerifier
 from concord_gateway import bootstrap
 from concord_gateway.config import Config, read
-from concord_gateway.routes import NoUpstreamError
+from concord_gateway.errors import NoUpstreamError
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateway_echo import ECHO, INTERNAL, SECONDS, Request, front, write_issuer_key
 

@@ -9,7 +9,7 @@ from concord_gateway import issuer
 from concord_gateway.admission import RENEW_BEFORE, Tokens, onward, presented
 from concord_gateway.callers import ApiKey
 from concord_gateway.credentials import digest_of, is_weak, new_key, presented_digest
-from concord_gateway.issuer import IssuerKeyError
+from concord_gateway.errors import IssuerKeyError
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat

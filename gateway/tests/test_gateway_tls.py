@@ -9,7 +9,7 @@ import httpx
 import pytest
 from concord_gateway import tls
 from concord_gateway.config import Config, read
-from concord_gateway.tls import TlsRefused
+from concord_gateway.errors import TlsRefused
 from concord_testing.certificates import Pair, pair
 from gateway_echo import SECONDS, Front, Request, Stub, front
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from concord_embedded.failures import StartError
+    from concord_embedded.errors import StartError
     from concord_embedded.system import Running, running
     from concord_embedded.up import up
 

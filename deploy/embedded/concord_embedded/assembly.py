@@ -15,7 +15,7 @@ from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
 from concord_gateway.addresses import PortInUse
 from concord_gateway.bootstrap import Gateway
-from concord_gateway.tls import TlsRefused
+from concord_gateway.errors import TlsRefused
 from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
 from concord_governance.bootstrap import GovernanceApp
@@ -31,7 +31,7 @@ from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 from concord_embedded.service import App, Service
 
 GATEWAY_ISSUER = "gateway"
@@ -78,7 +78,7 @@ class Assembly:
 
         Raises `StartError`.
         """
-        with _told_by_parts():
+        with _start_errors():
             store = read_store({**self._environ, "GRAPH_STORE_PATH": str(self._data.graph_store)})
             if isinstance(store, SqliteConfig):
                 _demand_whole(self._data)
@@ -197,8 +197,8 @@ class Assembly:
 
 
 @contextmanager
-def _told_by_parts() -> Iterator[None]:
-    """What a part says when it cannot start is written for whoever starts it."""
+def _start_errors() -> Iterator[None]:
+    """Raise `StartError` with the words of the part that cannot start: people read them."""
     try:
         yield
     except (

@@ -1,4 +1,4 @@
-"""Credentials: drawn once, kept in `credentials.json`, and given to each service in its own form.
+"""Credentials: drawn once, kept in `credentials.json`, and written for each service.
 
 No server ever reads the file itself: governance gets digests of the API keys that were drawn here,
 graph digests of the enrolment secrets. Governance takes a digest over once; what it knows of a key
@@ -17,7 +17,7 @@ from concord_gateway import credentials as api_keys
 
 from concord_embedded import secret_files
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 SPACES = ("default", "demo")
 SYSTEM_SPACE = "concord:system"
@@ -64,8 +64,8 @@ def ensure(data: DataDirectory) -> Credentials:
         enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in SPACES}
         | dict(found.enrolment_secrets),
     )
-    # First what the services are told: a key that nobody holds does no harm.
-    _tell_governance(keys_file(data), drawn, found)
+    # The services' files first: a key that nobody holds does no harm.
+    _add_keys(keys_file(data), drawn, found)
     secret_files.write(enrolment_file(data), _enrolment(drawn))
     if drawn != found:
         _write(data, drawn)
@@ -74,10 +74,10 @@ def ensure(data: DataDirectory) -> Credentials:
 
 def publish(data: DataDirectory, known: Credentials, *, url: str, http_url: str) -> Credentials:
     """Writes down where the gateway listens, for the command line to find."""
-    told = replace(known, url=url, http_url=http_url)
-    if told != known:
-        _write(data, told)
-    return told
+    published = replace(known, url=url, http_url=http_url)
+    if published != known:
+        _write(data, published)
+    return published
 
 
 def keys_file(data: DataDirectory) -> Path:
@@ -90,7 +90,7 @@ def enrolment_file(data: DataDirectory) -> Path:
     return data.keys / "enrolment.json"
 
 
-def _tell_governance(path: Path, drawn: Credentials, found: Credentials) -> None:
+def _add_keys(path: Path, drawn: Credentials, found: Credentials) -> None:
     """Adds the keys that are new. The rest stays as an older version wrote it, or its owner."""
     try:
         entries = dict(json.loads(path.read_bytes()))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 LOCK_NAME = "lock"
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from typing_extensions import Buffer
 
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 MAX_BYTES = 16 << 20
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from concord_embedded import secret_files
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 LONGEST_PATH = 107
 PREFIX = "concord-"

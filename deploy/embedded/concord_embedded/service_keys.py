@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from concord_embedded import secret_files
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 
 def ensure(path: Path) -> Ed25519PrivateKey:

@@ -11,7 +11,7 @@ from concord_embedded import credentials, data_directory, log_file, runtime_dire
 from concord_embedded.assembly import LOOPBACK, Assembly
 from concord_embedded.credentials import Credentials
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 GRACE = 10.0
 READY_WITHIN = 60.0
@@ -56,19 +56,19 @@ async def running(
     (default: the process's own) gives the services' optional settings. `grace`: seconds
     that calls under way get at the end. Raises `StartError`.
     """
-    given = os.environ if environ is None else environ
+    environ = os.environ if environ is None else environ
     async with AsyncExitStack() as undo:
         data = undo.enter_context(data_directory.opened(data_dir))
         log = undo.enter_context(log_file.opened(data.log))
         with data_directory.explained(data.root):
-            sockets = undo.enter_context(runtime_directory.made(given, data.runtime_note))
+            sockets = undo.enter_context(runtime_directory.made(environ, data.runtime_note))
             known = credentials.ensure(data)
-        assembly = Assembly(data, sockets, log, given)
+        assembly = Assembly(data, sockets, log, environ)
         undo.push_async_callback(assembly.stop, grace)
         await assembly.start(port)
-        told = _told(data, known, assembly)
+        system = _published(data, known, assembly)
         await _until_ready(assembly, data)
-        yield replace(told, rolled_back=assembly.rolled_back, disk_full=assembly.disk_full)
+        yield replace(system, rolled_back=assembly.rolled_back, disk_full=assembly.disk_full)
 
 
 async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
@@ -81,7 +81,7 @@ async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
         ) from None
 
 
-def _told(data: DataDirectory, known: Credentials, assembly: Assembly) -> Running:
+def _published(data: DataDirectory, known: Credentials, assembly: Assembly) -> Running:
     gateway = assembly.gateway
     # A certificate names hosts, seldom addresses; the clients' sign for TLS is https.
     grpc, http, host = (

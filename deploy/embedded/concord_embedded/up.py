@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvloop
 
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 from concord_embedded.system import Running, running
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -39,7 +39,7 @@ def up(
     """Runs the system on `data_dir` until SIGTERM or SIGINT; returns the exit status.
 
     0 after a signal; 1 when it cannot start, with the reason on standard error. `began` is when
-    the command did, by `time.monotonic`, for the time it tells; `command` is how the command line
+    the command did, by `time.monotonic`, for the time it prints; `command` is how the command line
     is called on this system from where this one was.
     """
     began = time.monotonic() if began is None else began
@@ -56,7 +56,7 @@ async def _serve(data_dir: Path, port: int, began: float, next_steps: str) -> No
     with _stoppable():
         try:
             async with running(data_dir, port) as system:
-                _tell(system, time.monotonic() - began, next_steps)
+                _announce(system, time.monotonic() - began, next_steps)
                 await asyncio.get_running_loop().create_future()  # until a signal cancels this
         except asyncio.CancelledError:
             if next_steps:
@@ -100,20 +100,20 @@ def _disk_full(system: Running) -> str:
     return f"\nSearch does not know everything: {system.disk_full}. Then it goes on by itself.\n"
 
 
-def _tell(system: Running, seconds: float, next_steps: str) -> None:
-    """Say where it listens, for people with what to try next; without that, as JSON."""
+def _announce(system: Running, seconds: float, next_steps: str) -> None:
+    """Print where it listens, for people with what to try next; without that, as JSON."""
     data = system.data.root
     if not next_steps:
-        told: dict[str, object] = {
+        reply: dict[str, object] = {
             "url": system.url,
             "httpUrl": system.http_url,
             "data": str(data),
         }
         if system.rolled_back:
-            told |= {"graphRolledBack": sorted(system.rolled_back)}
+            reply |= {"graphRolledBack": sorted(system.rolled_back)}
         if system.disk_full:
-            told |= {"diskFull": system.disk_full}
-        sys.stdout.write(json.dumps(told) + "\n")
+            reply |= {"diskFull": system.disk_full}
+        sys.stdout.write(json.dumps(reply) + "\n")
     else:
         sys.stdout.write(
             f"Concord is ready ({seconds:.1f} s).\n"

@@ -9,7 +9,7 @@ import pytest
 from concord_client import credentials as client_side
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory, opened
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 from concord_gateway.credentials import digest_of, new_key
 
 

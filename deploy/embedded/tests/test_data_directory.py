@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from concord_embedded import data_directory
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 
 
 def mode(path: Path) -> int:

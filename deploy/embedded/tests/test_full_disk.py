@@ -15,7 +15,7 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import AsyncClient, Refused, connect_async
 from concord_client.cli.testing import Commands
-from concord_embedded.failures import StartError
+from concord_embedded.errors import StartError
 from concord_embedded.system import Running, running
 
 DISK = 192 << 20

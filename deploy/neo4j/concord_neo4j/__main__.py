@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from concord_neo4j.failures import CannotStart
+from concord_neo4j.errors import CannotStart
 from concord_neo4j.server import USER, LocalNeo4j
 
 DEFAULT_PORT = 7687

@@ -7,7 +7,7 @@ import subprocess
 from hashlib import sha256
 from pathlib import Path
 
-from concord_neo4j.failures import CannotStart
+from concord_neo4j.errors import CannotStart
 
 _POM = Path(__file__).with_name("pom.xml")
 _FETCH_SECONDS = 900
@@ -57,8 +57,8 @@ def _maven(*arguments: str) -> None:
             f"Maven did not fetch Neo4j within {_FETCH_SECONDS} s: try again, it goes on from there"
         ) from None
     if done.returncode:
-        told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-_LAST_LINES:])
-        raise CannotStart(f"Maven cannot fetch Neo4j (`{' '.join(command)}`):\n{told}")
+        output = "\n".join((done.stdout + done.stderr).strip().splitlines()[-_LAST_LINES:])
+        raise CannotStart(f"Maven cannot fetch Neo4j (`{' '.join(command)}`):\n{output}")
 
 
 def _program(name: str, package: str) -> str:

@@ -15,7 +15,7 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
 from concord_neo4j import distribution
-from concord_neo4j.failures import CannotStart
+from concord_neo4j.errors import CannotStart
 
 LOOPBACK = "127.0.0.1"
 USER = "neo4j"

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord_neo4j.failures import CannotStart
+from concord_neo4j.errors import CannotStart
 from concord_neo4j.server import USER, LocalNeo4j
 from concord_testing.neo4j_server import Address, running
 from neo4j import GraphDatabase

@@ -128,16 +128,16 @@ class Health:
         _context: Context,
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
         """The health now and whenever it changes, until the caller leaves or the gateway drains."""
-        told, leaving = None, False
+        sent, leaving = None, False
         while not leaving:
-            leaving = await self._probe.drained(within=0 if told is None else self._interval)
+            leaving = await self._probe.drained(within=0 if sent is None else self._interval)
             status = await self._status(request.service)
-            if status != told:
+            if status != sent:
                 yield health_pb2.HealthCheckResponse(status=status)
-                told = status
+                sent = status
 
     def drain(self) -> None:
-        """Tells every watcher that it ends, and whoever asks that nothing is served."""
+        """Ends every watch; from now on the answer is NOT_SERVING."""
         self._probe.drain()
 
     async def _status(self, service: str) -> int:

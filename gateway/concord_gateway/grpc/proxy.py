@@ -1,4 +1,4 @@
-"""Forwards calls as bytes: nothing is parsed, and what a service says arrives as it said it.
+"""Forwards calls as bytes: nothing is parsed, and a service's replies arrive unchanged.
 
 The same status, details, metadata and messages reach the caller as from the service itself.
 Deadlines go on as the time that remains; cancelling on either side ends the other; a slow reader
@@ -37,7 +37,7 @@ Reading: TypeAlias = (
 
 PROTOCOL = "grpc"
 SETTLE = 0.005
-"""Seconds between the end of a caller's stream and telling the service that it ended.
+"""Seconds between the end of a caller's stream and its end towards the service.
 
 gRPC's Python shows a cancelled stream as an ended one before it shows the cancellation. Without
 the pause a service could take the beginning of a cancelled upload for the whole of it.
@@ -198,8 +198,8 @@ class Proxy(grpc.GenericRpcHandler):
     ) -> R:
         """Returns or raises `outcome`, which may end before the caller has sent everything.
 
-        Raises `Failure` when the caller sent what cannot be forwarded. A service that is gone is
-        told of when the caller has sent all, or some seconds later: for `discard_rest`'s reason.
+        Raises `Failure` when the caller sent what cannot be forwarded. That a service is
+        gone is sent when the caller has sent all, or some seconds later: see `discard_rest`.
         """
         up = asyncio.create_task(self._pump(context, call))
         down = asyncio.create_task(outcome)
@@ -273,7 +273,7 @@ async def _read(side: "Context | Reading") -> bytes | None:
 
 
 async def _unless_over(writing: Awaitable[None]) -> None:
-    """Awaits `writing`, which fails when the service has answered already: `outcome` tells how."""
+    """Awaits `writing`, which fails once the service has answered: `outcome` holds that."""
     with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
         await writing
 

@@ -28,7 +28,7 @@ class GrpcServer:
         reflected: Sequence[ServiceDescriptor] = (),
         tls: Tls | None = None,
     ) -> None:
-        """`reflected`: what reflection tells; nothing switches it off. Raises `BindError`."""
+        """`reflected`: the services that reflection shows, if any. Raises `BindError`."""
         self._health = health
         self._server = grpc.aio.server(
             options=[

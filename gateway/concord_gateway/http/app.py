@@ -57,7 +57,7 @@ def build(
     limits: Limits,
     doors: Doors,
 ) -> ASGIApp:
-    """The application. `health` tells of each service by name whether it serves."""
+    """The application. `health` says of each service by name whether it serves."""
     answers = Answers(observation)
     methods = [
         HttpRoute(

@@ -146,8 +146,8 @@ def media_type(value: str | None) -> str:
     """The lower-case media type of a `Content-Type`; "" for another charset than UTF-8."""
     kind, *parameters = (value or "").split(";")
     for parameter in parameters:
-        name, _, given = parameter.partition("=")
-        if name.strip().lower() == "charset" and given.strip(' "').lower() not in ("utf-8", "utf8"):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset" and value.strip(' "').lower() not in ("utf-8", "utf8"):
             return ""
     return kind.strip().lower()
 

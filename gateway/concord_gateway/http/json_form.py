@@ -103,7 +103,7 @@ def _lost_in(field: FieldDescriptor, item: object, path: str, depth: int) -> Fie
 
 
 def _values(field: FieldDescriptor, item: object, path: str) -> Iterator[tuple[str, object]]:
-    """The single values in what a field is given; nothing for null, which means absent."""
+    """The single values of a field's JSON; nothing for null, which means absent."""
     if item is None:
         return
     if not field.is_repeated:

@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection: uvicorn's, with an end to waiting and errors in the contract's form.
 
-uvicorn waits for ever for the first byte of a request and for a body that nobody reads, and tells a
-request that is not HTTP in plain text.
+uvicorn waits for ever for the first byte of a request and for a body that nobody reads, and
+answers a request that is not HTTP in plain text.
 """
 
 import asyncio
@@ -54,8 +54,8 @@ class Connection(H11Protocol):
     """A caller's connection."""
 
     # The other arguments are uvicorn's own.
-    def __init__(self, *given: Any, limits: ConnectionLimits, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
+        super().__init__(*args, **named)
         self._limits = limits
         self._awaited: object = None  # the part of a request that the timer is of
         self._timer: asyncio.TimerHandle | None = None

@@ -85,7 +85,7 @@ class Unary:
         except asyncio.CancelledError:
             code = grpc.StatusCode.CANCELLED
             raise
-        except Exception:  # noqa: BLE001 - the edge: our bug is logged in full and told in little
+        except Exception:  # noqa: BLE001 - the edge: our bug is logged in full, and sent without its text
             code = grpc.StatusCode.INTERNAL
             self._observation.bug(self._path, identity)
             return self._answers.refused(identity, failure.internal(), path=self._path)
@@ -102,9 +102,9 @@ class Unary:
         return self._answers.refused(identity, refusal, path=self._path, status=status)
 
     async def _answer(self, request: Request, identity: str) -> Response:
-        given = request.headers
-        http_headers.check_version(given.get(http_headers.VERSION_HEADER))
-        admitted = await self._gate.admit(_only(given.getlist("authorization")))
+        headers = request.headers
+        http_headers.check_version(headers.get(http_headers.VERSION_HEADER))
+        admitted = await self._gate.admit(_only(headers.getlist("authorization")))
         if self._route.streams:
             raise method_unknown(
                 "Over HTTP the gateway serves calls of one request and one reply; "
@@ -114,15 +114,17 @@ class Unary:
             return await self._called(request, identity, admitted.authorization)
 
     async def _called(self, request: Request, identity: str, token: str) -> Response:
-        given = request.headers
-        media_type = http_headers.media_type(given.get("content-type"))
+        headers = request.headers
+        media_type = http_headers.media_type(headers.get("content-type"))
         codec = self._codecs.get(media_type)
         if codec is None:
             return self._unsupported(identity)
-        encoding = given.get("content-encoding")
+        encoding = headers.get("content-encoding")
         http_headers.check_encoding(encoding)
-        seconds = http_headers.timeout(given.get(http_headers.TIMEOUT_HEADER), self._limits.seconds)
-        metadata = onward(_identified(http_headers.metadata(given.items()), identity), token)
+        seconds = http_headers.timeout(
+            headers.get(http_headers.TIMEOUT_HEADER), self._limits.seconds
+        )
+        metadata = onward(_identified(http_headers.metadata(headers.items()), identity), token)
         until = time.monotonic() + seconds
         plain = http_headers.decompressed(
             await self._body(request, min(seconds, self._limits.body_seconds)),

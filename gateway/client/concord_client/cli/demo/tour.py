@@ -31,7 +31,7 @@ def run(keep: Path | None, *, as_json: bool) -> int:
     The data stays in `keep`, a new or empty directory, else it is thrown away. With `as_json`
     each step is a line: `step`, `holds`, and the reply's JSON or the claim that does not hold.
     """
-    from concord_embedded.failures import StartError
+    from concord_embedded.errors import StartError
     from concord_embedded.system import running
 
     try:
