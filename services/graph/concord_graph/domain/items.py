@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 from unicodedata import normalize
 
@@ -240,8 +241,7 @@ class Memory:
     @property
     def content_digest(self) -> str:
         """What makes two memories the same text (M5): content in NFC, kind and sources."""
-        content = normalize("NFC", self.content)
-        return _digest(b"", [content, self.memory_kind, _plain(self.sources)])
+        return content_digest(self.content, self.memory_kind, self.sources)
 
     @property
     def derived_from(self) -> tuple[str, ...]:
@@ -335,6 +335,12 @@ class AsOf:
 def etag(item: Record) -> str:
     """Return the opaque version of an item: over id and revision, so reads do not change it."""
     return hashlib.sha256(f"etag {item.revision.number} {item.id}".encode()).hexdigest()[:24]
+
+
+@lru_cache(maxsize=1)  # the writer asks twice in a row: who says the same, and what to store
+def content_digest(content: str, kind: MemoryKind, sources: tuple[Source, ...]) -> str:
+    """Return `Memory.content_digest` of what a memory would say."""
+    return _digest(b"", [normalize("NFC", content), kind, _plain(sources)])
 
 
 def is_erased(item: Record) -> bool:

@@ -26,6 +26,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     MemoryKind,
+    content_digest,
 )
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.domain.standing import Standing
@@ -356,7 +357,7 @@ def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
 
 def _digest(draft: MemoryDraft) -> str:
     """Return the digest by which a memory that says the same is found."""
-    return Memory("", draft.content, draft.memory_kind, sources=draft.sources).content_digest
+    return content_digest(draft.content, draft.memory_kind, draft.sources)
 
 
 async def _existing(writer: Writer, memory_id: str) -> Memory:
