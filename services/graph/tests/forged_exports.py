@@ -136,7 +136,7 @@ def _as_revocation(**said: object) -> Forge:
 
 
 FORGERIES: Sequence[tuple[str, Forge]] = (
-    ("a newer Concord wrote it", changed("export", 0, format=FORMAT + 1)),
+    (f"has format {FORMAT + 1}", changed("export", 0, format=FORMAT + 1)),
     ("changes that no import made", lambda r: r[0].update(imports=[_plain(find(r, "change"))])),
     ("burns what no import burns", changed("export", 0, burnt=["abc"])),
     ("a revocation without its paper", _as_revocation()),

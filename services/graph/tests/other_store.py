@@ -5,17 +5,10 @@ from __future__ import annotations
 import neo4j_at_hand
 
 _HERE = "services/graph/tests/"
-_STEPS = "the numbered steps of SQLite's schema; Neo4j's began with what they came to"
 ONLY_SQLITE = {
-    "test_migrations.py": _STEPS,
     "test_erased_bytes.py": "looks for bytes in the file and its log; Neo4j keeps them until its "
     "operator compacts the store (spec M4)",
     "test_statement_plans.py": "SQLite's plans; Neo4j's are in store_contract/test_neo4j_plans.py",
-    "test_contexts.py::test_contexts_of_an_older_store": _STEPS,
-    "test_dialogue.py::test_turns_from_before_orders_were_counted": _STEPS,
-    "test_near_names.py::test_names_of_an_older_store_are_suggested": _STEPS,
-    "test_written_before.py::test_a_store_of_schema_1": "a file that an older program wrote; a "
-    "full export that one wrote is read into both stores, in the same module",
     "test_store_failures.py": "damages, locks and replaces the file: Neo4j has none of ours",
     "test_store_triggers.py": "attacks the file with SQL, past graph; Neo4j Community has no "
     "triggers, so there only graph's own statements hold, as store_contract/test_second_line.py "

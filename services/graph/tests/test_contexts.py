@@ -1,15 +1,10 @@
 """Contexts: edges that name more participants than their two ends (G11)."""
 
-import sqlite3
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 from concord.graph.v1 import graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.sqlite.migrations import SCHEMA
 from google.protobuf.json_format import MessageToDict
-from graph_world import START, Calls, Json, World, edge_of, refused, stamp, struct, world
+from graph_world import START, Calls, Json, World, edge_of, refused, stamp, struct
 
 FIELD_INVALID = "ERROR_REASON_FIELD_INVALID"
 SHARED = {
@@ -164,28 +159,3 @@ async def test_pages_of_contexts(home: Calls) -> None:
     ids = [edge.id for edge in (*first.edges, *second.edges)]
     assert ids == sorted(edge.id for edge in edges)
     assert second.next_page_token == ""
-
-
-async def test_contexts_of_an_older_store(tmp_path: Path) -> None:
-    """G16 G11 What older edges say, also in another shape, is found or left alone."""
-    path = tmp_path / "old.db"
-    async with world(path) as before:
-        home = before.calls()
-        await home.put_edge("A", "MET", "B", properties={"participants": ["Ada"]})
-        odd = await home.put_edge("A", "ODD", "B", properties={"note": "x"})
-    with closing(sqlite3.connect(path)) as db, db:
-        kept = db.execute("SELECT * FROM participant").fetchall()
-        db.execute("DROP TABLE participant")
-        db.execute("DROP TRIGGER edge_written_once")
-        db.execute("""UPDATE edge SET properties = '{"participants":7}' WHERE relation = 'ODD'""")
-        db.executescript(dict(SCHEMA.steps)[5])
-
-        assert db.execute("SELECT * FROM participant").fetchall() == kept
-    async with world(path) as after:
-        home = after.calls()
-        odd = await home.get_edge(odd.id)
-        odd.weight = 0.5
-        await home.update_edge(odd, "weight")
-
-        assert await listed(home, "Ada") == ["MET"]
-        assert await listed(home, "7") == []

@@ -1,12 +1,10 @@
 """Raw dialogue: turns that stay as they were said, in their session's order (M2)."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 import raw_store
-from concord.graph.v1 import dialogue_pb2, feed_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import dialogue_pb2, feed_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     START,
@@ -234,24 +232,6 @@ async def test_turns_count_as_raw_dialogue(home: Calls) -> None:
     counts = await home.space_service.CountByType(space_pb2.CountByTypeRequest())
 
     assert (counts.raw_dialogues, counts.memories, counts.deleted) == (1, 1, 1)
-
-
-async def test_turns_from_before_orders_were_counted(live: World, home: Calls) -> None:
-    """G16 They come first, by the time that they were made, and new ones follow."""
-    for text in ("old one", "old two"):
-        await home.add(text, kind=TURN, session_id="s")
-    with closing(sqlite3.connect(live.path)) as db, db:
-        kept = db.execute(
-            "SELECT sql FROM sqlite_master WHERE name = 'memory_written_once'"
-        ).fetchone()[0]
-        db.execute("DROP TRIGGER memory_written_once")
-        db.execute("UPDATE memory SET turn_order = 0")
-        db.execute(kept)
-    (new,) = await home.append("s", ("Ada", "new"))
-
-    assert new.turn_order == 1
-    assert await home.dialogue("s") == ["old one", "old two", "new"]
-    assert (await home.memory.GetMemory(memory_pb2.GetMemoryRequest(id=new.id))).memory == new
 
 
 async def test_the_order_goes_on_after_a_restart(tmp_path: Path) -> None:

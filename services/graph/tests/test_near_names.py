@@ -1,16 +1,12 @@
 """A miss is an answer that says what may have been meant (G13)."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from concord.graph.v1 import episode_pb2, graph_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
-from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.domain.spelling import MOST_CHARACTERS, backwards, folded, nearest
-from graph_world import FOUND, NOT_FOUND, Calls, World, by_id, edge_of, named, world
+from graph_world import FOUND, NOT_FOUND, Calls, World, by_id, edge_of, named
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -219,29 +215,6 @@ async def test_a_write_is_suggested_by_the_next_read(home: Calls) -> None:
     await home.put_edge("Ada", "KNOWS", "Bob")
 
     assert await near_node(home, "Adda") == ["Ada"]
-
-
-async def test_names_of_an_older_store_are_suggested(tmp_path: Path) -> None:
-    """G16 A store from before names were looked for gets them when it is opened."""
-    path = tmp_path / "old.db"
-    async with world(path) as before:
-        home = before.calls()
-        await home.put_node("Zürich")
-        await home.delete_node(await home.put_node("Zurigo"))
-        await home.add("text", id="who-i-am", external_id="vault:identity")
-        await home.add("unnamed")
-        await episode(home, "monday")
-    with closing(sqlite3.connect(path)) as db, db:
-        kept = db.execute("SELECT * FROM spelling ORDER BY kind, item").fetchall()
-        db.execute("DROP TABLE spelling")
-        for make in (folded, backwards):
-            db.create_function(make.__name__, 1, make, deterministic=True)
-        db.executescript(dict(SCHEMA.steps)[4])
-
-        assert db.execute("SELECT * FROM spelling ORDER BY kind, item").fetchall() == kept
-    async with world(path) as after:
-        assert await near_node(after.calls(), "zurich") == ["Zürich"]
-    assert [row[3] for row in kept] == ["Zürich", "who-i-am", "vault:identity", "monday"]
 
 
 def typo(name: str, place: int, kind: int, letter: str) -> str:

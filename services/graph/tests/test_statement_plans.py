@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 from concord_graph.adapters.sqlite import filters, statements
-from concord_graph.adapters.sqlite.migrations import SCHEMA
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import MemoryFilter
@@ -57,7 +57,7 @@ MEETS_FEW = r"relation=\? AND target_id=\?|edge_replac\w+_then|edge_succession .
 def db() -> Iterator[sqlite3.Connection]:
     """An empty store of the newest schema."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        SCHEMA.migrate(connection)
+        SCHEMA.prepare(connection)
         yield connection
 
 

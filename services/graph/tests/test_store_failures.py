@@ -11,8 +11,8 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import deadline
 from concord_chassis.failure import Failure
-from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.adapters.sqlite.reads import SqliteReads
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.bootstrap import build
 from concord_graph.domain.errors import StoreUnusable
@@ -76,7 +76,7 @@ async def test_a_newer_schema(tmp_path: Path) -> None:
         db.commit()
 
     text = unusable(path)
-    assert f"has schema 99, this program knows {len(SCHEMA.steps)}" in text
+    assert f"has schema 99, this program knows {SCHEMA.version}" in text
     assert "run the version of Concord that wrote it" in text
 
 

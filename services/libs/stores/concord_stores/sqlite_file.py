@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,14 +61,12 @@ class Schema:
     """A file's tables: their version and the SQL that makes them.
 
     `conversions` is by version the SQL that brings the tables of an earlier release to this one.
-    `functions` are (name, number of arguments, function) that the SQL may call; `begin` runs once
-    in the transaction that makes a new file.
+    `begin` runs once, in the transaction that makes a new file.
     """
 
     version: int
     tables: str
     conversions: Mapping[int, str]
-    functions: Sequence[tuple[str, int, Callable[..., Any]]] = ()
     begin: Callable[[sqlite3.Connection], None] = lambda _: None
 
     def prepare(self, db: sqlite3.Connection) -> None:
@@ -86,8 +84,6 @@ class Schema:
             script = self.conversions.get(version) if version else self.tables
             if script is None:
                 raise UnknownSchema(version)
-            for name, arguments, function in self.functions:
-                db.create_function(name, arguments, function, deterministic=True)
             for statement in _statements(script):
                 db.execute(statement)
             if version == 0:

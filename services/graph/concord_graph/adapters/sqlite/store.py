@@ -27,8 +27,8 @@ from concord_stores.sqlite_file import (
 )
 
 from concord_graph.adapters.sqlite import erased_items, record
-from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.adapters.sqlite.reads import SqliteReads
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.traces import are_left
 from concord_graph.adapters.sqlite.writes import SqliteWrites
 from concord_graph.domain.erasure import STORE
@@ -300,9 +300,7 @@ def open_store(
             opened; the text says what to do.
     """
     try:
-        file = open_file(
-            path, SCHEMA.whole, name="graph", readers=readers, busy_seconds=busy_seconds
-        )
+        file = open_file(path, SCHEMA, name="graph", readers=readers, busy_seconds=busy_seconds)
     except FileUnusable as error:
         raise StoreUnusable(str(error)) from error
     with file.transaction() as db:

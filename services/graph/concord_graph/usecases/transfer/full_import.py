@@ -57,8 +57,6 @@ from concord_graph.usecases.transfer.full_lines import (
 from concord_graph.usecases.write.commands import IMPORT
 from concord_graph.usecases.write.writer import Writer
 
-ATTESTED = 2
-"""The format from which on changes tell what an audit needs."""
 LONGEST_LINE = 8 << 20
 """Bytes: several times what the largest item takes."""
 
@@ -91,7 +89,6 @@ class FullImport:
         self._closing: dict[str, int] = {}  # id -> when (µs) its newest revision is said to end
         self._hashed = hashlib.sha256()
         self._agreed = Agreed()
-        self._attested = False  # whether changes tell what they left constitutive
 
     async def run(self, governed: GovernedChanges, erasing: Erasing) -> None:
         """Import all of it.
@@ -112,7 +109,6 @@ class FullImport:
     async def _read(self, governed: GovernedChanges, erasing: Erasing) -> None:
         lines = self._lines()
         header = self._header(next(lines))
-        self._attested = header.format >= ATTESTED
         await self._writer.tx.burn(header.burnt)
         line = self._body(next(lines))
         grant: RestoreGrant | None = None
@@ -146,8 +142,8 @@ class FullImport:
         line = self._decoded(data)
         if not isinstance(line, Header):
             raise self._wrong("is not the first line of an export")
-        if not 1 <= line.format <= FORMAT:
-            raise self._wrong(f"has format {line.format}: a newer Concord wrote it")
+        if line.format != FORMAT:
+            raise self._wrong(f"has format {line.format}, and this Concord reads {FORMAT}")
         if not all(nonce.startswith(RESTORED) for nonce in line.burnt):
             raise self._wrong("burns what no import burns")
         if not all(change.author.method == IMPORT for change in line.imports):
@@ -239,7 +235,7 @@ class FullImport:
             return
         before = await self._before(item)
         wrong = mismatch(item, before, change) or await missing(self._writer.tx, item)
-        if self._attested and self._writer.is_granted:  # else protection refuses what is agreed to
+        if self._writer.is_granted:  # else protection refuses what is agreed to
             wrong = wrong or unattested(item, change)
         if wrong:
             raise self._wrong(wrong)

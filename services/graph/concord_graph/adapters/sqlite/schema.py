@@ -1,0 +1,22 @@
+"""The tables of the store's file, and how those that e65dbee wrote become them (G16)."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from pathlib import Path
+
+from concord_stores.sqlite_file import Schema
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    db.execute("INSERT INTO meta VALUES ('epoch', ?)", (str(uuid.uuid4()),))
+
+
+_HERE = Path(__file__).parent
+SCHEMA = Schema(
+    version=26,
+    tables=(_HERE / "schema.sql").read_text("utf-8"),
+    conversions={19: (_HERE / "from_e65dbee.sql").read_text("utf-8")},
+    begin=_begin,
+)

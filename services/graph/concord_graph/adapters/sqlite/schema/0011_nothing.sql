@@ -1,1 +1,0 @@
--- Made tables that 0026 drops, with what the store knows no more: now it makes none.
