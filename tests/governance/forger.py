@@ -26,8 +26,8 @@ from concord_client.trust.audit.course import Course
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Replay
 from google.protobuf.field_mask_pb2 import FieldMask
+from governed_steps import revoke
 from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused, salt
-from test_papers import revoke
 
 Leaf = dict[str, Any]
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE

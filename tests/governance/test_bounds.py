@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, memory_pb2
-from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ITEMS
-from governed_world import CONSTITUTIVE, STATUS, Party, reason_of, refused, request_id, salt
+from governed_steps import linking
+from governed_world import STATUS, Party, reason_of, refused, request_id
 
 EXECUTED = STATUS.PROPOSAL_STATUS_EXECUTED
-
-
-def linking(count: int) -> governed_pb2.GovernedAction:
-    """Return the action that adds a constitutive memory with so many links, an edge each."""
-    links = " ".join(f"[[memory:m{number:03}]]" for number in range(count))
-    memory = type_pb2.Memory(id="creed", content=links, edge_type=CONSTITUTIVE)
-    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    return governed_pb2.GovernedAction(add_memory=add)
 
 
 async def test_a_change_of_as_many_items_as_papers_name_is_carried_out(party: Party) -> None:

@@ -2,68 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
-from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2
 from concord_attestation.consent import GenesisRecord
-from concord_client.trust import signing
-from concord_governance.ports import FeedMessage
 from concord_governance.usecases.decisions import Decisions
-from concord_governance.usecases.graph_feed import GraphFollower
+from governed_steps import follower_held, key_change
 from governed_world import (
     AGENT,
     HUMAN,
     STATUS,
     Party,
     edge_action,
-    eventually,
     reason_of,
     refused,
-    salt,
 )
 
 PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECUTED
-
-
-async def key_change(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, signing.Signer]:
-    """Propose another key for a slot; return the proposal and who signs by the new key."""
-    principal, key = party.signer(slot).principal, signing.generate_key()
-    proof = signing.sign_new_key(slot=slot, principal=principal, space=party.space, key=key)
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    proposal = await party.propose(governed_pb2.GovernedAction(change_key=change))
-    return proposal, signing.Signer(principal, key)
-
-
-async def keys_of(party: Party) -> list[bytes]:
-    """Return the slots' keys as graph has them."""
-    known = await party.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
-    return [slot.public_key for slot in known.slots]
-
-
-@asynccontextmanager
-async def follower_held(party: Party, proposal: proposal_pb2.Proposal) -> AsyncIterator[None]:
-    """Decide while nothing of graph's reaches the log; within, graph has done it."""
-    real, told = GraphFollower.apply, asyncio.Event()
-    before = await keys_of(party)
-
-    async def held(self: GraphFollower, news: FeedMessage) -> None:
-        await told.wait()
-        await real(self, news)
-
-    with pytest.MonkeyPatch.context() as patch:
-        await party.approve(proposal, AGENT)
-        patch.setattr(GraphFollower, "apply", held)
-        deciding = asyncio.create_task(party.approve(proposal, HUMAN))
-        try:
-            await eventually(lambda: keys_of(party), lambda now: now != before)
-            yield
-        finally:
-            told.set()
-            await deciding
 
 
 @pytest.mark.parametrize("by", ["the old key", "the new key"])

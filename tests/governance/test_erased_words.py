@@ -1,18 +1,9 @@
 """What is erased in graph is erased in the ledger too, and ends its undo (M4, V8, A3)."""
 
-from pathlib import Path
-
 from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from governed_steps import RARE, said
 from governed_world import Party, World, eventually, reason_of, refused, request_id, salt
-
-RARE = "quinquagesimal"
-
-
-def said(folder: Path) -> list[str]:
-    """Return the ledger's files in which the rare word can be read."""
-    files = folder.glob("ledger.db*")
-    return [each.name for each in files if RARE.encode() in each.read_bytes()]
 
 
 async def test_erased_words_leave_the_ledger(live: World, party: Party) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain.errors import GraphFaulty, GraphUnavailable, LedgerBusy
+from concord_governance.domain.errors import GraphFaulty, LedgerBusy
 from concord_governance.ports import AppliedChange
 from concord_governance.usecases import execution
 from concord_graph.usecases.governed.apply import GovernedChanges
+from governed_steps import Applying, ended, lost, never
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -37,22 +37,6 @@ from governed_world import (
 )
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-Applying = Callable[..., Awaitable[AppliedChange]]
-
-
-async def never(*_: Any, **__: Any) -> AppliedChange:
-    """Fail before graph was asked."""
-    raise GraphUnavailable("cut off before")
-
-
-def lost(apply: Applying) -> Applying:
-    """Let the effect happen, and lose the answer."""
-
-    async def apply_and_lose(self: GraphClient, *args: Any, **kwargs: Any) -> AppliedChange:
-        await apply(self, *args, **kwargs)
-        raise GraphUnavailable("cut off after")
-
-    return apply_and_lose
 
 
 @pytest.mark.parametrize("cut", ["before", "after"])
@@ -198,13 +182,6 @@ async def test_the_same_approval_at_once_counts_once(party: Party) -> None:
 
     assert not [each for each in replies if isinstance(each, BaseException)]
     assert (await party.actions()).count("SMF_EXECUTE") == 1
-
-
-async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
-    """Wait until a decided proposal has its end."""
-    return await eventually(
-        lambda: party.get(proposal), lambda now: now.status != STATUS.PROPOSAL_STATUS_APPROVED
-    )
 
 
 async def test_what_is_declared_is_declared_otherwise(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord.graph.v1 import graph_pb2
 from concord_attestation import refusal_limit
 from concord_governance.usecases import proposal_reads
+from governed_steps import demand_honest, does
 from governed_world import HOUR, Clock, Party, edge_action, refused, request_id, world
-from test_honest_log import demand_honest, does
 
 ATTEMPT = audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT
 TOLD = audit_pb2.AUDIT_ACTION_WRITE_ATTEMPT

@@ -45,6 +45,16 @@ from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
 from concord_graph.usecases.write.writer import Writer
 from google.protobuf.field_mask_pb2 import FieldMask
+from governed_steps import (
+    asked_with,
+    follower_held,
+    hub_with,
+    key_change,
+    linking,
+    revocations,
+    revoke,
+    reword,
+)
 from governed_world import (
     AGENT,
     DAY,
@@ -59,12 +69,7 @@ from governed_world import (
     salt,
     world,
 )
-from test_bounds import linking
-from test_changed_keys import follower_held, key_change
-from test_papers import revoke, reword
-from test_revocations import asked_with, revocations
-from test_taken_along import hub_with
-from test_undo_conflicts import CASES
+from undo_cases import CASES
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Switch = Callable[[pytest.MonkeyPatch], None]

@@ -10,6 +10,7 @@ from concord.graph.v1 import governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
 from concord_chassis.identity import Caller
 from concord_governance.ports import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
+from governed_steps import creed, does
 from governed_world import (
     HOUR,
     SCOPES,
@@ -22,7 +23,6 @@ from governed_world import (
     request_id,
     salt,
 )
-from test_honest_log import creed, does
 
 
 @pytest.mark.parametrize(("kind", "who"), [("HUMAN", "ada"), ("SYSTEM", "search")])

@@ -16,6 +16,7 @@ from concord_client.trust.audit.store import CHANGED, Difference, differences
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.usecases.graph_feed import GraphFollower
 from google.protobuf.field_mask_pb2 import FieldMask
+from governed_steps import DESCRIPTIVE, EXECUTED, creed, demand_honest, does, ended, never, revoke
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -32,18 +33,6 @@ from governed_world import (
     salt,
     world,
 )
-from test_execution import ended, never
-from test_papers import revoke
-
-DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-EXECUTED = STATUS.PROPOSAL_STATUS_EXECUTED
-
-
-async def does(party: Party, action: governed_pb2.GovernedAction) -> proposal_pb2.Proposal:
-    """Propose, decide and demand that it was done."""
-    done = await party.decide(await party.propose(action))
-    assert done.status == EXECUTED
-    return done
 
 
 async def undoes(party: Party, done: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
@@ -83,20 +72,6 @@ async def a_delete_undone(party: Party) -> None:
     delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
     deleted = await does(party, governed_pb2.GovernedAction(delete_edge=delete))
     await undoes(party, await undoes(party, await undoes(party, deleted)))
-
-
-def creed() -> governed_pb2.GovernedAction:
-    """Return the action that adds a constitutive memory."""
-    memory = type_pb2.Memory(
-        id="creed",
-        content="I never lie to Ada.",
-        kind=type_pb2.MEMORY_KIND_FACT,
-        edge_type=CONSTITUTIVE,
-        facts=[type_pb2.Fact(subject="agent", relation="TELLS", object="the truth")],
-    )
-    return governed_pb2.GovernedAction(
-        add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    )
 
 
 async def a_forgetting_undone(party: Party) -> None:
@@ -165,15 +140,6 @@ FLOWS: list[Callable[[Party], Awaitable[None]]] = [
     *(an_undo_undone, a_delete_undone, a_forgetting_undone, a_change_alone_between),
     *(an_end_renamed, an_end_freed, a_creed_of_another_time),
 ]
-
-
-async def demand_honest(party: Party) -> None:
-    """Verify the log offline, and hold the store against it."""
-    found = await party.verified()
-    stored = await party.governed.GetConstitutiveDigests(
-        governed_pb2.GetConstitutiveDigestsRequest()
-    )
-    assert differences(found.constitutive, stored.items) == []
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)

@@ -17,6 +17,7 @@ from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_governance.ports import Cursor
 from dying import die
+from governed_steps import RARE, key_change, keys_of, said
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -32,8 +33,6 @@ from governed_world import (
     salt,
     world,
 )
-from test_changed_keys import key_change, keys_of
-from test_erased_words import RARE, said
 
 PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECUTED
 APPROVED, UNDONE = STATUS.PROPOSAL_STATUS_APPROVED, STATUS.PROPOSAL_STATUS_UNDONE

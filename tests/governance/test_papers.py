@@ -2,19 +2,15 @@
 
 import base64
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
-import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
+from governed_steps import revoke, reword
 from governed_world import (
     AGENT,
     HOUR,
@@ -148,25 +144,6 @@ async def test_words_changed_after_the_first_consent_are_refused(
     assert before == await party.state()
 
 
-def reword(ledger: Path, proposal_id: str, word: str) -> None:
-    """Change what a stored revision says of why, with the digest that fits."""
-    with closing(sqlite3.connect(ledger)) as file, file:
-        (canonical,) = file.execute(
-            "SELECT canonical FROM revision WHERE proposal_id = ?", (proposal_id,)
-        ).fetchone()
-        said = json.loads(canonical)
-        said[word] = {
-            "framing": dict.fromkeys(said["framing"], "The other words."),
-            "trigger": "DISSONANCE",
-            "proposer": "somebody",
-        }[word]
-        bytes_now = rfc8785.dumps(said)
-        file.execute(
-            "UPDATE revision SET canonical = ?, digest = ? WHERE proposal_id = ?",
-            (bytes_now, sha256(bytes_now).hexdigest(), proposal_id),
-        )
-
-
 async def test_a_consent_is_used_once(party: Party) -> None:
     """V6 A consent that was given cannot be given again, nor another with its nonce."""
     proposal = await party.propose(edge_action())
@@ -208,17 +185,6 @@ async def test_a_consent_that_ran_out_does_not_decide(live: World, party: Party)
 
     assert after.status == STATUS.PROPOSAL_STATUS_PENDING
     assert await party.edge("agent", "VALUES", "honesty") is None
-
-
-async def revoke(party: Party, proposal: proposal_pb2.Proposal, slot: str, consent: bytes) -> Any:
-    """Take a consent back."""
-    paper = party.revocation(proposal, slot, consent)
-    reply = await party.proposals.RevokeConsent(
-        proposal_pb2.RevokeConsentRequest(
-            request_id=request_id(), proposal_id=proposal.id, revocation=paper
-        )
-    )
-    return reply.proposal
 
 
 async def test_a_consent_is_revoked_on_its_own_signature(party: Party) -> None:

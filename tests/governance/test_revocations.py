@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
+from governed_steps import asked_with, ended, key_change, lost, never, revocations, revoke
 from governed_world import (
     AGENT,
     HUMAN,
@@ -24,36 +24,17 @@ from governed_world import (
     Keys,
     Party,
     edge_action,
-    eventually,
     reason_of,
     refused,
     request_id,
     world,
 )
 from imported_world import moved
-from test_changed_keys import key_change
-from test_execution import ended, lost, never
-from test_papers import revoke
 
 PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECUTED
 FAILED = STATUS.PROPOSAL_STATUS_FAILED
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 CONSENT_INVALID = ("CONSENT_INVALID", "nonce")
-
-
-def asked_with(paper: bytes) -> governed_pb2.RevokeConsentRequest:
-    """Return what graph itself is asked."""
-    return governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=paper)
-
-
-async def revocations(party: Party, count: int = 1) -> list[dict[str, Any]]:
-    """Wait until the log tells of so many revocations; return their entries."""
-
-    async def told() -> list[dict[str, Any]]:
-        leaves = [json.loads(line) for line in (await party.export_log())[1:]]
-        return [leaf for leaf in leaves if leaf["action"] == "SMF_REVOKE"]
-
-    return await eventually(told, lambda found: len(found) >= count)
 
 
 async def given(party: Party, slot: str, **fields: Any) -> tuple[proposal_pb2.Proposal, bytes]:

@@ -16,6 +16,7 @@ from concord_governance.bootstrap import GovernanceApp
 from concord_governance.ports import Cursor, Head
 from concord_governance.usecases import graph_feed
 from concord_graph.servicer import feed
+from governed_steps import revoke
 from governed_world import (
     AGENT,
     HOUR,
@@ -29,7 +30,6 @@ from governed_world import (
     request_id,
 )
 from older_graph import DESCRIPTIVE, Copies, governance_alone, not_compared, put_back, writes_alone
-from test_papers import revoke
 
 EXECUTED, PENDING = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_PENDING
 

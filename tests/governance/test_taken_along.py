@@ -12,6 +12,7 @@ from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_client.trust.review import ReviewError, demand_undoing, review
 from concord_graph.usecases.write import cascade
+from governed_steps import DESCRIPTIVE, demand_honest, does, hub_with
 from governed_world import (
     CONSTITUTIVE,
     STATUS,
@@ -23,7 +24,6 @@ from governed_world import (
     request_id,
     salt,
 )
-from test_honest_log import DESCRIPTIVE, demand_honest, does
 
 EXECUTED, FAILED = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_FAILED
 A_BATCH = 1_000
@@ -53,21 +53,6 @@ async def creed_with(party: Party, count: int) -> governed_pb2.GovernedAction:
         request_id=salt(), id="creed", etag=found.memory.etag, reason="r"
     )
     return governed_pb2.GovernedAction(erase_memory=erase)
-
-
-async def hub_with(party: Party, count: int) -> governed_pb2.GovernedAction:
-    """Make a constitutive edge at a node, hang others there; return what deletes the node."""
-    await does(party, edge_action("hub", "VALUES", "honesty"))
-    for number in range(count):
-        edge = edge_action("hub", f"R{number}", "x", edge_type=DESCRIPTIVE).upsert_edge.edge
-        await party.graph.UpsertEdge(
-            graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge)
-        )
-    node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="hub"))).node
-    delete = graph_pb2.DeleteNodeRequest(
-        request_id=salt(), id=node.id, etag=node.etag, cascade=True
-    )
-    return governed_pb2.GovernedAction(delete_node=delete)
 
 
 async def decided(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:

@@ -4,232 +4,26 @@ An undo takes no ground from under what was made since, comes back to no other g
 and to no place where something else stands by now.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-
 import pytest
-from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure
 from google.protobuf.field_mask_pb2 import FieldMask
-from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import (
-    DAY,
-    START,
     STATUS,
     Party,
     edge_action,
     refused,
-    request_id,
     salt,
 )
+from undo_cases import CASES, DESCRIPTIVE, Action, Case, called, deleting, done, edge, held, renamed
 
-Action = governed_pb2.GovernedAction
 CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
-DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-
-
-async def done(party: Party, action: Action) -> proposal_pb2.Proposal:
-    """Propose a change and give every consent that it needs."""
-    after = await party.decide(await party.propose(action))
-    assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
-    return after
-
-
-async def edge(
-    party: Party, source: str, relation: str, target: str, days: int | None = None
-) -> type_pb2.Edge:
-    """Write a descriptive edge with nothing but a credential; `days`: valid from so far ahead."""
-    said = edge_action(source, relation, target, edge_type=DESCRIPTIVE).upsert_edge.edge
-    if days is not None:
-        said.valid_from.CopyFrom(ahead(days))
-    request = graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=said)
-    return (await party.graph.UpsertEdge(request)).edge
-
-
-def ahead(days: int) -> Timestamp:
-    """Return a time some days after the start."""
-    time = Timestamp()
-    time.FromMicroseconds(START + days * DAY)
-    return time
-
-
-async def node(party: Party, name: str) -> type_pb2.Node:
-    """Write a node."""
-    request = graph_pb2.UpsertNodeRequest(request_id=request_id(), node=type_pb2.Node(name=name))
-    return (await party.graph.UpsertNode(request)).node
-
-
-async def called(party: Party, name: str) -> type_pb2.Node:
-    """Read a node."""
-    return (await party.graph.GetNode(graph_pb2.GetNodeRequest(name=name))).node
-
-
-async def renamed(party: Party, name: str, new: str) -> type_pb2.Node:
-    """Give a node another name."""
-    found = await called(party, name)
-    found.name = new
-    request = graph_pb2.UpdateNodeRequest(
-        request_id=request_id(), node=found, update_mask=FieldMask(paths=["name"])
-    )
-    return (await party.graph.UpdateNode(request)).node
-
-
-async def dropped(party: Party, name: str) -> type_pb2.Node:
-    """Delete a node."""
-    found = await called(party, name)
-    request = graph_pb2.DeleteNodeRequest(request_id=request_id(), id=found.id, etag=found.etag)
-    await party.graph.DeleteNode(request)
-    return found
-
-
-def deleting(item: type_pb2.Edge | type_pb2.Node) -> Action:
-    """Return the action that deletes an edge or a node."""
-    if isinstance(item, type_pb2.Edge):
-        gone = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=item.id, etag=item.etag)
-        return Action(delete_edge=gone)
-    node_gone = graph_pb2.DeleteNodeRequest(request_id=salt(), id=item.id, etag=item.etag)
-    return Action(delete_node=node_gone)
-
-
-async def held(party: Party, source: str, relation: str, target: str) -> type_pb2.Edge:
-    """Return an edge that is there."""
-    found = await party.edge(source, relation, target)
-    assert found is not None
-    return found
 
 
 def listed(failure: Failure) -> tuple[str, set[str]]:
     """Return why, and the items that a refusal lists."""
     return failure.reason, set(failure.metadata.get("item_ids", "").split(","))
-
-
-Scene = Callable[[Party], Awaitable[proposal_pb2.Proposal]]
-Since = Callable[[Party], Awaitable[str]]
-
-
-@dataclass(frozen=True)
-class Case:
-    """What was done, and what comes in the way of undoing it: the id of that."""
-
-    was: Scene
-    since: Since
-
-
-async def _an_edge_was_made(party: Party) -> proposal_pb2.Proposal:
-    return await done(party, edge_action())
-
-
-async def _an_edge_was_deleted(party: Party) -> proposal_pb2.Proposal:
-    await done(party, edge_action())
-    return await done(party, deleting(await held(party, "agent", "VALUES", "honesty")))
-
-
-async def _an_edge_was_demoted(party: Party) -> proposal_pb2.Proposal:
-    await done(party, edge_action())
-    found = await held(party, "agent", "VALUES", "honesty")
-    found.edge_type = DESCRIPTIVE
-    request = graph_pb2.UpdateEdgeRequest(
-        request_id=salt(), edge=found, update_mask=FieldMask(paths=["edge_type"])
-    )
-    return await done(party, Action(update_edge=request))
-
-
-async def _a_node_was_deleted(party: Party) -> proposal_pb2.Proposal:
-    return await done(party, deleting(await node(party, "honesty")))
-
-
-async def _a_plain_edge_was_deleted(party: Party) -> proposal_pb2.Proposal:
-    return await done(party, deleting(await edge(party, "agent", "VALUES", "honesty", 100)))
-
-
-async def _a_memory_with_facts_was_forgotten(party: Party) -> proposal_pb2.Proposal:
-    fact = type_pb2.Fact(subject="agent", relation="VALUES", object="honesty")
-    memory = type_pb2.Memory(id="creed", content="I am honest.", facts=[fact])
-    await done(
-        party, Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory))
-    )
-    known = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))).memory
-    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="creed", etag=known.etag)
-    return await done(party, Action(forget_memory=forget))
-
-
-async def _a_memory_of_a_written_edge_was_forgotten(party: Party) -> proposal_pb2.Proposal:
-    await edge(party, "agent", "VALUES", "honesty")
-    return await _a_memory_with_facts_was_forgotten(party)
-
-
-async def _somebody_uses_the_node(party: Party) -> str:
-    return (await edge(party, "honesty", "IS_A", "virtue")).id
-
-
-async def _something_constitutive_uses_the_node(party: Party) -> str:
-    await done(party, edge_action("ada"))
-    return (await held(party, "ada", "VALUES", "honesty")).id
-
-
-async def _the_end_is_dropped(party: Party) -> str:
-    return (await dropped(party, "honesty")).id
-
-
-async def _the_end_is_renamed(party: Party) -> str:
-    return (await renamed(party, "honesty", "profit")).id
-
-
-async def _the_edge_is_moved(party: Party) -> str:
-    found = await held(party, "agent", "VALUES", "honesty")
-    found.target.CopyFrom(type_pb2.EdgeEnd(name="profit"))
-    request = graph_pb2.UpdateEdgeRequest(
-        request_id=request_id(), edge=found, update_mask=FieldMask(paths=["target"])
-    )
-    await party.graph.UpdateEdge(request)
-    return found.id
-
-
-async def _the_name_is_taken(party: Party) -> str:
-    return (await node(party, "honesty")).id
-
-
-async def _the_place_is_taken(party: Party) -> str:
-    return (await edge(party, "agent", "VALUES", "honesty", 100)).id
-
-
-async def _its_triple_defines_the_agent(party: Party) -> str:
-    await done(party, edge_action())
-    return (await held(party, "agent", "VALUES", "honesty")).id
-
-
-async def _a_twin_is_made(party: Party) -> str:
-    return (await edge(party, "agent", "VALUES", "honesty", 50)).id
-
-
-CASES = {
-    "an edge hangs on what would go": Case(_an_edge_was_made, _somebody_uses_the_node),
-    "something constitutive hangs there": Case(
-        _an_edge_was_made, _something_constitutive_uses_the_node
-    ),
-    "an end is gone": Case(_an_edge_was_deleted, _the_end_is_dropped),
-    "an end has another name": Case(_an_edge_was_deleted, _the_end_is_renamed),
-    "an end of a demoted edge has another name": Case(_an_edge_was_demoted, _the_end_is_renamed),
-    "an end of a plain edge is gone": Case(_a_plain_edge_was_deleted, _the_end_is_dropped),
-    "an end of a fact is gone": Case(_a_memory_with_facts_was_forgotten, _the_end_is_dropped),
-    "an end of a fact has another name": Case(
-        _a_memory_with_facts_was_forgotten, _the_end_is_renamed
-    ),
-    "an end of what a fact says again has another name": Case(
-        _a_memory_of_a_written_edge_was_forgotten, _the_end_is_renamed
-    ),
-    "the edge of a fact says something else": Case(
-        _a_memory_of_a_written_edge_was_forgotten, _the_edge_is_moved
-    ),
-    "its name is taken": Case(_a_node_was_deleted, _the_name_is_taken),
-    "its place is taken": Case(_a_plain_edge_was_deleted, _the_place_is_taken),
-    "its triple is constitutive by now": Case(
-        _a_plain_edge_was_deleted, _its_triple_defines_the_agent
-    ),
-    "a plain edge came to its triple": Case(_an_edge_was_deleted, _a_twin_is_made),
-}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -6,7 +6,7 @@ from concord.type.v1 import type_pb2
 from concord_client.trust import review as reviewing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import CONSTITUTIVE, Party, edge_action, eventually, salt
-from test_undo_conflicts import deleting, done, held
+from undo_cases import deleting, done, held
 
 Action = governed_pb2.GovernedAction
 

@@ -25,9 +25,9 @@ from forged_decisions import DECISION_FORGERIES
 from forged_papers import PAPER_FORGERIES, READ_FORGERIES
 from forged_writes import WRITE_FORGERIES
 from forger import Forger, Leaf, demand_refused, demand_refused_alone
+from governed_steps import demand_honest
 from governed_world import STATUS, Keys, edge_action, eventually, world
 from imported_world import brought
-from test_honest_log import demand_honest
 
 FOLDER = Path(__file__).with_name("written_before")
 STORY = json.loads((FOLDER / "story.json").read_text("utf-8"))
