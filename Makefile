@@ -57,7 +57,7 @@ lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that genera
 
 types: $(VENV)/dev.stamp ## check types, strictly
 	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
-	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases; \
+	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases:tests/governed; \
 	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from concord_chassis.config import ConfigError
 from concord_governance.config import SqliteConfig, read_settings, read_store
-from concord_governance.domain.safeguards import Settings, policy
+from concord_governance.domain.safeguards import SAFEGUARDS, Settings, policy
 from concord_stores.neo4j_server import Neo4jConfig
 
 
@@ -104,3 +104,14 @@ def test_a_missing_setting_of_the_ledger_is_named(given: dict[str, str], missing
     """A1 By its key, at the start."""
     with pytest.raises(ConfigError, match=missing):
         read_store(given)
+
+
+def test_every_safeguard_is_a_constant() -> None:
+    """V2 What is hard is written in code, and no setting names it."""
+    named = set(Settings.__dataclass_fields__)
+
+    assert named == {"undo_retention_days", "approval_timeout_hours"}
+    assert len(SAFEGUARDS) == 4
+    assert list(policy(Settings())["safeguards"]) == list(  # type: ignore[arg-type]
+        SAFEGUARDS
+    )

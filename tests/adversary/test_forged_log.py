@@ -23,8 +23,8 @@ from concord_client.trust.audit.replay import Replay, UndecidedWrites
 from concord_client.trust.audit.store import differences
 from concord_governance.domain.entries import Action, Actor, Entry
 from forged_decisions import DECISION_FORGERIES
+from forged_envelopes import PAPER_FORGERIES, READ_FORGERIES
 from forged_imports import IMPORT_FORGERIES
-from forged_papers import PAPER_FORGERIES, READ_FORGERIES
 from forged_writes import WRITE_FORGERIES
 from forger import Forger, demand_refused, demand_refused_alone, refusal, told_by
 from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, world

@@ -207,3 +207,11 @@ def said(folder: Path) -> list[str]:
     """Return the ledger's files in which the rare word can be read."""
     files = folder.glob("ledger.db*")
     return [each.name for each in files if RARE.encode() in each.read_bytes()]
+
+
+async def decided(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
+    """Give both consents, and wait until the log has followed graph through all of the change."""
+    found = await party.decide(proposal)
+    return await eventually(
+        lambda: party.get(found), lambda now: now.status != STATUS.PROPOSAL_STATUS_APPROVED
+    )

@@ -16,10 +16,9 @@ from concord_client.trust import signing
 from concord_graph.usecases.write import cascade
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from forger import told_by
-from governed_steps import hub_with
+from governed_steps import decided, hub_with
 from governed_world import HUMAN, Keys, Party, World, edge_action, eventually, world
 from imported_world import brought, exported, restore_grant
-from test_taken_along import decided
 
 
 def test_key(number: int) -> Ed25519PrivateKey:

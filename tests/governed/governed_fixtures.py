@@ -1,15 +1,11 @@
-"""Lets these tests import the world beside them, and gives them a governed space."""
+"""Fixtures of a governed space: import them into a conftest."""
 
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import ledger_store
 import pytest
 import pytest_asyncio
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import ledger_store
 from concord_governance.usecases import graph_feed
 from governed_world import SECONDS, Party, World, world
 

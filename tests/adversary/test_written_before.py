@@ -22,7 +22,7 @@ from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.domain.documents import from_json
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from forged_decisions import DECISION_FORGERIES
-from forged_papers import PAPER_FORGERIES, READ_FORGERIES
+from forged_envelopes import PAPER_FORGERIES, READ_FORGERIES
 from forged_writes import WRITE_FORGERIES
 from forger import Forger, Leaf, demand_refused, demand_refused_alone
 from governed_steps import demand_honest

@@ -27,7 +27,7 @@ from concord_attestation.refusal_limit import RefusalLimit
 from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.domain import actions, entries, framing, safeguards
+from concord_governance.domain import actions, entries, framing
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck
@@ -808,14 +808,3 @@ def test_every_guard_of_a_decision_is_on_the_list() -> None:
             listed |= {name for name in guards if getattr(decision_guards, name) != guards[name]}
 
     assert listed == set(guards)
-
-
-def test_every_safeguard_is_a_constant() -> None:
-    """V2 What is hard is written in code, and no setting names it."""
-    named = set(safeguards.Settings.__dataclass_fields__)
-
-    assert named == {"undo_retention_days", "approval_timeout_hours"}
-    assert len(safeguards.SAFEGUARDS) == 4
-    assert list(safeguards.policy(safeguards.Settings())["safeguards"]) == list(  # type: ignore[arg-type]
-        safeguards.SAFEGUARDS
-    )

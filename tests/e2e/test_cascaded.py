@@ -6,19 +6,17 @@ import json
 from dataclasses import replace
 
 import pytest
-from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_client.trust.review import ReviewError, demand_undoing, review
 from concord_graph.usecases.write import cascade
-from governed_steps import DESCRIPTIVE, demand_honest, does, hub_with
+from governed_steps import DESCRIPTIVE, decided, demand_honest, does, hub_with
 from governed_world import (
     CONSTITUTIVE,
     STATUS,
     Party,
     edge_action,
-    eventually,
     reason_of,
     refused,
     request_id,
@@ -53,14 +51,6 @@ async def creed_with(party: Party, count: int) -> governed_pb2.GovernedAction:
         request_id=salt(), id="creed", etag=found.memory.etag, reason="r"
     )
     return governed_pb2.GovernedAction(erase_memory=erase)
-
-
-async def decided(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
-    """Give both consents, and wait until the log has followed graph through all of the change."""
-    found = await party.decide(proposal)
-    return await eventually(
-        lambda: party.get(found), lambda now: now.status != STATUS.PROPOSAL_STATUS_APPROVED
-    )
 
 
 async def executed_entry(party: Party) -> dict[str, object]:
