@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from gateway_echo import ECHO, Front, front
-from test_gateway_http_unary import info, outcome
+from gateway_refusals import info, outcome
 
 SAY = f"/{ECHO.full_name}/Say"
 REFUSED = (403, "permission_denied", "ERROR_REASON_ORIGIN_REFUSED")

@@ -1,5 +1,7 @@
 """Running the real system and killing it: `concord up` in a process of its own."""
 
+import os
+import random
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +15,14 @@ from concord_client.refusal import Refused
 from concord_testing.up_process import COMMAND, Spawned, clean_environ
 
 DIES_WITHIN = 20.0
+SEED_SETTING = "CONCORD_CHAOS_SEED"
+
+
+def seed() -> int:
+    """The setting's, to repeat a run; else a new one, printed."""
+    drawn = int(os.environ.get(SEED_SETTING) or random.randrange(1 << 31))
+    print(f"{SEED_SETTING}={drawn}")
+    return drawn
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Kill -9 at random moments of an import: what was acknowledged is there, once, and is found."""
 
-import os
 import random
 from pathlib import Path
 
@@ -9,20 +8,12 @@ from concord_testing.up_process import spawned
 
 from tests.chaos.checking import check
 from tests.chaos.growing_import import GrowingImport
-from tests.chaos.killing import client_of, kill_while_starting, killed_after
+from tests.chaos.killing import client_of, kill_while_starting, killed_after, seed
 from tests.chaos.stores_on_disk import copy_of, indexed, remembered
 
-SEED_SETTING = "CONCORD_CHAOS_SEED"
 LONGEST = 2.0
 """Seconds from the start of sending to the kill, at most: about half of the kills find the import
 under way, the others the index behind it."""
-
-
-def seed() -> int:
-    """The setting's, to repeat a run; else a new one, printed."""
-    drawn = int(os.environ.get(SEED_SETTING) or random.randrange(1 << 31))
-    print(f"{SEED_SETTING}={drawn}")
-    return drawn
 
 
 def survive(folder: Path, total: int, kills: int, draw: random.Random) -> None:

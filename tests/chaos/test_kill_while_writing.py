@@ -33,10 +33,9 @@ from tests.chaos.checking import caught_up
 from tests.chaos.feed_of import feed_of
 from tests.chaos.governing import Parties, agree, enrol, governed, judge
 from tests.chaos.hand import Hand
-from tests.chaos.killing import DIES_WITHIN, client_of, kill_while_starting
+from tests.chaos.killing import DIES_WITHIN, client_of, kill_while_starting, seed
 from tests.chaos.reading import every_page
 from tests.chaos.stores_on_disk import copy_of, indexed
-from tests.chaos.test_kill_while_importing import seed
 
 KILLS = int(os.environ.get("CONCORD_WRITE_KILLS", "2"))
 STORES, CHAOS_KILLS = 5, int(os.environ.get("CONCORD_WRITE_KILLS_CHAOS", "40"))

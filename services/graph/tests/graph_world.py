@@ -102,6 +102,16 @@ def stamp(time: int) -> Timestamp:
     return Timestamp(seconds=seconds, nanos=micros * 1000)
 
 
+def valid_at(time: int) -> type_pb2.AsOf:
+    """Ask what held then."""
+    return type_pb2.AsOf(valid_time=stamp(time))
+
+
+def known_at(time: int) -> type_pb2.AsOf:
+    """Ask what was known then to hold now."""
+    return type_pb2.AsOf(record_time=stamp(time))
+
+
 def micros(time: Timestamp) -> int:
     """Return a Timestamp as microseconds since 1970."""
     return time.seconds * SECOND + time.nanos // 1000
@@ -377,6 +387,12 @@ class Calls:
             request_id=self.request_id(), memory=memory, update_mask=FieldMask(paths=mask)
         )
         return (await self.memory.UpdateMemory(request)).memory
+
+    async def operations(self, **fields: object) -> list[space_pb2.Operation]:
+        """Return the first page of the record of mutations."""
+        request = space_pb2.ListOperationsRequest(**fields)  # type: ignore[arg-type] # a test's own
+        reply = await self.space_service.ListOperations(request)
+        return list(reply.operations)
 
     async def forget(self, memory: type_pb2.Memory) -> type_pb2.Memory:
         """Forget a memory."""

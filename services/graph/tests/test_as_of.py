@@ -11,19 +11,11 @@ from graph_world import (
     Calls,
     World,
     by_id,
+    known_at,
     micros,
     stamp,
+    valid_at,
 )
-
-
-def valid_at(time: int) -> type_pb2.AsOf:
-    """Ask what held then."""
-    return type_pb2.AsOf(valid_time=stamp(time))
-
-
-def known_at(time: int) -> type_pb2.AsOf:
-    """Ask what was known then to hold now."""
-    return type_pb2.AsOf(record_time=stamp(time))
 
 
 async def shown(home: Calls, start: str, as_of: type_pb2.AsOf | None = None) -> set[str]:

@@ -12,11 +12,12 @@ from graph_world import (
     Calls,
     World,
     edge_of,
+    known_at,
     micros,
     reason,
     stamp,
+    valid_at,
 )
-from test_as_of import known_at, valid_at
 
 
 async def test_a_node_by_the_name_it_had(live: World, home: Calls) -> None:

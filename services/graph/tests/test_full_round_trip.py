@@ -14,7 +14,7 @@ from graph_world import AMENDS, DAY, SECOND, START, SUPERSEDES, Calls, World, fa
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
-from test_replay_oracle import Space, numbers, running
+from random_space import Space, numbers, running
 from transfers import export_of, import_into
 
 __all__ = ["running"]  # the fixture

@@ -3,20 +3,12 @@
 import pytest
 import raw_store
 from concord.graph.v1 import feed_pb2
-from concord.graph.v1.space_pb2 import ListOperationsRequest, ListOperationsResponse, Operation
+from concord.graph.v1.space_pb2 import ListOperationsRequest
 from concord.type.v1 import type_pb2
 from graph_world import DAY, PROTECTED, SUPERSEDES, Calls, World, micros, reason, stamp
 
 CREATED, UPDATED = feed_pb2.CHANGE_TYPE_CREATED, feed_pb2.CHANGE_TYPE_UPDATED
 DELETED, REFUSED = feed_pb2.CHANGE_TYPE_DELETED, feed_pb2.CHANGE_TYPE_REFUSED
-
-
-async def listed(calls: Calls, **fields: object) -> list[Operation]:
-    """Return the first page."""
-    reply: ListOperationsResponse = await calls.space_service.ListOperations(
-        ListOperationsRequest(**fields)  # type: ignore[arg-type] # a test's own fields
-    )
-    return list(reply.operations)
 
 
 async def test_each_mutation_is_told_with_who_what_when_and_digests(
@@ -29,7 +21,7 @@ async def test_each_mutation_is_told_with_who_what_when_and_digests(
     await live.calls(principal="anna").update(memory, "content")
     await home.forget(await home.get(memory.id))
 
-    last, second, first = await listed(home, item_id=memory.id)
+    last, second, first = await home.operations(item_id=memory.id)
 
     assert [each.type for each in (first, second, last)] == [CREATED, UPDATED, DELETED]
     assert [each.method for each in (first, second, last)] == [
@@ -50,9 +42,9 @@ async def test_consequences_are_told_only_when_asked_for(home: Calls) -> None:
     old, new = await home.add("Tea is at four."), await home.add("Tea is at six.")
     await home.relate(SUPERSEDES, new.id, old.id)
 
-    by_default = await listed(home, item_id=old.id)
+    by_default = await home.operations(item_id=old.id)
     standing = [feed_pb2.CHANGE_TYPE_STANDING_CHANGED]
-    followed = await listed(home, item_id=old.id, types=standing)
+    followed = await home.operations(item_id=old.id, types=standing)
 
     assert [each.type for each in by_default] == [CREATED]
     assert [each.type for each in followed] == standing
@@ -65,7 +57,7 @@ async def test_a_refused_attempt_is_an_operation(live: World, home: Calls) -> No
     creed = await parties.constitutive_memory(home)
     assert await reason(live.calls(principal="mallory").forget(creed)) == PROTECTED
 
-    (tried,) = await listed(home, types=[REFUSED])
+    (tried,) = await home.operations(types=[REFUSED])
 
     assert (tried.principal, tried.method, tried.item_id) == ("mallory", "ForgetMemory", creed.id)
     assert (tried.revision, tried.after_digest) == (0, "")
@@ -78,7 +70,7 @@ async def test_pages_show_every_operation_once(home: Calls, size: int, oldest_fi
     """G14 Pages join to the whole, also while others write."""
     for number in range(7):
         await home.put_node(f"node {number}")
-    before = await listed(home, oldest_first=oldest_first)
+    before = await home.operations(oldest_first=oldest_first)
 
     seen: list[int] = []
     token = ""
@@ -108,11 +100,11 @@ async def test_filters_join(live: World, home: Calls) -> None:
         live.clock.pass_(DAY)
     node = type_pb2.ITEM_KIND_NODE
 
-    of_nodes = await listed(home, item_kinds=[node])
-    mine = await listed(home, item_kinds=[node], principal="p1")
-    within = await listed(home, since=stamp(times[1]), before=stamp(times[3]))
-    at_the_edge = await listed(home, since=within[-1].record_time, before=within[0].record_time)
-    nothing = await listed(home, types=[DELETED])
+    of_nodes = await home.operations(item_kinds=[node])
+    mine = await home.operations(item_kinds=[node], principal="p1")
+    within = await home.operations(since=stamp(times[1]), before=stamp(times[3]))
+    at_the_edge = await home.operations(since=within[-1].record_time, before=within[0].record_time)
+    nothing = await home.operations(types=[DELETED])
 
     assert len(of_nodes) == 5
     assert [each.principal for each in mine] == ["p1", "p1"]
@@ -126,11 +118,11 @@ async def test_a_time_between_is_found_in_every_place(live: World, home: Calls) 
     for number in range(9):
         await home.put_node(f"n{number}")
         live.clock.pass_(10 * (number % 3))
-    times = [micros(each.record_time) for each in await listed(home, oldest_first=True)]
+    times = [micros(each.record_time) for each in await home.operations(oldest_first=True)]
 
     for time in range(times[0] - 2, times[-1] + 3):
-        since = await listed(home, since=stamp(time))
-        before = await listed(home, before=stamp(time))
+        since = await home.operations(since=stamp(time))
+        before = await home.operations(before=stamp(time))
         assert (len(since), len(before)) == (
             sum(at >= time for at in times),
             sum(at < time for at in times),

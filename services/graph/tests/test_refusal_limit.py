@@ -5,13 +5,14 @@ from pathlib import Path
 
 import grpc
 import pytest
+from concord.graph.v1 import feed_pb2
 from concord.graph.v1.space_pb2 import Operation
 from concord.type.v1 import type_pb2
 from concord_attestation import refusal_limit
 from concord_attestation.refusal_limit import HOUR
 from graph_world import PROTECTED, Calls, Clock, World, reason, refused, world
-from test_operations import REFUSED, listed
 
+REFUSED = feed_pb2.CHANGE_TYPE_REFUSED
 LIMIT = "ERROR_REASON_TOO_MANY_REFUSALS"
 
 
@@ -25,7 +26,7 @@ async def tries(live: World, memory_id: str, times: int, principal: str = "mallo
 
 async def told(calls: Calls, principal: str = "mallory") -> list[Operation]:
     """Return the refused attempts on record, oldest first."""
-    return await listed(calls, types=[REFUSED], principal=principal, oldest_first=True)
+    return await calls.operations(types=[REFUSED], principal=principal, oldest_first=True)
 
 
 async def test_beyond_the_limit_a_principals_writes_are_refused_for_the_hour(

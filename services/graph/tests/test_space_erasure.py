@@ -6,7 +6,7 @@ import pytest
 from concord.graph.v1 import episode_pb2, feed_pb2, graph_pb2, memory_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
-from concord_graph.usecases.governed.apply import space_erasure
+from concord_graph.usecases.governed import space_erasure
 from graph_world import Calls, Parties, World, reason, refused
 
 DELETED = "ERROR_REASON_SPACE_DELETED"

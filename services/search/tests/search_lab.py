@@ -51,6 +51,12 @@ SCOPES = frozenset(
 QUIET = json_lines("test", level="critical")
 
 
+def part_of(root: Path) -> Path:
+    """The directory of the only space."""
+    (part,) = (path for path in root.iterdir() if path.is_dir())
+    return part
+
+
 class WordEmbedder:
     """The embedder port by words alone: each word has a fixed random direction."""
 

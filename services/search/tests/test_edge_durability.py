@@ -19,15 +19,9 @@ from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusabl
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Ending, Parked, Touch, property_of
 from concord_search.ports import Batch, EmbeddingModel
-from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, WordEmbedder, plain_state
+from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, WordEmbedder, part_of, plain_state
 
 MODEL = WordEmbedder.model
-
-
-def part_of(root: Path) -> Path:
-    """The directory of the only space."""
-    (part,) = (path for path in root.iterdir() if path.is_dir())
-    return part
 
 
 def bytes_below(root: Path) -> bytes:

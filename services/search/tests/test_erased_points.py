@@ -26,10 +26,10 @@ from search_lab import (
     OpenLab,
     Running,
     WordEmbedder,
+    part_of,
     plain_state,
     until,
 )
-from test_edge_durability import part_of
 
 TEXT = "zorblax lives in plingtown"
 

@@ -12,8 +12,7 @@ from concord.type.v1 import type_pb2
 from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.keys import read_key
-from search_lab import SECONDS, Running, WordEmbedder, run, until
-from test_edge_durability import part_of
+from search_lab import SECONDS, Running, WordEmbedder, part_of, run, until
 
 Memory = type_pb2.Memory
 Consistency = type_pb2.Consistency
