@@ -12,12 +12,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import Embedder
+from concord_search.ports import Embedder, Index
 from following import Following, follower_of
 from search_lab import (
     SPACE,
     Lab,
     MakeState,
+    OpenIndex,
     OpenLab,
     Running,
     Shared,
@@ -49,12 +50,18 @@ def make_state() -> MakeState:
 
 
 @pytest.fixture
-async def open_lab(words: WordEmbedder) -> AsyncIterator[OpenLab]:
+def make_index() -> OpenIndex:
+    """Makes an index; `index_contract` makes one of each kind."""
+    return EdgeIndex
+
+
+@pytest.fixture
+async def open_lab(words: WordEmbedder, make_index: OpenIndex) -> AsyncIterator[OpenLab]:
     """Opens labs over a directory, with an empty default space; closes them in the end."""
-    opened: list[EdgeIndex] = []
+    opened: list[Index] = []
 
     async def open_one(root: Path, **options: Any) -> Lab:
-        index = EdgeIndex(root, words.model, **options)
+        index = make_index(root, words.model, **options)
         await index.open()
         opened.append(index)
         await index.begin(SPACE, "epoch-1")

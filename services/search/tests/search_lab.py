@@ -28,6 +28,7 @@ from concord_search.ports import (
     Embedder,
     EmbeddingModel,
     Found,
+    Index,
     Question,
     Vector,
     Vectors,
@@ -142,12 +143,25 @@ def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> Me
     return replace(plain, **said)  # type: ignore[arg-type] # the tests name real fields
 
 
+OpenIndex = Callable[..., Index]
+"""Makes an index of a directory and a model; not opened yet."""
+
+INDEXES: dict[str, OpenIndex] = {"edge": EdgeIndex}
+"""What runs the index contract (`index_contract`), by the adapter's name."""
+
+
 class Lab:
     """An index under test: writes as the follower would, asks with time and lineage alone."""
 
-    def __init__(self, index: EdgeIndex, embedder: WordEmbedder) -> None:
+    def __init__(self, index: Index, embedder: WordEmbedder) -> None:
         self.index = index
         self.embedder = embedder
+
+    @property
+    def edge(self) -> EdgeIndex:
+        """The index with what only Edge's has."""
+        assert isinstance(self.index, EdgeIndex)
+        return self.index
 
     async def write(self, *states: MemoryState, space: str = SPACE) -> None:
         vectors = await self.embedder.embed([state.content for state in states])

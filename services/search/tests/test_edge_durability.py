@@ -8,7 +8,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.index import EdgeIndex
@@ -17,7 +16,7 @@ from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, Vectors
 from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusable, ModelMismatch
 from concord_search.domain.filters import Superseded
-from concord_search.domain.memory import Ending, Parked, Touch, property_of
+from concord_search.domain.memory import Parked, property_of
 from concord_search.ports import Batch, EmbeddingModel
 from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, WordEmbedder, part_of, plain_state
 
@@ -35,29 +34,6 @@ async def made(root: Path) -> None:
     await index.open()
     await index.begin(SPACE, "epoch-1")
     await index.close()
-
-
-async def test_everything_is_there_after_reopening(
-    tmp_path: Path, open_lab: OpenLab, make_state: MakeState
-) -> None:
-    """S10 applied_seq, access data, endings and parked changes survive a restart."""
-    first = await open_lab(tmp_path)
-    await first.write(make_state("a", 1, "red fox"), make_state("b", 2, "blue whale"))
-    await first.write(make_state("a", 3, "red panda"))
-    parked = [Parked(4, "secret-name", "no")]
-    await first.index.apply(SPACE, Batch(4, NOW, endings=[Ending("b", 4, NOW)], parked=parked))
-    await first.index.apply(SPACE, Batch(5, NOW, touches=[Touch("a", 7, NOW)]))
-    before = ((await first.ask("red")).candidates, await first.index.states())
-    await first.index.close()
-
-    second = await open_lab(tmp_path)
-    after = ((await second.ask("red")).candidates, await second.index.states())
-
-    assert after[1] == before[1]
-    assert after[1][SPACE].applied_seq == 5
-    assert after[1][SPACE].parked[0].item_id == "secret-name"
-    for column in ("seqs", "access_count", "last_access", "cosine", "lexical"):
-        assert np.array_equal(getattr(after[0], column), getattr(before[0], column))
 
 
 async def write_forever(root: Path) -> None:
@@ -160,18 +136,6 @@ async def test_vectors_of_another_model_are_refused_in_a_sentence(
     with pytest.raises(ModelMismatch, match=r"delete .*rebuilt from graph"):
         await second.open()
     await second.close()
-
-
-async def test_another_epoch_empties_the_part(lab: Lab, make_state: MakeState) -> None:
-    """S10 what was derived from a store that was restored is void."""
-    await lab.write(make_state("a", 1, "red fox"))
-    await lab.index.begin(SPACE, "epoch-1")
-    kept = (await lab.index.states())[SPACE]
-    await lab.index.begin(SPACE, "epoch-2")
-    emptied = (await lab.index.states())[SPACE]
-
-    assert (kept.applied_seq, kept.memories) == (1, 1)
-    assert (emptied.epoch, emptied.applied_seq, emptied.memories) == ("epoch-2", 0, 0)
 
 
 async def test_an_older_layout_is_followed_anew(tmp_path: Path) -> None:

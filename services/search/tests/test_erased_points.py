@@ -4,6 +4,7 @@ import asyncio
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
     lab = await open_lab(tmp_path)
     await filled(lab)
     await lab.index.apply(SPACE, erasure(303, "doomed"))
-    part = lab.index._parts[SPACE]  # to come between two of its steps
+    part = lab.edge._parts[SPACE]  # to come between two of its steps
     copy_into = part.copy_into
     loop = asyncio.get_running_loop()
 
@@ -136,8 +137,8 @@ async def test_what_is_written_meanwhile_is_in_the_copy(
         await lab.index.apply(SPACE, erasure(307, "m8"))
         assert "m9" in lab.ids(await lab.ask("number 9 of many"))
 
-    def slowly(*arguments: object) -> None:
-        copy_into(*arguments)  # type: ignore[arg-type] # as they were given
+    def slowly(*arguments: Any) -> None:
+        copy_into(*arguments)
         asyncio.run_coroutine_threadsafe(meanwhile(), loop).result()
 
     monkeypatch.setattr(part, "copy_into", slowly)
@@ -183,14 +184,14 @@ async def test_closing_does_not_wait_for_a_copy(tmp_path: Path, open_lab: OpenLa
     lab = await open_lab(tmp_path)
     await filled(lab)
     await lab.index.apply(SPACE, erasure(303, "doomed"))
-    part = lab.index._parts[SPACE]  # what a closing index says to a copy
+    part = lab.edge._parts[SPACE]  # what a closing index says to a copy
     part.begin_copy()
-    directory = lab.index._directory(SPACE)
-    lab.index._ended = True
+    directory = lab.edge._directory(SPACE)
+    lab.edge._ended = True
 
     with pytest.raises(IndexCorrupt, match="closed"):
-        lab.index._copied(part, directory)
-    lab.index._ended = False
+        lab.edge._copied(part, directory)
+    lab.edge._ended = False
     assert [path.name for path in directory.glob("shard*")] == ["shard"]
 
 

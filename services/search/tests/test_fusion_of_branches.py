@@ -35,12 +35,14 @@ async def test_it_equals_the_engines_own_fusion(lab: Lab, make_state: MakeState)
 
 def engine_fusion(lab: Lab, query: str, limit: int) -> dict[int, float]:
     """Seq to score by the engine's nested prefetch and fusion."""
-    shard = lab.index._parts[SPACE]._shard._engine
+    shard = lab.edge._parts[SPACE]._shard._engine
+    words = Bm25().of_query(query)
+    assert words is not None
     branches = [
         qdrant.Prefetch(limit, qdrant.Query.Nearest(vector, using=name))
         for vector, name in (
             (lab.embedder.vector(query).tolist(), DENSE),
-            (Bm25().of_query(query), WORDS),
+            (words, WORDS),
         )
     ]
     fusion = cast(qdrant.Fusion, qdrant.Fusion.Dbsf())

@@ -1,17 +1,17 @@
-"""Filters inside the engine mean what `admits` says, for random memories and filters."""
+"""Filters inside the index mean what `admits` says, for random memories and filters."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
-from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState, Origin, property_of
+from concord_search.ports import Index
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
-from search_lab import NOW, SPACE, Lab, MakeState, WordEmbedder, plain_state
+from search_lab import NOW, SPACE, Lab, MakeState, OpenIndex, WordEmbedder, plain_state
 
+MODEL = WordEmbedder.model
 TAGS = ("red", "green", "blue")
 DOMAINS = ("", "work", "work.hr", "work.hr.pay", "workshop", "home.hr")
 CONCEPTS = ("fox", "whale", "owl")
@@ -94,8 +94,9 @@ nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=pa
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_the_engine_finds_exactly_what_is_admitted(
+def test_the_index_finds_exactly_what_is_admitted(
     tmp_path_factory: pytest.TempPathFactory,
+    make_index: OpenIndex,
     each_said: list[dict[str, object]],
     filters: list[MemoryFilter],
 ) -> None:
@@ -104,12 +105,11 @@ def test_the_engine_finds_exactly_what_is_admitted(
         plain_state(f"m{at}", at + 1, "fox whale owl", **values)
         for at, values in enumerate(each_said)
     ]
-    asyncio.run(_compare(tmp_path_factory.mktemp("index"), states, filters))
+    asyncio.run(_compare(make_index(tmp_path_factory.mktemp("index"), MODEL), states, filters))
 
 
-async def _compare(root: Path, states: list[MemoryState], filters: list[MemoryFilter]) -> None:
+async def _compare(index: Index, states: list[MemoryState], filters: list[MemoryFilter]) -> None:
     embedder = WordEmbedder()
-    index = EdgeIndex(root, embedder.model)
     await index.open()
     try:
         await index.begin(SPACE, "e")

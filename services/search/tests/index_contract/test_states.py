@@ -1,12 +1,13 @@
-"""The index on real engine files: states, supersession, guards, touches, candidates, spaces."""
+"""What every index promises: states, supersession, guards, touches, candidates, spaces."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from concord_search.adapters.qdrant import space
 from concord_search.domain.filters import Superseded
 from concord_search.domain.instants import DAY
-from concord_search.domain.memory import Ending, Touch
+from concord_search.domain.memory import Ending, Parked, Touch
 from concord_search.ports import Batch
 from search_lab import NOW, SPACE, Lab, MakeState, OpenLab
 
@@ -219,3 +220,38 @@ async def test_spaces_share_nothing(lab: Lab, make_state: MakeState) -> None:
     assert list(after.items) == list(before.items)
     nowhere = await lab.ask("fox", space="unheard of")
     assert len(nowhere.candidates) == 0
+
+
+async def test_everything_is_there_after_reopening(
+    tmp_path: Path, open_lab: OpenLab, make_state: MakeState
+) -> None:
+    """S10 applied_seq, access data, endings and parked changes survive a restart."""
+    first = await open_lab(tmp_path)
+    await first.write(make_state("a", 1, "red fox"), make_state("b", 2, "blue whale"))
+    await first.write(make_state("a", 3, "red panda"))
+    parked = [Parked(4, "secret-name", "no")]
+    await first.index.apply(SPACE, Batch(4, NOW, endings=[Ending("b", 4, NOW)], parked=parked))
+    await first.index.apply(SPACE, Batch(5, NOW, touches=[Touch("a", 7, NOW)]))
+    before = ((await first.ask("red")).candidates, await first.index.states())
+    await first.index.close()
+
+    second = await open_lab(tmp_path)
+    after = ((await second.ask("red")).candidates, await second.index.states())
+
+    assert after[1] == before[1]
+    assert after[1][SPACE].applied_seq == 5
+    assert after[1][SPACE].parked[0].item_id == "secret-name"
+    for column in ("seqs", "access_count", "last_access", "cosine", "lexical"):
+        assert np.array_equal(getattr(after[0], column), getattr(before[0], column))
+
+
+async def test_another_epoch_empties_the_part(lab: Lab, make_state: MakeState) -> None:
+    """S10 what was derived from a store that was restored is void."""
+    await lab.write(make_state("a", 1, "red fox"))
+    await lab.index.begin(SPACE, "epoch-1")
+    kept = (await lab.index.states())[SPACE]
+    await lab.index.begin(SPACE, "epoch-2")
+    emptied = (await lab.index.states())[SPACE]
+
+    assert (kept.applied_seq, kept.memories) == (1, 1)
+    assert (emptied.epoch, emptied.applied_seq, emptied.memories) == ("epoch-2", 0, 0)

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY, NEVER, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Touch
 from concord_search.ports import Batch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_lab import NOW, START, Lab, WordEmbedder, plain_state
+from search_lab import NOW, START, Lab, OpenIndex, WordEmbedder, plain_state
 
 ITEMS = ("one", "two", "three")
 TIMES = (START - 2 * DAY, START, START + DAY, START + 3 * DAY)
@@ -21,7 +20,7 @@ SECOND = 1_000_000
 
 
 @dataclass
-class Told:
+class Replay:
     """A space by its states in the order in which they were recorded; None: forgotten."""
 
     log: list[tuple[int, str, MemoryState | None]] = field(default_factory=list)
@@ -68,13 +67,13 @@ steps = st.builds(
 )
 
 
-async def play(lab: Lab, space: str, script: list[Step]) -> Told:
+async def play(lab: Lab, space: str, script: list[Step]) -> Replay:
     """Write a script to a part of its own; return what it said."""
-    told, begun = Told(), dict[str, Micros]()
+    replay, begun = Replay(), dict[str, Micros]()
     await lab.index.begin(space, "epoch")
     waiting: list[tuple[int, str, MemoryState | None]] = []
     for seq, step in enumerate(script, 1):
-        forgotten = step.forget and told.known(NEVER).get(step.item) is not None
+        forgotten = step.forget and replay.known(NEVER).get(step.item) is not None
         at = START + seq * SECOND
         begun.setdefault(step.item, at)
         state = (
@@ -90,31 +89,31 @@ async def play(lab: Lab, space: str, script: list[Step]) -> Told:
                 superseded_from=step.replaced or NEVER,
             )
         )
-        told.log.append((seq, step.item, state))
-        waiting.append(told.log[-1])
+        replay.log.append((seq, step.item, state))
+        waiting.append(replay.log[-1])
         if step.last or seq == len(script):
             await write(lab, space, waiting)
             waiting = []
-    return told
+    return replay
 
 
-async def write(lab: Lab, space: str, told: list[tuple[int, str, MemoryState | None]]) -> None:
+async def write(lab: Lab, space: str, replay: list[tuple[int, str, MemoryState | None]]) -> None:
     """Write changes as one batch, as the follower does."""
-    states = [state for _, _, state in told if state is not None]
+    states = [state for _, _, state in replay if state is not None]
     vectors = [lab.embedder.vector(state.content) for state in states]
-    last = told[-1][0]
+    last = replay[-1][0]
     batch = Batch(
         last,
         START + last * SECOND,
         states=list(zip(states, vectors, strict=True)),
         endings=[
-            Ending(item, seq, START + seq * SECOND) for seq, item, state in told if state is None
+            Ending(item, seq, START + seq * SECOND) for seq, item, state in replay if state is None
         ],
     )
     await lab.index.apply(space, batch)
 
 
-async def check(lab: Lab, space: str, told: Told, v: Micros | None, r: Micros | None) -> None:
+async def check(lab: Lab, space: str, replay: Replay, v: Micros | None, r: Micros | None) -> None:
     """Compare every mode at an instant, by ranked search and by cosine."""
     as_of = AsOf(v, r)
     valid, record = NOW if v is None else v, NOW if r is None else r
@@ -122,19 +121,19 @@ async def check(lab: Lab, space: str, told: Told, v: Micros | None, r: Micros | 
         found = await lab.ask("fox", space=space, superseded=mode, as_of=as_of)
         seqs = found.candidates.seqs.tolist()
         pairs = set(zip(lab.ids(found, space), seqs, strict=True))
-        assert pairs == told.found(valid, record, mode), (mode, as_of)
+        assert pairs == replay.found(valid, record, mode), (mode, as_of)
         assert len(pairs) == len(seqs), "a memory answers once"
     scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter(), as_of)
     near = await lab.index.near(space, lab.embedder.vector("fox"), scope, 100, -1.0)
-    assert {(n.id, n.seq) for n in near} == told.found(valid, record, Superseded.EXCLUDE)
+    assert {(n.id, n.seq) for n in near} == replay.found(valid, record, Superseded.EXCLUDE)
 
 
 @pytest.fixture
-def at_work(tmp_path: Path) -> Iterator[tuple[asyncio.Runner, Lab]]:
+def at_work(tmp_path: Path, make_index: OpenIndex) -> Iterator[tuple[asyncio.Runner, Lab]]:
     """An open index, and the loop that it runs in."""
     with asyncio.Runner() as runner:
         embedder = WordEmbedder()
-        index = EdgeIndex(tmp_path / "index", embedder.model)
+        index = make_index(tmp_path / "index", embedder.model)
         runner.run(index.open())
         try:
             yield runner, Lab(index, embedder)
@@ -165,19 +164,19 @@ def test_the_index_at_any_instant_equals_a_naive_replay(
     )
     def plays(script: list[Step], instants: list[tuple[Micros | None, Micros | None]]) -> None:
         space = f"space-{next(numbers)}"
-        told = runner.run(play(lab, space, script))
-        exact = [(None, START + seq * SECOND) for seq, _, _ in told.log]
+        replay = runner.run(play(lab, space, script))
+        exact = [(None, START + seq * SECOND) for seq, _, _ in replay.log]
         for v, r in (*instants, *exact, (None, None)):
-            runner.run(check(lab, space, told, v, r))
+            runner.run(check(lab, space, replay, v, r))
 
     plays()
 
 
-async def test_reads_and_restarts_keep_former_states(tmp_path: Path) -> None:
+async def test_reads_and_restarts_keep_former_states(tmp_path: Path, make_index: OpenIndex) -> None:
     """T3 G6 S10 What was read since counts; what was known before outlives a restart."""
     embedder = WordEmbedder()
     for part in range(2):
-        index = EdgeIndex(tmp_path / "index", embedder.model)
+        index = make_index(tmp_path / "index", embedder.model)
         await index.open()
         lab = Lab(index, embedder)
         if part == 0:
