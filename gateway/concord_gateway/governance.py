@@ -2,6 +2,7 @@
 
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_gateway.admission import AUTHORIZATION
@@ -16,9 +17,9 @@ ANSWERS_WITHIN = 2.0
 """Seconds after which governance counts as silent."""
 
 _KINDS = {
-    access_pb2.PRINCIPAL_KIND_AGENT: "AGENT",
-    access_pb2.PRINCIPAL_KIND_HUMAN: "HUMAN",
-    access_pb2.PRINCIPAL_KIND_SYSTEM: "SYSTEM",
+    type_pb2.PRINCIPAL_KIND_AGENT: "AGENT",
+    type_pb2.PRINCIPAL_KIND_HUMAN: "HUMAN",
+    type_pb2.PRINCIPAL_KIND_SYSTEM: "SYSTEM",
 }
 
 

@@ -15,6 +15,7 @@ import grpc
 import httpx
 from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.rules.v1 import rules_pb2
+from concord.type.v1 import type_pb2
 from concord_chassis import deadline, identity
 from concord_chassis.failure import Failure, FieldViolation
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
@@ -196,7 +197,7 @@ class KeysServicer:
             key_id=key.id,
             space=key.caller.space,
             principal=key.caller.principal,
-            kind=access_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{key.caller.kind}"),
+            kind=type_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{key.caller.kind}"),
             permissions=sorted(key.caller.scopes),
         )
         if key.expires_at is not None:

@@ -21,6 +21,7 @@ import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from concord_client.trust.audit.log import Pinned, read_log
 from concord_client.trust.audit.replay import Replay
@@ -243,7 +244,8 @@ class Attack:
             known = await party.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
             keys = {each.slot: each.public_key for each in known.slots}
             assert keys == {
-                slot: signing.public_bytes(party.signer(slot).key) for slot in (AGENT, HUMAN)
+                SLOT_AGENT: signing.public_bytes(party.signer(AGENT).key),
+                SLOT_HUMAN: signing.public_bytes(party.signer(HUMAN).key),
             }
 
     async def judge_log(self) -> None:

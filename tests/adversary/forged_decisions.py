@@ -209,7 +209,7 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "an undo of a key's change": (_key_undone, "undo_of_key"),
     "undone twice": (_undone_twice, "state"),
     "undone by something else": (_undone_by_nothing, "undone_by"),
-    "an undo that is not told": (_undo_not_told, "undo_untold"),
+    "an undo that is not told": (_undo_not_told, "undo_unlogged"),
     "executed twice": (_executed_twice, "state"),
     "executed for another decision": (_another_decision, "execute_decision"),
     "a window to undo for ever": (_window_for_ever, "undo_window"),

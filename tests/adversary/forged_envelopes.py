@@ -219,18 +219,18 @@ def _without_evidence(it: Forger) -> None:
 
 READ_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "executed without a decision": (_executed_undecided, "state"),
-    "the agent signs for the human": (_agent_for_human, "paper signature"),
-    "a consent had run out": (_expired_consent, "paper expiry"),
+    "the agent signs for the human": (_agent_for_human, "envelope signature"),
+    "a consent had run out": (_expired_consent, "envelope expiry"),
     "another action than was signed": (
         lambda it: _other_terms(it, "action_digest", "0" * 64),
-        "paper action_digest",
+        "envelope action_digest",
     ),
-    "other etags than were signed": (lambda it: _other_terms(it, "etags", {}), "paper etags"),
+    "other etags than were signed": (lambda it: _other_terms(it, "etags", {}), "envelope etags"),
     "other words than were signed": (
         lambda it: _other_terms(it, "digest", "0" * 64),
-        "paper proposal_digest",
+        "envelope proposal_digest",
     ),
-    "a consent moved to another proposal": (_consent_moved, "paper signature"),
+    "a consent moved to another proposal": (_consent_moved, "envelope signature"),
     "a consent to an old revision": (_old_revision_consented, "revision"),
     "an entry without its evidence": (_without_evidence, "form"),
     "no genesis": (_no_genesis, "genesis"),

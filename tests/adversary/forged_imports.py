@@ -158,11 +158,11 @@ def _nowhere(it: Forger) -> None:
 
 
 READ_IMPORTS: dict[str, tuple[Forgery, str]] = {
-    "an import that others signed for": (_by_others, "paper signature"),
-    "an import that brings the forger's key": (_with_own_key, "paper signature"),
-    "an import that one party signed for": (_by_one, "paper signature"),
-    "an import of another export": (_of_another_export, "paper export"),
-    "an import of another genesis": (_of_another_genesis, "paper genesis"),
+    "an import that others signed for": (_by_others, "envelope signature"),
+    "an import that brings the forger's key": (_with_own_key, "envelope signature"),
+    "an import that one party signed for": (_by_one, "envelope signature"),
+    "an import of another export": (_of_another_export, "envelope export"),
+    "an import of another genesis": (_of_another_genesis, "envelope genesis"),
     "an import without a place": (_nowhere, "graph_seq"),
     "a genesis behind an import": (_enrolled, "one_genesis"),
 }

@@ -22,9 +22,9 @@ from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.tree import Frontier, leaf_hash
 from concord_client.trust import signing
-from concord_client.trust.audit.course import Course
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Replay
+from concord_client.trust.audit.state import ReplayState
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_steps import revoke
 from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused, salt
@@ -183,13 +183,13 @@ class Forger:
     def verify(self, *skipped: str) -> None:
         """Check the log as a stranger does who pinned the genesis, without some of the rules."""
         log = read_log(self.lines(), self.pinned)
-        demand = Course.demand
+        demand = ReplayState.demand
 
-        def lenient(course: Course, rule: str, holds: bool, *of: str, **how: Any) -> None:
-            demand(course, rule, holds or rule in skipped, *of, **how)
+        def lenient(state: ReplayState, rule: str, holds: bool, *of: str, **how: Any) -> None:
+            demand(state, rule, holds or rule in skipped, *of, **how)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Course, "demand", lenient)
+            patch.setattr(ReplayState, "demand", lenient)
             Replay(log, self.pinned).run()
 
     def _about(self, name: str) -> list[Leaf]:

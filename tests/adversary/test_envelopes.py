@@ -163,7 +163,7 @@ async def test_one_slot_twice_is_not_both(party: Party) -> None:
     again = await party.approve(proposal, AGENT)
 
     assert again.status == STATUS.PROPOSAL_STATUS_PENDING
-    assert [each.slot for each in again.consents] == [AGENT]
+    assert [each.slot for each in again.consents] == [type_pb2.SLOT_AGENT]
 
 
 async def test_a_slot_without_a_say_is_refused(party: Party) -> None:

@@ -722,7 +722,7 @@ GUARDS = {
     ),
     "settled keys": Guard(
         a_paper_between_two_keys,
-        "an honest log no longer verifies: paper signature",
+        "an honest log no longer verifies: envelope signature",
         off=_without(decision_guards, "demand_settled_keys", _nothing),
     ),
     "consents of old keys": Guard(

@@ -11,6 +11,7 @@ import pytest_asyncio
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.type.v1 import type_pb2
+from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
@@ -239,7 +240,7 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
     assert failure.reason == (reserved if aim == "its relation declared" else SAFEGUARD)
     assert await party.state() == before
     known = await party.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
-    assert {each.slot for each in known.slots} == {AGENT, HUMAN}
+    assert {each.slot for each in known.slots} == {SLOT_AGENT, SLOT_HUMAN}
 
 
 async def test_a_key_comes_back_by_another_change_alone(party: Party) -> None:

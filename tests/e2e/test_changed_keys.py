@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from concord.type.v1 import type_pb2
 from concord_attestation.consent import GenesisRecord
 from concord_governance.usecases.decisions import Decisions
 from governed_steps import follower_held, key_change
@@ -75,6 +76,9 @@ async def test_a_consent_goes_with_its_key(party: Party) -> None:
     waiting = await party.approve(proposal, HUMAN)
 
     assert waiting.status == PENDING
-    assert {each.slot: each.revoked for each in waiting.consents} == {AGENT: True, HUMAN: False}
+    assert {each.slot: each.revoked for each in waiting.consents} == {
+        type_pb2.SLOT_AGENT: True,
+        type_pb2.SLOT_HUMAN: False,
+    }
     assert (await party.approve(proposal, AGENT)).status == EXECUTED
     assert (await party.verified()).executed == 2

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from concord.governance.v1 import audit_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_governance.ports import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
@@ -47,7 +48,7 @@ async def test_an_entry_says_who_was_refused_and_when(
     tried = live.clock.now
     live.clock.pass_(5 * HOUR)
     told.set()
-    actor = audit_pb2.AuditActor.Value(f"AUDIT_ACTOR_{kind}")
+    actor = type_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{kind}")
     attempt = audit_pb2.AuditAction.AUDIT_ACTION_DELETE_ATTEMPT
 
     (entry,) = await eventually(lambda: party.entries(actor=actor, actions=[attempt]))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import audit_pb2, principal_pb2
 from concord.graph.v1 import graph_pb2
+from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import read_checkpoint
 from concord_attestation.tree import leaf_hash, verify_consistency, verify_inclusion
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
@@ -116,7 +117,7 @@ async def test_listing_filters_and_pages(party: Party) -> None:
 
     about = await party.entries(item_id=item)
     assert {each.item_id or each.proposal_id for each in about} == {item, done.id}
-    by_human = await party.entries(actor=audit_pb2.AUDIT_ACTOR_HUMAN)
+    by_human = await party.entries(actor=type_pb2.PRINCIPAL_KIND_HUMAN)
     assert [each.principal for each in by_human] == ["ada"]
     assert await party.entries(until=done.create_time) == []
     paged, token = [], ""

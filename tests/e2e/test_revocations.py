@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
+from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports import FeedMessage
@@ -171,8 +172,8 @@ async def test_a_decision_made_before_the_log_heard_of_the_revocation_fails(part
     assert (done.status, done.failed_check) == (FAILED, "nonce")
     assert await party.edge("agent", "VALUES", "honesty") is None
     assert {each.slot: each.revoked for each in (await party.get(proposal)).consents} == {
-        AGENT: True,
-        HUMAN: False,
+        SLOT_AGENT: True,
+        SLOT_HUMAN: False,
     }
     assert (await party.verified()).executed == 0
 

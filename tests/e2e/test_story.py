@@ -477,7 +477,7 @@ async def test_the_briefing_lists_what_waits(live: World, party: Party) -> None:
     found = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
 
     assert [line.number for line in found.proposals] == [2, 1]
-    assert list(found.proposals[1].missing_slots) == [HUMAN]
+    assert list(found.proposals[1].missing_slots) == [type_pb2.SLOT_HUMAN]
     assert found.proposals[1].summary == first.framing.neutral_summary
     live.clock.pass_(48 * HOUR)
     assert not (await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())).proposals

@@ -6,11 +6,12 @@ import json
 from hashlib import sha256
 
 from concord.governance.v1 import access_pb2, access_pb2_grpc, audit_pb2, audit_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_governance.domain.access import SYSTEM_SPACE, Scope, permissions_of
 from governed_world import World, request_id
 
-KIND, SCOPE, STATUS = access_pb2.PrincipalKind, access_pb2.KeyScope, access_pb2.KeyStatus
+KIND, SCOPE, STATUS = type_pb2.PrincipalKind, access_pb2.KeyScope, access_pb2.KeyStatus
 READ, WRITE, ADMIN = SCOPE.KEY_SCOPE_READ, SCOPE.KEY_SCOPE_WRITE, SCOPE.KEY_SCOPE_ADMIN
 AGENT, OPERATOR = KIND.PRINCIPAL_KIND_AGENT, SCOPE.KEY_SCOPE_OPERATOR
 GATEWAY = Caller("", "gateway", frozenset({"callers:resolve"}), "SYSTEM")

@@ -11,7 +11,7 @@ import pytest
 import rfc8785
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import graph_pb2
-from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, SLOT_AGENT
 from concord_client.cli.governance.session import GovernanceSession
 from concord_client.cli.session import Session
 from concord_client.cli.testing import Commands
@@ -127,7 +127,7 @@ def test_a_digest_at_hand_stands_for_the_review(concord: Commands, governed: Spa
     assert (wrong.exit_code, late.exit_code) == (1, 1)
     assert "is not what 000" in wrong.stderr
     assert f"is not what {made.digest} stands for" in late.stderr
-    assert [each.slot for each in parsed(right.stdout).consents] == ["AGENT"]
+    assert [each.slot for each in parsed(right.stdout).consents] == [SLOT_AGENT]
 
 
 def test_on_a_terminal_what_is_new_is_shown_and_asked_for(
@@ -146,7 +146,7 @@ def test_on_a_terminal_what_is_new_is_shown_and_asked_for(
     assert agreed[0] == 0, agreed[1]
     assert "Sign what stands above?" in agreed[1]
     found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--limit", "1")
-    assert [each.slot for each in found.proposals[0].consents] == ["AGENT"]
+    assert [each.slot for each in found.proposals[0].consents] == [SLOT_AGENT]
 
 
 def test_what_was_reviewed_is_kept_for_its_reader_alone(concord: Commands, home: Path) -> None:

@@ -39,10 +39,12 @@ from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
 from concord_client.trust import signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build, build_on
 from concord_graph.ports import GraphStore
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY
+from concord_testing import blank_files
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -568,7 +570,7 @@ async def _built(
             working_capacity=working_capacity,
         )
     return build(
-        path,
+        blank_files.lay(path, SCHEMA.whole),
         clock=clock,
         enrolment=enrolment,
         busy_seconds=busy_seconds,
@@ -580,7 +582,7 @@ async def opened_store(path: Path, clock: Clock) -> GraphStore:
     """Return the bare store that GRAPH_STORE chooses."""
     if neo4j_at_hand.is_chosen():
         return await open_neo4j(neo4j_at_hand.of(path), clock)
-    return open_sqlite(path, clock)
+    return open_sqlite(blank_files.lay(path, SCHEMA.whole), clock)
 
 
 async def refused(call: Awaitable[object]) -> Failure:

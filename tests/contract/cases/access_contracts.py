@@ -1,6 +1,7 @@
 """The contract cases of AccessService: operators, administrators, and gateways ask."""
 
 from concord.governance.v1 import access_pb2 as pb
+from concord.type.v1 import type_pb2
 from contract_homes import Home
 from contract_live import GATEWAY, OPERATOR, member
 from contract_registry import NOT_FOUND, Contract, Refused, invalid
@@ -28,7 +29,7 @@ def _key(home: Home, principal: str = "planner") -> pb.CreateKeyRequest:
         request_id="r",
         space=home.space,
         principal=principal,
-        kind=pb.PRINCIPAL_KIND_AGENT,
+        kind=type_pb2.PRINCIPAL_KIND_AGENT,
         scopes=[pb.KEY_SCOPE_READ],
     )
 

@@ -468,7 +468,7 @@ async def _with_key(live: Live, home: Home) -> Home:
         request_id=f"key of {home.space}",
         space=home.space,
         principal="agent-1",
-        kind=access_pb2.PRINCIPAL_KIND_AGENT,
+        kind=type_pb2.PRINCIPAL_KIND_AGENT,
         scopes=[access_pb2.KEY_SCOPE_READ],
     )
     reply = await live.tell(OPERATOR, "CreateKey", request)

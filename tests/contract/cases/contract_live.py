@@ -11,8 +11,10 @@ from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
+from concord_graph.adapters.sqlite.migrations import SCHEMA
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
+from concord_testing import blank_files
 from concord_testing.serving import Serving, new_issuer, serving
 from contract_descriptors import METHODS, scopes
 from google.protobuf.descriptor import MethodDescriptor
@@ -150,7 +152,7 @@ def graph_app(
     store: SqliteStore | None = None,
 ) -> GraphApp:
     """Assemble graph over a store file, or over a store that a test has made itself."""
-    kept = open_store(path, frozen_clock) if store is None else store
+    kept = store or open_store(blank_files.lay(path, SCHEMA.whole), frozen_clock)
     return GraphApp(kept, frozen_clock, enrolment or {})
 
 

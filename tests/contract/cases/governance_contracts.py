@@ -4,6 +4,7 @@ from concord.governance.v1 import audit_pb2, principal_pb2
 from concord.governance.v1 import proposal_pb2 as pb
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
+from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
@@ -110,7 +111,7 @@ PROPOSAL = {
     ),
     "ApproveProposal": Contract(
         request=_approve,
-        success=lambda reply, _: [each.slot for each in reply.proposal.consents] == ["AGENT"],
+        success=lambda reply, _: [each.slot for each in reply.proposal.consents] == [SLOT_AGENT],
         bad_input=(
             lambda home: pb.ApproveProposalRequest(request_id="r", proposal_id=home.waiting_id),
             invalid("consent"),
@@ -178,7 +179,7 @@ PROPOSAL = {
 PRINCIPAL = {
     "GetPrincipals": Contract(
         request=lambda _: principal_pb2.GetPrincipalsRequest(),
-        success=lambda reply, _: [each.slot for each in reply.slots] == ["AGENT", "HUMAN"],
+        success=lambda reply, _: [each.slot for each in reply.slots] == [SLOT_AGENT, SLOT_HUMAN],
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
     ),

@@ -1,6 +1,7 @@
 """The contract cases of GovernedChangeService."""
 
 from concord.graph.v1 import governed_pb2 as pb
+from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to, weaken
 from contract_live import governing, member
@@ -56,7 +57,7 @@ GOVERNED = {
     ),
     "GetGenesis": Contract(
         request=lambda _: pb.GetGenesisRequest(),
-        success=lambda reply, _: [each.slot for each in reply.slots] == ["AGENT", "HUMAN"],
+        success=lambda reply, _: [each.slot for each in reply.slots] == [SLOT_AGENT, SLOT_HUMAN],
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(),
     ),

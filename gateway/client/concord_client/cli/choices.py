@@ -77,8 +77,8 @@ class KeyScope(Choice, module="concord.governance.v1.access_pb2"):
     OPERATOR = "operator"
 
 
-class PrincipalKind(Choice, module="concord.governance.v1.access_pb2"):
-    """What kind of party a key's principal is."""
+class PrincipalKind(Choice, module="concord.type.v1.type_pb2"):
+    """What kind of party a principal is."""
 
     AGENT = "agent"
     HUMAN = "human"
@@ -116,11 +116,3 @@ class ChangeType(Choice, module="concord.graph.v1.feed_pb2"):
     RESTORED = "restored"
     REFUSED = "refused"
     ERASED = "erased"
-
-
-class AuditActor(Choice, module="concord.governance.v1.audit_pb2"):
-    """Who acted."""
-
-    AGENT = "agent"
-    HUMAN = "human"
-    SYSTEM = "system"

@@ -105,5 +105,9 @@ class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
             reply.genesis_digest = standing.genesis.digest
             for name in REQUIRED_SLOTS:
                 holder = standing.genesis.slot(name)
-                reply.slots.add(slot=name, principal=holder.principal, public_key=holder.public_key)
+                reply.slots.add(
+                    slot=outgoing.slot(name),
+                    principal=holder.principal,
+                    public_key=holder.public_key,
+                )
         return reply

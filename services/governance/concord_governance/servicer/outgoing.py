@@ -6,6 +6,7 @@ import json
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
+from concord.type.v1 import type_pb2
 from concord_attestation.instants import parse_time
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -20,6 +21,11 @@ def stamp(time: int) -> Timestamp:
     """Return microseconds since 1970 as a Timestamp."""
     seconds, micros = divmod(time, 1_000_000)
     return Timestamp(seconds=seconds, nanos=micros * 1000)
+
+
+def slot(name: str) -> type_pb2.Slot.ValueType:
+    """Return the contract's value of "AGENT" or "HUMAN"."""
+    return type_pb2.Slot.Value(f"SLOT_{name}")
 
 
 def proposal(found: Proposal) -> proposal_pb2.Proposal:
@@ -39,7 +45,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         proposer=newest.proposer,
         framing_check=int(newest.framing_check),  # type: ignore[arg-type]
         affected=[
-            proposal_pb2.AffectedItem(
+            governed_pb2.AffectedItem(
                 id=item.id,
                 kind=item.kind,  # type: ignore[arg-type]
                 etag=item.etag,
@@ -54,7 +60,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         digest=newest.digest,
         action_digest=newest.action_digest,
         policy_digest=newest.policy_digest,
-        consents=[_answer(given) for given in found.consents],
+        consents=[_consent(given) for given in found.consents],
         create_time=stamp(found.create_time),
         expire_time=stamp(newest.expire_time),
         resolved_by=found.resolved_by,
@@ -90,9 +96,9 @@ def _fill_words(reply: proposal_pb2.Proposal, found: Proposal) -> None:
     )
 
 
-def _answer(given: GivenConsent) -> proposal_pb2.Answer:
-    return proposal_pb2.Answer(
-        slot=given.slot,
+def _consent(given: GivenConsent) -> proposal_pb2.Consent:
+    return proposal_pb2.Consent(
+        slot=slot(given.slot),
         principal=given.principal,
         receive_time=stamp(given.receive_time),
         expire_time=stamp(given.expire_time),
@@ -109,7 +115,7 @@ def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
                 proposal_id=waiting.id,
                 kind=int(waiting.newest.kind),  # type: ignore[arg-type]
                 approval_level=int(waiting.newest.level),  # type: ignore[arg-type]
-                missing_slots=missing,
+                missing_slots=map(slot, missing),
                 summary=waiting.newest.framing.neutral_summary,
                 expire_time=stamp(waiting.newest.expire_time),
             )

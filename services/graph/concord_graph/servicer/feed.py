@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import caller
 
 from concord_graph.domain.items import is_erased
@@ -178,7 +179,7 @@ def _attestation(change: Change) -> feed_pb2.Attestation:
         reason=change.reason,
         constitutive=change.ends is not None,
         ends=change.ends,
-        actor=change.author.kind,
+        actor=type_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{change.author.kind or 'UNSPECIFIED'}"),
     )
 
 

@@ -89,7 +89,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             cascaded_count=found.taken_along,
             irreversible=found.final,
             items=[
-                governed_pb2.PreviewedItem(
+                governed_pb2.AffectedItem(
                     id=item.id,
                     kind=int(item.kind),  # type: ignore[arg-type] # numbers are the contract's
                     etag=item.etag,
@@ -129,7 +129,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             governance_key=record.governance_key,
             slots=[
                 governed_pb2.SlotKey(
-                    slot=name,
+                    slot=type_pb2.Slot.Value(f"SLOT_{name}"),
                     principal=record.slot(name).principal,
                     public_key=record.slot(name).public_key,
                 )

@@ -35,6 +35,8 @@ UNREFUSED = [
     ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING_CALLS),
 ]
 _SOCKET = "unix:"
+_RULEBOOK = Rulebook()
+"""One for a process's servers: compiling the rules takes longer than the rest of a server."""
 
 
 class BindError(Exception):
@@ -102,7 +104,7 @@ class Server:
                 verifier=verifier,
                 default_deadline=default_deadline,
                 drain=self._drain,
-                rulebook=Rulebook(),
+                rulebook=_RULEBOOK,
                 max_message_bytes=max_message_bytes,
                 not_permitted={
                     each.descriptor.full_name: each.not_permitted

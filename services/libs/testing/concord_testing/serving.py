@@ -23,6 +23,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.descriptor import ServiceDescriptor
 
 DEFAULT_CAP = 30.0
+METRICS = Metrics()
+"""Of every server whose test does not look at them."""
 
 
 def new_issuer(name: str = "test-issuer") -> TokenIssuer:
@@ -118,7 +120,7 @@ async def serving(
             reflection=reflection,
             max_message_bytes=max_message_bytes,
             default_deadline=default_deadline,
-            metrics=metrics,
+            metrics=METRICS if metrics is None else metrics,
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
             alive=alive,

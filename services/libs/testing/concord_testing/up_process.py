@@ -12,7 +12,7 @@ from pathlib import Path
 STOP_WITHIN = 100.0
 """Seconds; a stop takes below one where nothing else is at work."""
 
-COMMAND = (sys.executable, "-X", "dev", "-W", "error", "-m", "concord_client")
+COMMAND = (sys.executable, "-W", "error", "-m", "concord_client")
 """`concord`, with everything that Python warns of being an error."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.choices import AuditActor
+from concord_client.cli.choices import PrincipalKind
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession, governance_session
 from concord_client.cli.options import (
@@ -44,7 +44,7 @@ def log(
         typer.Option(help='Only these, e.g. "smf-execute"; may be repeated.'),
     ] = None,
     actor: Annotated[
-        AuditActor | None, typer.Option(case_sensitive=False, help="Only this one's.")
+        PrincipalKind | None, typer.Option(case_sensitive=False, help="Only this one's.")
     ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only what happened then or later (ISO 8601).")
@@ -57,12 +57,13 @@ def log(
 ) -> None:
     """List what was tried and done on what both parties agreed to, newest first."""
     from concord.governance.v1 import audit_pb2
+    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
 
     session = Session.of(ctx, space, as_json)
     request = audit_pb2.ListAuditEntriesRequest(
         item_id=item,
         actions=[_action(each) for each in action or ()],
-        actor=audit_pb2.AuditActor.Value(f"AUDIT_ACTOR_{actor.name if actor else 'UNSPECIFIED'}"),
+        actor=actor.value_of() if actor else PRINCIPAL_KIND_UNSPECIFIED,
         since=instant(since),
         until=instant(until),
         page_size=limit,

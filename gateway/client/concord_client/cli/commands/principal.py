@@ -155,7 +155,7 @@ def rotate(
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         holder = next(
-            (each for each in governance.principals().slots if each.slot == slot.contract), None
+            (each for each in governance.principals().slots if each.slot == slot.value_of()), None
         )
         if holder is None:
             raise CommandError("This space has no principals yet: `concord principal enrol`.")
@@ -222,14 +222,20 @@ def _secret(session: Session) -> str:
 
 
 def _tell(session: Session, told: "GetPrincipalsResponse") -> None:
-    from concord_client.cli.render.page import fields, show
+    from concord.type.v1 import type_pb2
+
+    from concord_client.cli.render.page import fields, show, word
     from concord_client.trust.keyfiles import encoded
 
     if session.as_json:
         session.reply(told)
         return
     pairs = [
-        (each.slot.lower(), f"{each.principal}={encoded(each.public_key)}") for each in told.slots
+        (
+            word(type_pb2.Slot.Name(each.slot), "SLOT_"),
+            f"{each.principal}={encoded(each.public_key)}",
+        )
+        for each in told.slots
     ]
     pairs += [
         ("governance", encoded(told.governance_key)),

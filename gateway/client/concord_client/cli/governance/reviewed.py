@@ -27,7 +27,7 @@ DigestOption = Annotated[
 def keep(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
     """Remember that a slot's principal was shown these bytes; nothing before the genesis."""
     for holder in governance.principals().slots:
-        if holder.slot == slot.contract:
+        if holder.slot == slot.value_of():
             governance.witness.keep_reviewed(
                 holder.principal, found.document["proposal_id"], found.digest
             )

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.choices import Choice
 from concord_client.cli.errors import CommandError
 from concord_client.cli.session import Session
 from concord_client.credentials import DATA_VARIABLE, PASSPHRASE_VARIABLE, Role
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
 
 
-class Slot(StrEnum):
+class Slot(Choice, module="concord.type.v1.type_pb2"):
     """Whose voice it is."""
 
     AGENT = "agent"
@@ -44,7 +44,7 @@ class Slot(StrEnum):
 
     @property
     def contract(self) -> str:
-        """The contract's spelling."""
+        """Its name in signed statements."""
         return self.name
 
 
@@ -163,7 +163,7 @@ class GovernanceSession:
                 "This space has no principals yet: `concord principal enrol` comes first.",
                 reason="ERROR_REASON_GENESIS_MISSING",
             )
-        wanted = holders[slot.contract]
+        wanted = holders[slot.value_of()]
         files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
         for file in files:
             if file.slot == slot.contract and file.public_key == wanted.public_key:

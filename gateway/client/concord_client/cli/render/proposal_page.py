@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord.type.v1 import type_pb2
 
 from concord_client.cli.render.failure_words import in_words
 from concord_client.cli.render.page import fields, plural, table, text, when, word
@@ -150,7 +151,7 @@ def level_of(level: "proposal_pb2.ApprovalLevel.ValueType") -> str:
 
 def signed(proposal: proposal_pb2.Proposal) -> str:
     """The slots whose consent stands."""
-    return ", ".join(each.slot.lower() for each in proposal.consents if not each.revoked)
+    return ", ".join(_slot(each.slot) for each in proposal.consents if not each.revoked)
 
 
 def waiting_for(proposal: proposal_pb2.Proposal) -> str:
@@ -159,9 +160,12 @@ def waiting_for(proposal: proposal_pb2.Proposal) -> str:
         return ""
     both = proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
     given = {each.slot for each in proposal.consents if not each.revoked}
-    return " and ".join(
-        slot.lower() for slot in (("AGENT", "HUMAN") if both else ("AGENT",)) if slot not in given
-    )
+    needed = (type_pb2.SLOT_AGENT, type_pb2.SLOT_HUMAN) if both else (type_pb2.SLOT_AGENT,)
+    return " and ".join(_slot(slot) for slot in needed if slot not in given)
+
+
+def _slot(slot: "type_pb2.Slot.ValueType") -> str:
+    return word(type_pb2.Slot.Name(slot), "SLOT_")
 
 
 def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
@@ -169,7 +173,7 @@ def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
     head = text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
     made = table("#No", "What", "Waits for", "Until", "Summary")
     for each in reply.proposals:
-        missing = " and ".join(slot.lower() for slot in each.missing_slots)
+        missing = " and ".join(map(_slot, each.missing_slots))
         made.add_row(
             str(each.number),
             kind_of(each.kind),
@@ -189,7 +193,7 @@ def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
     """A table of entries, newest first."""
     made = table("#Entry", "When", "Who", "What", "About", "Refused")
     for each in reply.entries:
-        actor = word(audit_pb2.AuditActor.Name(each.actor), "AUDIT_ACTOR_")
+        actor = word(type_pb2.PrincipalKind.Name(each.actor), "PRINCIPAL_KIND_")
         made.add_row(
             str(each.index),
             # what graph did or refused happened when graph says so, not when it reached the log

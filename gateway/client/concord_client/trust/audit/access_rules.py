@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from concord_client.trust.audit.course import Course, of_type
+from concord_client.trust.audit.state import ReplayState, of_type
 from concord_client.trust.audit.write_rules import WriteRules
 
 
 class AccessRules:
     """Judges the entries of commands on keys and spaces. They change nothing that is agreed to."""
 
-    def __init__(self, course: Course, writes: WriteRules) -> None:
-        self._course = course
+    def __init__(self, state: ReplayState, writes: WriteRules) -> None:
+        self._state = state
         self._writes = writes
         self._keys: dict[str, bool] = {}
         """Id of each key to whether it is revoked."""
@@ -27,9 +27,9 @@ class AccessRules:
             return
         key = of_type(leaf["properties"]["key"], str)
         if leaf["action"] == "KEY_CREATE":
-            self._course.demand("key", key not in self._keys)
+            self._state.demand("key", key not in self._keys)
         else:
-            self._course.demand("key", self._keys.get(key) is False)
+            self._state.demand("key", self._keys.get(key) is False)
         self._keys[key] = leaf["action"] == "KEY_REVOKE"
 
     def on_space(self, leaf: dict[str, Any]) -> None:
@@ -39,8 +39,8 @@ class AccessRules:
             return
         space = of_type(leaf["properties"]["space"], str)
         if leaf["action"] == "SPACE_CREATE":
-            self._course.demand("space", space not in self._spaces | self._deleted)
+            self._state.demand("space", space not in self._spaces | self._deleted)
             self._spaces.add(space)
         else:
-            self._course.demand("space", space not in self._deleted)
+            self._state.demand("space", space not in self._deleted)
             self._deleted.add(space)

@@ -1,4 +1,4 @@
-"""What a decision did, held against what was signed and what graph told of it (V6, V8)."""
+"""The effects of a decision, compared with the consents and with graph's entries (V6, V8)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from concord_client.trust.audit.course import Course, Told, of_type
 from concord_client.trust.audit.items import Items, etag_of
+from concord_client.trust.audit.state import LoggedProposal, ReplayState, of_type
 
 
-def within_signed(decision: Told, items: Items, touched: Iterable[str]) -> bool:
+def within_signed(decision: LoggedProposal, items: Items, touched: Iterable[str]) -> bool:
     """Return whether consents name each touched item that was there, and as many others as are new.
 
-    What is made gets its id when it is made, so the papers name it by an empty etag and another id.
+    An item gets its id when it is made, so the consents name a new one by an empty etag and
+    another id.
     """
     etags = decision.terms.etags
     new = [name for name in touched if not etags.get(name)]
@@ -30,74 +31,76 @@ def _is_counted(cascaded: dict[str, Any]) -> bool:
 
 
 class EffectRules:
-    """What an EXECUTE may say that was done."""
+    """Which effects an EXECUTE entry may name."""
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
+    def __init__(self, state: ReplayState) -> None:
+        self._state = state
 
     def on_execute(
-        self, told: Told, effects: list[dict[str, Any]], cascaded: dict[str, Any]
+        self, proposal: LoggedProposal, effects: list[dict[str, Any]], cascaded: dict[str, Any]
     ) -> None:
-        """Demand that exactly what was signed for was done, as graph told before.
+        """Demand that the effects are those that were signed and that graph's entries name.
 
-        What went along is only counted: no consent is needed for it, and no write of what needs
-        one is missing among the effects.
+        Cascaded items are only counted: they need no consent, and each write of an item that needs
+        one is among the effects.
         """
-        self._course.demand("cascaded", _is_counted(cascaded))
-        self._demand_signed(told, effects)
-        self._demand_told(told, effects)
-        told.effects = {each["id"]: (each["before"], each["after"]) for each in effects}
-        told.left = {name: self._course.items.stands(name) for name in told.effects}
+        self._state.demand("cascaded", _is_counted(cascaded))
+        self._demand_signed(proposal, effects)
+        self._demand_logged(proposal, effects)
+        proposal.effects = {each["id"]: (each["before"], each["after"]) for each in effects}
+        proposal.left = {
+            name: self._state.items.constitutive_digest(name) for name in proposal.effects
+        }
         self._demand_newest(effects)
-        if told.kind == "UNDO":
-            self._demand_as_before(told, self._course.proposals[told.undo_of])
+        if proposal.kind == "UNDO":
+            self._demand_as_before(proposal, self._state.proposals[proposal.undo_of])
         for each in effects:
-            self._course.items.saw(each["id"], self._course.index)
+            self._state.items.saw(each["id"], self._state.index)
 
-    def _demand_signed(self, told: Told, effects: list[dict[str, Any]]) -> None:
-        course, etags = self._course, told.terms.etags
+    def _demand_signed(self, proposal: LoggedProposal, effects: list[dict[str, Any]]) -> None:
+        state, etags = self._state, proposal.terms.etags
         for each in effects:
             for number in (each["before"], each["after"], *each["governed"]):
                 of_type(number, int)
         names = [each["id"] for each in effects]
         forward = all(
-            told.began.get(each["id"], 0) <= each["before"] < each["after"] for each in effects
+            proposal.began.get(each["id"], 0) <= each["before"] < each["after"] for each in effects
         )
-        course.demand("effect_revisions", forward and len(set(names)) == len(names))
+        state.demand("effect_revisions", forward and len(set(names)) == len(names))
         for each in effects:
             signed = etags.get(each["id"], "") if each["before"] else ""
             version = etag_of(each["id"], each["before"]) if each["before"] else ""
-            course.demand("unsigned_effect", signed == version)
+            state.demand("unsigned_effect", signed == version)
         made = [each["id"] for each in effects if not each["before"]]
-        course.demand("made", within_signed(told, course.items, made))
+        state.demand("made", within_signed(proposal, state.items, made))
 
-    def _demand_told(self, told: Told, effects: list[dict[str, Any]]) -> None:
-        """Demand each governed revision's own entry, and no entry but these."""
-        course = self._course
+    def _demand_logged(self, proposal: LoggedProposal, effects: list[dict[str, Any]]) -> None:
+        """Demand one entry of graph's for each governed revision, and no other."""
+        state = self._state
         governed = {each["id"]: each["governed"] for each in effects if each["governed"]}
-        course.demand("effects_told", governed == told.writes)
-        course.demand("no_effect", bool(governed) == (told.level == "BILATERAL"))
+        state.demand("effects_logged", governed == proposal.writes)
+        state.demand("no_effect", bool(governed) == (proposal.level == "BILATERAL"))
         for each in effects:
             inside = all(each["before"] < number <= each["after"] for number in each["governed"])
-            course.demand("governed_revisions", inside)
+            state.demand("governed_revisions", inside)
 
     def _demand_newest(self, effects: list[dict[str, Any]]) -> None:
-        """Demand that what is constitutive now came no further than graph told: each write on such
-        an item is told, so there is none behind the last."""
+        """Demand that each constitutive item's revision is the last one in the log: every write on
+        such an item has an entry."""
         for each in effects:
-            if each["governed"] and self._course.items.stands(each["id"]):
-                self._course.demand("newest_revision", each["after"] <= max(each["governed"]))
+            if each["governed"] and self._state.items.constitutive_digest(each["id"]):
+                self._state.demand("newest_revision", each["after"] <= max(each["governed"]))
 
-    def _demand_as_before(self, undo: Told, original: Told) -> None:
+    def _demand_as_before(self, undo: LoggedProposal, original: LoggedProposal) -> None:
         """Demand that an undo began where its original ended, and ended where that began.
 
-        What was changed since may have been changed back: what is constitutive says by its digest
-        that it was, of anything else the log does not tell.
+        An item that was changed since may have been changed back: of a constitutive one the digest
+        shows it, of any other one the log has no entry.
         """
-        course = self._course
+        state = self._state
         for name, (_, after) in original.effects.items():
             began, left = undo.effects.get(name, (0,))[0], original.left[name]
             back = began > after and undo.stood.get(name, "") == left
-            course.demand("undone_effects", began == after or back)
+            state.demand("undone_effects", began == after or back)
         for name, digest in original.stood.items():
-            course.demand("undone_state", course.items.stands(name) == digest)
+            state.demand("undone_state", state.items.constitutive_digest(name) == digest)

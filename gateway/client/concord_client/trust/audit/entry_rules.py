@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from concord_client.trust.audit.course import Course
+from concord_client.trust.audit.state import ReplayState
 
 SYSTEM = ("SYSTEM", "")
 """Actor and principal of what governance does by itself."""
@@ -29,19 +29,19 @@ _REASON = re.compile(r"ERROR_REASON_[A-Z_]+")
 class EntryRules:
     """What an entry may say of itself."""
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
+    def __init__(self, state: ReplayState) -> None:
+        self._state = state
 
     def judge(self, leaf: dict[str, Any]) -> None:
         """Demand what follows from an entry's action, before its action is judged."""
-        course, action = self._course, leaf["action"]
+        state, action = self._state, leaf["action"]
         if action in _COMMANDS:
             return
-        course.demand("blocked", leaf["blocked"] == (action in _BLOCKED))
+        state.demand("blocked", leaf["blocked"] == (action in _BLOCKED))
         if action in _BY_SYSTEM:
-            course.demand("by_system", (leaf["actor"], leaf["principal"]) == SYSTEM)
-        course.demand("reason", self._is_reason(leaf))
-        course.demand("item", self._is_item(leaf))
+            state.demand("by_system", (leaf["actor"], leaf["principal"]) == SYSTEM)
+        state.demand("reason", self._is_reason(leaf))
+        state.demand("item", self._is_item(leaf))
 
     def _is_reason(self, leaf: dict[str, Any]) -> bool:
         """Return whether a reason can be one of such an entry.
@@ -66,5 +66,5 @@ class EntryRules:
             return bool(item == NO_ITEM or (named and item["kind"]))
         if not action.startswith("SMF_"):
             return True
-        told = self._course.proposals.get(leaf["proposal"]["id"])
-        return bool(item == (told.item if told else NO_ITEM))
+        proposal = self._state.proposals.get(leaf["proposal"]["id"])
+        return bool(item == (proposal.item if proposal else NO_ITEM))

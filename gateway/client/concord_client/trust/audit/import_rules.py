@@ -1,4 +1,4 @@
-"""The rules of an import: what both parties signed to bring over, told whole before all else (G15).
+"""The rules of an import: the log begins with the whole list that both parties signed (G15).
 
 What happened elsewhere stands in the log of the place where it happened. Here a replay begins with
 what both had agreed to by then: the list that their restore grant names by its digest.
@@ -12,15 +12,15 @@ from typing import Any
 from concord_attestation.agreed import constitutive_digest
 from concord_attestation.restore import verify_restore
 
-from concord_client.trust.audit.course import Course
+from concord_client.trust.audit.state import ReplayState
 from concord_client.trust.audit.write_rules import WriteRules
 
 
 class ImportRules:
     """What may come from elsewhere, once and first."""
 
-    def __init__(self, course: Course, writes: WriteRules) -> None:
-        self._course = course
+    def __init__(self, state: ReplayState, writes: WriteRules) -> None:
+        self._state = state
         self._writes = writes
         self._signed = ""
         """The digest of what both signed to bring over."""
@@ -30,42 +30,42 @@ class ImportRules:
 
     def on_import(self, leaf: dict[str, Any]) -> None:
         """Take an import's entries: the first has the evidence, the last completes the list."""
-        course, told = self._course, leaf["properties"]
-        place = (course.index, told["part"], told["parts"])
-        if told["part"] == 1:
+        state, said = self._state, leaf["properties"]
+        place = (state.index, said["part"], said["parts"])
+        if said["part"] == 1:
             self._begin(leaf)
         else:
-            course.demand("import_part", place == self._next)
-        self._next = (course.index + 1, told["part"] + 1, told["parts"])
-        self._items += told["items"]
-        if told["part"] == told["parts"]:
+            state.demand("import_part", place == self._next)
+        self._next = (state.index + 1, said["part"] + 1, said["parts"])
+        self._items += said["items"]
+        if said["part"] == said["parts"]:
             self._finish()
 
     def _begin(self, leaf: dict[str, Any]) -> None:
         """Demand both parties' signatures, and take the keys that these say stand from now on."""
-        course, told = self._course, leaf["properties"]
-        course.demand("import_first", not (self._writes.began or course.decisions))
+        state, said = self._state, leaf["properties"]
+        state.demand("import_first", not (self._writes.began or state.decisions))
         grant = verify_restore(
-            json.dumps(told["restore_grant"]).encode(),
-            genesis=course.keys(),
-            space=course.log.space,
-            export_digest=told["export_digest"],
+            json.dumps(said["restore_grant"]).encode(),
+            genesis=state.keys(),
+            space=state.log.space,
+            export_digest=said["export_digest"],
             now_us=0,  # graph held its expiry against its own clock; the entry came later
         )
         self._writes.begin(leaf)
-        course.genesis = grant.genesis
+        state.genesis = grant.genesis
         self._signed, self._items = grant.constitutive_digest, []
 
     def _finish(self) -> None:
         """Take the list that was signed for."""
-        course = self._course
-        course.demand("import_agreed", constitutive_digest(self._items) == self._signed)
+        state = self._state
+        state.demand("import_agreed", constitutive_digest(self._items) == self._signed)
         for item in self._items:
-            course.items.write(item["id"], item, course.index, removed=False)
+            state.items.write(item["id"], item, state.index, removed=False)
             if item["principal"]:
                 self._writes.enrolled(item["id"])
 
     def demand_whole(self) -> None:
         """Demand that the last part of what came is there."""
         _, part, parts = self._next
-        self._course.demand("import_whole", part == parts + 1 or not part)
+        self._state.demand("import_whole", part == parts + 1 or not part)

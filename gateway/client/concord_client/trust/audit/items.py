@@ -1,4 +1,4 @@
-"""What a replay knows of items: how each stands, and what nobody changes without an entry (A2)."""
+"""The items in a replay: their revisions and digests, and which may not change unlogged (A2)."""
 
 from __future__ import annotations
 
@@ -14,63 +14,63 @@ def etag_of(item_id: str, revision: int) -> str:
 
 
 class Items:
-    """Everything that the log has told of items so far."""
+    """What the log's entries so far say of items."""
 
     def __init__(self) -> None:
         self._first: dict[str, int] = {}
         self._revisions: dict[str, int] = {}
         self._digests: dict[str, str] = {}
-        self._standing: dict[str, tuple[str, ...]] = {}
-        """What is constitutive, with the ids of its ends."""
+        self._ends_of: dict[str, tuple[str, ...]] = {}
+        """Each constitutive item to the ids of its ends."""
         self._ends: Counter[str] = Counter()
-        """How many constitutive items each end holds up."""
+        """How many constitutive items depend on each end."""
         self._removed: set[str] = set()
-        """What was removed while it was constitutive."""
+        """Items that were removed while they were constitutive."""
 
     def constitutive(self) -> Mapping[str, str]:
-        """Return what is constitutive, and what it rests on, to the newest digest of each."""
-        names = {name for item_id, ends in self._standing.items() for name in (item_id, *ends)}
+        """Return the newest digest of each constitutive item and of each end of one, by id."""
+        names = {name for item_id, ends in self._ends_of.items() for name in (item_id, *ends)}
         return {name: self._digests[name] for name in names}
 
     def revision(self, item_id: str) -> int:
-        """Return the newest revision that graph told of; 0 without one."""
+        """Return the newest revision in graph's entries; 0 without one."""
         return self._revisions.get(item_id, 0)
 
     def first(self, item_id: str) -> int | None:
-        """Return the entry that first told of an item; None for what nobody spoke of."""
+        """Return the first entry about an item; None without one."""
         return self._first.get(item_id)
 
     def fixed(self, item_id: str) -> str | None:
-        """Return the digest that an item has until an entry tells otherwise; None when it may
-        change without one: what is not constitutive, and holds up nothing that is."""
-        held = self._ends[item_id] or item_id in self._standing or item_id in self._removed
-        return self._digests.get(item_id) if held else None
+        """Return the digest that an item has until an entry changes it; None when it may
+        change without one: it is not constitutive, and no constitutive item depends on it."""
+        pinned = self._ends[item_id] or item_id in self._ends_of or item_id in self._removed
+        return self._digests.get(item_id) if pinned else None
 
-    def stands(self, item_id: str) -> str:
-        """Return the digest of what is constitutive; empty for anything else."""
-        return self._digests[item_id] if item_id in self._standing else ""
+    def constitutive_digest(self, item_id: str) -> str:
+        """Return the digest of a constitutive item; empty for any other."""
+        return self._digests[item_id] if item_id in self._ends_of else ""
 
     def saw(self, item_id: str, index: int) -> None:
-        """Take that an entry told of an item."""
+        """Take that an entry names an item."""
         self._first.setdefault(item_id, index)
 
-    def write(self, item_id: str, told: Mapping[str, Any], index: int, *, removed: bool) -> None:
+    def write(self, item_id: str, said: Mapping[str, Any], index: int, *, removed: bool) -> None:
         """Take what an entry of graph's says of an item; it has ends if it is constitutive now."""
-        ends: Mapping[str, str] | None = told.get("ends")
-        digest: str = told["digest"]
+        ends: Mapping[str, str] | None = said.get("ends")
+        digest: str = said["digest"]
         for name in (item_id, *(ends or ())):
             self.saw(name, index)
-        self._revisions[item_id] = told["revision"]
-        was_fixed = item_id in self._standing or item_id in self._removed
-        self._ends.subtract(self._standing.pop(item_id, ()))
+        self._revisions[item_id] = said["revision"]
+        was_fixed = item_id in self._ends_of or item_id in self._removed
+        self._ends.subtract(self._ends_of.pop(item_id, ()))
         self._removed.discard(item_id)
         self._digests |= {item_id: digest, **(ends or {})}
         if ends is not None:
-            self._standing[item_id] = tuple(ends)
+            self._ends_of[item_id] = tuple(ends)
             self._ends.update(tuple(ends))
         elif removed and was_fixed:
             self._removed.add(item_id)
 
     def moved(self, ends: Mapping[str, str]) -> Iterable[str]:
-        """Return the ends that an entry says are otherwise than the log told."""
+        """Return the ends whose digests in an entry differ from those in the log."""
         return [name for name, digest in ends.items() if self.fixed(name) not in (None, digest)]

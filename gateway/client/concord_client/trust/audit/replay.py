@@ -13,18 +13,18 @@ from concord_attestation.consent import ConsentError
 
 from concord_client.trust.audit.access_rules import AccessRules
 from concord_client.trust.audit.consent_rules import ConsentRules
-from concord_client.trust.audit.course import DECIDED, EXECUTED, UNDONE, Course
 from concord_client.trust.audit.decision_rules import DecisionRules
 from concord_client.trust.audit.entry_rules import EntryRules
 from concord_client.trust.audit.import_rules import ImportRules
 from concord_client.trust.audit.log import Log, LogInvalid, Pinned
+from concord_client.trust.audit.state import DECIDED, EXECUTED, UNDONE, ReplayState
 from concord_client.trust.audit.write_rules import WriteRules
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a replay learned. `constitutive`: the id of everything that both parties agreed to as
-    it stands, and of what it rests on, to the digest that its last governed write gave it."""
+    """The result of a replay. `constitutive`: the id of each constitutive item, and of each item
+    that one depends on, to the digest that its last governed write gave it."""
 
     entries: int
     proposals: int
@@ -50,13 +50,13 @@ class Replay:
     """Goes through a log entry by entry and stops at the first that breaks a rule."""
 
     def __init__(self, log: Log, pinned: Pinned) -> None:
-        self._course = Course(log, pinned)
-        self._writes = writes = WriteRules(self._course)
-        answers = ConsentRules(self._course, writes)
-        self._decisions = decisions = DecisionRules(self._course)
-        self._entry = EntryRules(self._course)
-        self._imports = imports = ImportRules(self._course, writes)
-        access = AccessRules(self._course, writes)
+        self._state = ReplayState(log, pinned)
+        self._writes = writes = WriteRules(self._state)
+        answers = ConsentRules(self._state, writes)
+        self._decisions = decisions = DecisionRules(self._state)
+        self._entry = EntryRules(self._state)
+        self._imports = imports = ImportRules(self._state, writes)
+        access = AccessRules(self._state, writes)
         self._rules: dict[str, Callable[[dict[str, Any]], None]] = {
             "GENESIS": writes.on_genesis,
             "IMPORT": imports.on_import,
@@ -91,32 +91,32 @@ class Replay:
             UndecidedWrites: writes that nobody decided are all that is wrong with it.
             LogInvalid: names the rule and the entry.
         """
-        for index, leaf in enumerate(self._course.log.leaves):
-            self._course.index = index
+        for index, leaf in enumerate(self._state.log.leaves):
+            self._state.index = index
             rule = self._rules.get(leaf["action"])
-            self._course.demand("action", rule is not None)
+            self._state.demand("action", rule is not None)
             try:
                 self._entry.judge(leaf)
                 if rule is not None:
                     rule(leaf)
             except ConsentError as error:
-                check = f"paper {getattr(error, 'check', '')}".strip()
+                check = f"envelope {getattr(error, 'check', '')}".strip()
                 raise LogInvalid(check, index) from None
             except (KeyError, TypeError, ValueError, AttributeError):
                 raise LogInvalid("form", index) from None
-        self._course.index = len(self._course.log.leaves)
+        self._state.index = len(self._state.log.leaves)
         self._imports.demand_whole()
         self._decisions.demand_undone()
-        told = self._course.proposals.values()
+        proposals = self._state.proposals.values()
         findings = Findings(
-            entries=len(self._course.log.leaves),
-            proposals=len(self._course.proposals),
-            executed=sum(each.state in (EXECUTED, UNDONE) for each in told),
-            undone=sum(each.state == UNDONE for each in told),
+            entries=len(self._state.log.leaves),
+            proposals=len(self._state.proposals),
+            executed=sum(each.state in (EXECUTED, UNDONE) for each in proposals),
+            undone=sum(each.state == UNDONE for each in proposals),
             refused=self._writes.refused,
-            constitutive=self._course.items.constitutive(),
-            undecided=tuple(self._course.undecided),
-            open_decisions=tuple(each.decided_at for each in told if each.state == DECIDED),
+            constitutive=self._state.items.constitutive(),
+            undecided=tuple(self._state.undecided),
+            open_decisions=tuple(each.decided_at for each in proposals if each.state == DECIDED),
         )
         if findings.undecided:
             raise UndecidedWrites(findings)

@@ -1,4 +1,4 @@
-"""The rules of writes: by a genesis or a bilateral decision, each told once (V2, V5, V6)."""
+"""The rules of writes: each is of a genesis or a bilateral decision, logged once (V2, V5, V6)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from typing import Any
 
 from concord_attestation.instants import parse_time
 
-from concord_client.trust.audit.course import CHANGE_KEY, DECIDED, Course, Told, of_type
 from concord_client.trust.audit.effects import within_signed
 from concord_client.trust.audit.entry_rules import GOVERNANCE
+from concord_client.trust.audit.state import (
+    CHANGE_KEY,
+    DECIDED,
+    LoggedProposal,
+    ReplayState,
+    of_type,
+)
 
 GENESIS_EDGES = 3
 """What a genesis writes: an edge for each slot's key and one for governance's."""
@@ -20,10 +26,10 @@ EDGE = 2
 
 
 class WriteRules:
-    """What may be written, and what was refused."""
+    """Which writes a log may hold, and how many refusals it does."""
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
+    def __init__(self, state: ReplayState) -> None:
+        self._state = state
         self._enrolled: set[str] = set()
         self._enrolments: set[str] = set()
         self._seq = 0
@@ -32,39 +38,39 @@ class WriteRules:
 
     @property
     def began(self) -> bool:
-        """Whether anything that graph recorded here was told yet."""
+        """Whether the log has an entry of graph's yet."""
         return self._seq > 0
 
     def begin(self, leaf: dict[str, Any]) -> None:
-        """Begin with an import: it brought the genesis, and all that comes has a later place."""
+        """Begin with an import: it brought the genesis, and every later write has a higher seq."""
         self.in_order(leaf)
         self._enrolments.add(leaf["properties"]["request_id"])
 
     def enrolled(self, item_id: str) -> None:
-        """Take that an item stands for the principals."""
+        """Take that an item is an edge of the genesis."""
         self._enrolled.add(item_id)
 
     def on_genesis(self, leaf: dict[str, Any]) -> None:
         """Take the edges that one enrolment wrote: no later write passes for a genesis."""
-        course, item_id = self._course, leaf["item"]["id"]
-        course.keys()
+        state, item_id = self._state, leaf["item"]["id"]
+        state.keys()
         self.in_order(leaf)
-        course.demand("enrolled_again", course.items.first(item_id) is None)
+        state.demand("enrolled_again", state.items.first(item_id) is None)
         self._enrolled.add(item_id)
         self._enrolments.add(leaf["properties"]["request_id"])
-        course.demand("one_genesis", len(self._enrolments) == 1)
-        course.demand("genesis_edges", len(self._enrolled) <= GENESIS_EDGES)
+        state.demand("one_genesis", len(self._enrolments) == 1)
+        state.demand("genesis_edges", len(self._enrolled) <= GENESIS_EDGES)
         self._take(leaf)
 
     def on_write(self, leaf: dict[str, Any]) -> None:
         """Demand that an open decision of both parties covers a write, and that it follows on what
         was there. One that no such decision covers breaks a rule by itself: the rest can be
         judged all the same."""
-        course, told = self._course, leaf["properties"]
+        state, said = self._state, leaf["properties"]
         self.in_order(leaf)
-        decision = course.decisions.get(told["request_id"])
+        decision = state.decisions.get(said["request_id"])
         agreed = decision is not None and decision.level == "BILATERAL"
-        course.demand("undecided_write", agreed, at_once=False)
+        state.demand("undecided_write", agreed, at_once=False)
         if decision is not None and agreed:
             self._by_decision(leaf, decision)
         self._follows(leaf)
@@ -76,54 +82,54 @@ class WriteRules:
             self.in_order(leaf)
         self.refused += 1
 
-    def _by_decision(self, leaf: dict[str, Any], decision: Told) -> None:
-        course, item_id = self._course, leaf["item"]["id"]
-        course.demand("writer", (leaf["actor"], leaf["principal"]) == GOVERNANCE)
-        course.demand("finished_write", decision.state == DECIDED)
-        course.demand("revoked_write", not decision.taken_back)
+    def _by_decision(self, leaf: dict[str, Any], decision: LoggedProposal) -> None:
+        state, item_id = self._state, leaf["item"]["id"]
+        state.demand("writer", (leaf["actor"], leaf["principal"]) == GOVERNANCE)
+        state.demand("finished_write", decision.state == DECIDED)
+        state.demand("revoked_write", not decision.taken_back)
         if decision.state == DECIDED and not decision.writes:
             self._begins(decision)
         key_change = decision.kind == CHANGE_KEY
-        course.demand("principal_write", key_change == (item_id in self._enrolled))
-        decision.began.setdefault(item_id, course.items.revision(item_id))
-        decision.stood.setdefault(item_id, course.items.stands(item_id))
+        state.demand("principal_write", key_change == (item_id in self._enrolled))
+        decision.began.setdefault(item_id, state.items.revision(item_id))
+        decision.stood.setdefault(item_id, state.items.constitutive_digest(item_id))
         decision.writes.setdefault(item_id, []).append(leaf["properties"]["revision"])
-        signed = within_signed(decision, course.items, decision.writes)
-        course.demand("unsigned_write", signed)
+        signed = within_signed(decision, state.items, decision.writes)
+        state.demand("unsigned_write", signed)
 
-    def _begins(self, decision: Told) -> None:
-        """Demand that the papers count at a decision's first write, and that it burns them."""
-        course = self._course
-        course.demand("write_key", course.has_its_keys(decision))
+    def _begins(self, decision: LoggedProposal) -> None:
+        """Demand that the consents are valid at a decision's first write, and burn their nonces."""
+        state = self._state
+        state.demand("write_key", state.has_its_keys(decision))
         latest = min(each.expire_time for each in decision.consents.values()) + COMMIT_TIME
-        course.demand("written_late", self._recorded < latest)
+        state.demand("written_late", self._recorded < latest)
         for slot, given in decision.consents.items():
-            course.burn(slot, given.nonce)
+            state.burn(slot, given.nonce)
         if decision.key_action is not None:
-            course.change_key(decision.key_action)
+            state.change_key(decision.key_action)
 
     def _follows(self, leaf: dict[str, Any]) -> None:
         """Demand that a write begins where the last entry about its item, or its end, stopped."""
-        course, item_id, told = self._course, leaf["item"]["id"], leaf["properties"]
-        revision, before = of_type(told["revision"], int), told["before_digest"]
-        course.demand("write_revision", revision > course.items.revision(item_id))
-        course.demand("first_write", (revision == 1) == (before == ""))
-        course.demand("before_digest", course.items.fixed(item_id) in (None, before))
-        course.demand("ends", not course.items.moved(told.get("ends", {})))
+        state, item_id, said = self._state, leaf["item"]["id"], leaf["properties"]
+        revision, before = of_type(said["revision"], int), said["before_digest"]
+        state.demand("write_revision", revision > state.items.revision(item_id))
+        state.demand("first_write", (revision == 1) == (before == ""))
+        state.demand("before_digest", state.items.fixed(item_id) in (None, before))
+        state.demand("ends", not state.items.moved(said.get("ends", {})))
 
     def in_order(self, leaf: dict[str, Any]) -> None:
-        """Demand graph's own order: nothing is told twice, late or in between."""
+        """Demand graph's own order: no entry is repeated, late or inserted."""
         seq = of_type(leaf["properties"]["graph_seq"], int)
-        self._course.demand("graph_seq", seq > self._seq)
+        self._state.demand("graph_seq", seq > self._seq)
         at = parse_time(leaf["properties"]["record_time"])
-        self._course.demand("record_time", at >= self._recorded)
+        self._state.demand("record_time", at >= self._recorded)
         self._seq, self._recorded = seq, at
 
     def _take(self, leaf: dict[str, Any]) -> None:
-        item_id, told = leaf["item"]["id"], leaf["properties"]
+        item_id, said = leaf["item"]["id"], leaf["properties"]
         removed = leaf["action"] == "DELETE_SUCCESS"
-        self._course.demand("removed", not (removed and "ends" in told))
-        if "ends" in told and not removed:  # an edge without them would rest on nothing
+        self._state.demand("removed", not (removed and "ends" in said))
+        if "ends" in said and not removed:  # without them an edge would depend on no node
             edge = leaf["item"]["kind"] == EDGE
-            self._course.demand("edge_ends", bool(of_type(told["ends"], dict)) == edge)
-        self._course.items.write(item_id, told, self._course.index, removed=removed)
+            self._state.demand("edge_ends", bool(of_type(said["ends"], dict)) == edge)
+        self._state.items.write(item_id, said, self._state.index, removed=removed)

@@ -23,11 +23,12 @@ _sym_db = _symbol_database.Default()
 
 
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
+from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"concord/governance/v1/access.proto\x12\x15\x63oncord.governance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x01\n\x05Space\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\x03 \x01(\t\x12/\n\x0b\x64\x65lete_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08\"\xe8\x03\n\x03Key\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05space\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x32\n\x04kind\x18\x04 \x01(\x0e\x32$.concord.governance.v1.PrincipalKind\x12/\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x06 \x03(\t\x12-\n\x06origin\x18\x07 \x01(\x0e\x32\x1d.concord.governance.v1.Origin\x12\x30\n\x06status\x18\x08 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\n \x01(\t\x12/\n\x0b\x65xpire_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"o\n\x12\x43reateSpaceRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x36\n\x05space\x18\x02 \x01(\tB\'\xca\xf3\x18#\x08\x01\x12\x1f\x10\x80\x01\x1a\x1a[A-Za-z0-9][A-Za-z0-9._-]*\"\\\n\x13\x43reateSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\x12\x18\n\x10\x65nrolment_secret\x18\x02 \x01(\t\"z\n\x11ListSpacesRequest\x12\x17\n\x0finclude_deleted\x18\x01 \x01(\x08\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"[\n\x12ListSpacesResponse\x12,\n\x06spaces\x18\x01 \x03(\x0b\x32\x1c.concord.governance.v1.Space\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x97\x01\n\x12\x44\x65leteSpaceRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x05space\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12!\n\ntyped_name\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1d\n\tstatement\x18\x04 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\"B\n\x13\x44\x65leteSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\"\xaa\x03\n\x10\x43reateKeyRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1a\n\x05space\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12 \n\tprincipal\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x12\x07\x10\x80\x01 \x01(\x01\x12:\n\x04kind\x18\x04 \x01(\x0e\x32$.concord.governance.v1.PrincipalKindB\x06\xca\xf3\x18\x02\x30\x01\x12=\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScopeB\x0c\xca\xf3\x18\x08\"\x04\x10\x05\x18\x01\x30\x01\x12\x35\n\x06origin\x18\x06 \x01(\x0e\x32\x1d.concord.governance.v1.OriginB\x06\xca\xf3\x18\x02\x30\x01\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x08replaces\x18\x08 \x01(\tB\x14\xca\xf3\x18\x10\x12\x0e\x1a\x0c[0-9a-f]{12}\x12*\n\x07overlap\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\"L\n\x11\x43reateKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\x92\x01\n\x0fListKeysRequest\x12\x1a\n\x05space\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12+\n\tpage_size\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"U\n\x10ListKeysResponse\x12(\n\x04keys\x18\x01 \x03(\x0b\x32\x1a.concord.governance.v1.Key\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"]\n\x10RevokeKeyRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12&\n\x06key_id\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{12}\"<\n\x11RevokeKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\">\n\x10GetCallerRequest\x12*\n\nkey_digest\x18\x01 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\"\xd1\x02\n\x11GetCallerResponse\x12\x30\n\x06status\x18\x01 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12\x0e\n\x06key_id\x18\x02 \x01(\t\x12\r\n\x05space\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12\x32\n\x04kind\x18\x05 \x01(\x0e\x32$.concord.governance.v1.PrincipalKind\x12/\n\x06scopes\x18\x06 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x07 \x03(\t\x12-\n\x06origin\x18\x08 \x01(\x0e\x32\x1d.concord.governance.v1.Origin\x12/\n\x0b\x65xpire_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\x91\x01\n\x08KeyScope\x12\x19\n\x15KEY_SCOPE_UNSPECIFIED\x10\x00\x12\x12\n\x0eKEY_SCOPE_READ\x10\x01\x12\x13\n\x0fKEY_SCOPE_WRITE\x10\x02\x12\x14\n\x10KEY_SCOPE_GOVERN\x10\x03\x12\x13\n\x0fKEY_SCOPE_ADMIN\x10\x04\x12\x16\n\x12KEY_SCOPE_OPERATOR\x10\x05*~\n\rPrincipalKind\x12\x1e\n\x1aPRINCIPAL_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14PRINCIPAL_KIND_AGENT\x10\x01\x12\x18\n\x14PRINCIPAL_KIND_HUMAN\x10\x02\x12\x19\n\x15PRINCIPAL_KIND_SYSTEM\x10\x03*h\n\x06Origin\x12\x16\n\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x10\n\x0cORIGIN_HUMAN\x10\x01\x12\x10\n\x0cORIGIN_AGENT\x10\x02\x12\x0f\n\x0bORIGIN_TOOL\x10\x03\x12\x11\n\rORIGIN_IMPORT\x10\x04*\x88\x01\n\tKeyStatus\x12\x1a\n\x16KEY_STATUS_UNSPECIFIED\x10\x00\x12\x15\n\x11KEY_STATUS_ACTIVE\x10\x01\x12\x16\n\x12KEY_STATUS_EXPIRED\x10\x02\x12\x16\n\x12KEY_STATUS_REVOKED\x10\x03\x12\x18\n\x14KEY_STATUS_NOT_FOUND\x10\x04\x32\xd0\x06\n\rAccessService\x12z\n\x0b\x43reateSpace\x12).concord.governance.v1.CreateSpaceRequest\x1a*.concord.governance.v1.CreateSpaceResponse\"\x14\xda\xf3\x18\x10\n\x0cspaces:write\x10\x01\x12v\n\nListSpaces\x12(.concord.governance.v1.ListSpacesRequest\x1a).concord.governance.v1.ListSpacesResponse\"\x13\xda\xf3\x18\x0f\n\x0bspaces:list\x10\x01\x12z\n\x0b\x44\x65leteSpace\x12).concord.governance.v1.DeleteSpaceRequest\x1a*.concord.governance.v1.DeleteSpaceResponse\"\x14\xda\xf3\x18\x10\n\x0cspaces:write\x10\x01\x12r\n\tCreateKey\x12\'.concord.governance.v1.CreateKeyRequest\x1a(.concord.governance.v1.CreateKeyResponse\"\x12\xda\xf3\x18\x0e\n\nkeys:write\x10\x01\x12n\n\x08ListKeys\x12&.concord.governance.v1.ListKeysRequest\x1a\'.concord.governance.v1.ListKeysResponse\"\x11\xda\xf3\x18\r\n\tkeys:list\x10\x01\x12r\n\tRevokeKey\x12\'.concord.governance.v1.RevokeKeyRequest\x1a(.concord.governance.v1.RevokeKeyResponse\"\x12\xda\xf3\x18\x0e\n\nkeys:write\x10\x01\x12w\n\tGetCaller\x12\'.concord.governance.v1.GetCallerRequest\x1a(.concord.governance.v1.GetCallerResponse\"\x17\xda\xf3\x18\x13\n\x0f\x63\x61llers:resolve\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"concord/governance/v1/access.proto\x12\x15\x63oncord.governance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x01\n\x05Space\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\x03 \x01(\t\x12/\n\x0b\x64\x65lete_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08\"\xe2\x03\n\x03Key\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05space\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12,\n\x04kind\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12/\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x06 \x03(\t\x12-\n\x06origin\x18\x07 \x01(\x0e\x32\x1d.concord.governance.v1.Origin\x12\x30\n\x06status\x18\x08 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\n \x01(\t\x12/\n\x0b\x65xpire_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"o\n\x12\x43reateSpaceRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x36\n\x05space\x18\x02 \x01(\tB\'\xca\xf3\x18#\x08\x01\x12\x1f\x10\x80\x01\x1a\x1a[A-Za-z0-9][A-Za-z0-9._-]*\"\\\n\x13\x43reateSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\x12\x18\n\x10\x65nrolment_secret\x18\x02 \x01(\t\"z\n\x11ListSpacesRequest\x12\x17\n\x0finclude_deleted\x18\x01 \x01(\x08\x12+\n\tpage_size\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"[\n\x12ListSpacesResponse\x12,\n\x06spaces\x18\x01 \x03(\x0b\x32\x1c.concord.governance.v1.Space\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x97\x01\n\x12\x44\x65leteSpaceRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\x05space\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12!\n\ntyped_name\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1d\n\tstatement\x18\x04 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\"B\n\x13\x44\x65leteSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\"\xa4\x03\n\x10\x43reateKeyRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1a\n\x05space\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12 \n\tprincipal\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x12\x07\x10\x80\x01 \x01(\x01\x12\x34\n\x04kind\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKindB\x06\xca\xf3\x18\x02\x30\x01\x12=\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScopeB\x0c\xca\xf3\x18\x08\"\x04\x10\x05\x18\x01\x30\x01\x12\x35\n\x06origin\x18\x06 \x01(\x0e\x32\x1d.concord.governance.v1.OriginB\x06\xca\xf3\x18\x02\x30\x01\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x08replaces\x18\x08 \x01(\tB\x14\xca\xf3\x18\x10\x12\x0e\x1a\x0c[0-9a-f]{12}\x12*\n\x07overlap\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\"L\n\x11\x43reateKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\x92\x01\n\x0fListKeysRequest\x12\x1a\n\x05space\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12+\n\tpage_size\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"U\n\x10ListKeysResponse\x12(\n\x04keys\x18\x01 \x03(\x0b\x32\x1a.concord.governance.v1.Key\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"]\n\x10RevokeKeyRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12&\n\x06key_id\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{12}\"<\n\x11RevokeKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\">\n\x10GetCallerRequest\x12*\n\nkey_digest\x18\x01 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\"\xcb\x02\n\x11GetCallerResponse\x12\x30\n\x06status\x18\x01 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12\x0e\n\x06key_id\x18\x02 \x01(\t\x12\r\n\x05space\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12,\n\x04kind\x18\x05 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12/\n\x06scopes\x18\x06 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x07 \x03(\t\x12-\n\x06origin\x18\x08 \x01(\x0e\x32\x1d.concord.governance.v1.Origin\x12/\n\x0b\x65xpire_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\x91\x01\n\x08KeyScope\x12\x19\n\x15KEY_SCOPE_UNSPECIFIED\x10\x00\x12\x12\n\x0eKEY_SCOPE_READ\x10\x01\x12\x13\n\x0fKEY_SCOPE_WRITE\x10\x02\x12\x14\n\x10KEY_SCOPE_GOVERN\x10\x03\x12\x13\n\x0fKEY_SCOPE_ADMIN\x10\x04\x12\x16\n\x12KEY_SCOPE_OPERATOR\x10\x05*h\n\x06Origin\x12\x16\n\x12ORIGIN_UNSPECIFIED\x10\x00\x12\x10\n\x0cORIGIN_HUMAN\x10\x01\x12\x10\n\x0cORIGIN_AGENT\x10\x02\x12\x0f\n\x0bORIGIN_TOOL\x10\x03\x12\x11\n\rORIGIN_IMPORT\x10\x04*\x88\x01\n\tKeyStatus\x12\x1a\n\x16KEY_STATUS_UNSPECIFIED\x10\x00\x12\x15\n\x11KEY_STATUS_ACTIVE\x10\x01\x12\x16\n\x12KEY_STATUS_EXPIRED\x10\x02\x12\x16\n\x12KEY_STATUS_REVOKED\x10\x03\x12\x18\n\x14KEY_STATUS_NOT_FOUND\x10\x04\x32\xd0\x06\n\rAccessService\x12z\n\x0b\x43reateSpace\x12).concord.governance.v1.CreateSpaceRequest\x1a*.concord.governance.v1.CreateSpaceResponse\"\x14\xda\xf3\x18\x10\n\x0cspaces:write\x10\x01\x12v\n\nListSpaces\x12(.concord.governance.v1.ListSpacesRequest\x1a).concord.governance.v1.ListSpacesResponse\"\x13\xda\xf3\x18\x0f\n\x0bspaces:list\x10\x01\x12z\n\x0b\x44\x65leteSpace\x12).concord.governance.v1.DeleteSpaceRequest\x1a*.concord.governance.v1.DeleteSpaceResponse\"\x14\xda\xf3\x18\x10\n\x0cspaces:write\x10\x01\x12r\n\tCreateKey\x12\'.concord.governance.v1.CreateKeyRequest\x1a(.concord.governance.v1.CreateKeyResponse\"\x12\xda\xf3\x18\x0e\n\nkeys:write\x10\x01\x12n\n\x08ListKeys\x12&.concord.governance.v1.ListKeysRequest\x1a\'.concord.governance.v1.ListKeysResponse\"\x11\xda\xf3\x18\r\n\tkeys:list\x10\x01\x12r\n\tRevokeKey\x12\'.concord.governance.v1.RevokeKeyRequest\x1a(.concord.governance.v1.RevokeKeyResponse\"\x12\xda\xf3\x18\x0e\n\nkeys:write\x10\x01\x12w\n\tGetCaller\x12\'.concord.governance.v1.GetCallerRequest\x1a(.concord.governance.v1.GetCallerResponse\"\x17\xda\xf3\x18\x13\n\x0f\x63\x61llers:resolve\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -90,46 +91,44 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ACCESSSERVICE'].methods_by_name['RevokeKey']._serialized_options = b'\332\363\030\016\n\nkeys:write\020\001'
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._loaded_options = None
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._serialized_options = b'\332\363\030\023\n\017callers:resolve\020\001'
-  _globals['_KEYSCOPE']._serialized_start=2756
-  _globals['_KEYSCOPE']._serialized_end=2901
-  _globals['_PRINCIPALKIND']._serialized_start=2903
-  _globals['_PRINCIPALKIND']._serialized_end=3029
-  _globals['_ORIGIN']._serialized_start=3031
-  _globals['_ORIGIN']._serialized_end=3135
-  _globals['_KEYSTATUS']._serialized_start=3138
-  _globals['_KEYSTATUS']._serialized_end=3274
-  _globals['_SPACE']._serialized_start=157
-  _globals['_SPACE']._serialized_end=312
-  _globals['_KEY']._serialized_start=315
-  _globals['_KEY']._serialized_end=803
-  _globals['_CREATESPACEREQUEST']._serialized_start=805
-  _globals['_CREATESPACEREQUEST']._serialized_end=916
-  _globals['_CREATESPACERESPONSE']._serialized_start=918
-  _globals['_CREATESPACERESPONSE']._serialized_end=1010
-  _globals['_LISTSPACESREQUEST']._serialized_start=1012
-  _globals['_LISTSPACESREQUEST']._serialized_end=1134
-  _globals['_LISTSPACESRESPONSE']._serialized_start=1136
-  _globals['_LISTSPACESRESPONSE']._serialized_end=1227
-  _globals['_DELETESPACEREQUEST']._serialized_start=1230
-  _globals['_DELETESPACEREQUEST']._serialized_end=1381
-  _globals['_DELETESPACERESPONSE']._serialized_start=1383
-  _globals['_DELETESPACERESPONSE']._serialized_end=1449
-  _globals['_CREATEKEYREQUEST']._serialized_start=1452
-  _globals['_CREATEKEYREQUEST']._serialized_end=1878
-  _globals['_CREATEKEYRESPONSE']._serialized_start=1880
-  _globals['_CREATEKEYRESPONSE']._serialized_end=1956
-  _globals['_LISTKEYSREQUEST']._serialized_start=1959
-  _globals['_LISTKEYSREQUEST']._serialized_end=2105
-  _globals['_LISTKEYSRESPONSE']._serialized_start=2107
-  _globals['_LISTKEYSRESPONSE']._serialized_end=2192
-  _globals['_REVOKEKEYREQUEST']._serialized_start=2194
-  _globals['_REVOKEKEYREQUEST']._serialized_end=2287
-  _globals['_REVOKEKEYRESPONSE']._serialized_start=2289
-  _globals['_REVOKEKEYRESPONSE']._serialized_end=2349
-  _globals['_GETCALLERREQUEST']._serialized_start=2351
-  _globals['_GETCALLERREQUEST']._serialized_end=2413
-  _globals['_GETCALLERRESPONSE']._serialized_start=2416
-  _globals['_GETCALLERRESPONSE']._serialized_end=2753
-  _globals['_ACCESSSERVICE']._serialized_start=3277
-  _globals['_ACCESSSERVICE']._serialized_end=4125
+  _globals['_KEYSCOPE']._serialized_start=2766
+  _globals['_KEYSCOPE']._serialized_end=2911
+  _globals['_ORIGIN']._serialized_start=2913
+  _globals['_ORIGIN']._serialized_end=3017
+  _globals['_KEYSTATUS']._serialized_start=3020
+  _globals['_KEYSTATUS']._serialized_end=3156
+  _globals['_SPACE']._serialized_start=185
+  _globals['_SPACE']._serialized_end=340
+  _globals['_KEY']._serialized_start=343
+  _globals['_KEY']._serialized_end=825
+  _globals['_CREATESPACEREQUEST']._serialized_start=827
+  _globals['_CREATESPACEREQUEST']._serialized_end=938
+  _globals['_CREATESPACERESPONSE']._serialized_start=940
+  _globals['_CREATESPACERESPONSE']._serialized_end=1032
+  _globals['_LISTSPACESREQUEST']._serialized_start=1034
+  _globals['_LISTSPACESREQUEST']._serialized_end=1156
+  _globals['_LISTSPACESRESPONSE']._serialized_start=1158
+  _globals['_LISTSPACESRESPONSE']._serialized_end=1249
+  _globals['_DELETESPACEREQUEST']._serialized_start=1252
+  _globals['_DELETESPACEREQUEST']._serialized_end=1403
+  _globals['_DELETESPACERESPONSE']._serialized_start=1405
+  _globals['_DELETESPACERESPONSE']._serialized_end=1471
+  _globals['_CREATEKEYREQUEST']._serialized_start=1474
+  _globals['_CREATEKEYREQUEST']._serialized_end=1894
+  _globals['_CREATEKEYRESPONSE']._serialized_start=1896
+  _globals['_CREATEKEYRESPONSE']._serialized_end=1972
+  _globals['_LISTKEYSREQUEST']._serialized_start=1975
+  _globals['_LISTKEYSREQUEST']._serialized_end=2121
+  _globals['_LISTKEYSRESPONSE']._serialized_start=2123
+  _globals['_LISTKEYSRESPONSE']._serialized_end=2208
+  _globals['_REVOKEKEYREQUEST']._serialized_start=2210
+  _globals['_REVOKEKEYREQUEST']._serialized_end=2303
+  _globals['_REVOKEKEYRESPONSE']._serialized_start=2305
+  _globals['_REVOKEKEYRESPONSE']._serialized_end=2365
+  _globals['_GETCALLERREQUEST']._serialized_start=2367
+  _globals['_GETCALLERREQUEST']._serialized_end=2429
+  _globals['_GETCALLERRESPONSE']._serialized_start=2432
+  _globals['_GETCALLERRESPONSE']._serialized_end=2763
+  _globals['_ACCESSSERVICE']._serialized_start=3159
+  _globals['_ACCESSSERVICE']._serialized_end=4007
 # @@protoc_insertion_point(module_scope)

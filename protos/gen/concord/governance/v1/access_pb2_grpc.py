@@ -26,26 +26,26 @@ if _version_not_supported:
 
 
 class AccessServiceStub:
-    """Makes spaces and API keys and takes them away. All gateways see the same ones, without a restart.
+    """Creates and deletes spaces, creates and revokes API keys. All gateways see a change without a restart.
 
-    A key belongs to one principal and one space. Governance keeps its SHA-256 alone, and for ever: a key
-    that was revoked or has expired never comes back. Each command is an entry of an audit log, committed with
-    its effect: of the key's space, or of `concord:system` for spaces.
+    A key belongs to one principal and one space. Governance stores its SHA-256 alone, and for ever: a key
+    that was revoked or has expired never counts again. Each command is an entry of an audit log, committed
+    with its effect: of the key's space, or of `concord:system` for spaces.
 
     A refused command is an entry of the caller's own space, with the reason: PERMISSION_MISSING, KEY_REFUSED,
-    RESERVED_NAME, FIELD_INVALID for what does not go together, ITEM_NOT_FOUND, ITEM_EXISTS, SPACE_DELETED,
-    DELETION_INVALID. No entry have a request whose shape breaks a field's rule, a REQUEST_ID_REUSED, and what
-    only asks to come again. After 1,000 refused attempts of a principal in a space and clock hour one entry
-    says so, and its writes are TOO_MANY_REFUSALS until the hour is over. Governance and graph count apart,
-    each in its process: a restart begins anew.
+    RESERVED_NAME, FIELD_INVALID for fields that contradict each other, ITEM_NOT_FOUND, ITEM_EXISTS,
+    SPACE_DELETED, DELETION_INVALID. There is no entry for a request that breaks a field's rule, for
+    REQUEST_ID_REUSED, and for a refusal that asks to send again. After 1,000 refused attempts of a principal
+    in a space and clock hour one entry says so, and its writes are TOO_MANY_REFUSALS until the hour is over.
+    Governance and graph count apart, each in its process: a restart begins at 0.
 
-    `concord:system` is the reserved space of those who run this Concord: it holds operator keys, nothing
+    `concord:system` is the reserved space of the operators of this Concord. It holds their keys, nothing
     else. Its keys carry OPERATOR and READ (its audit log), and no other space's keys carry OPERATOR.
 
-    Keys that a gateway knew before come in once: GOVERNANCE_KEYS_FILE names a JSON file of the form
+    GOVERNANCE_KEYS_FILE names a JSON file of keys that come from elsewhere, of the form
     {"<hex SHA-256 of the key>": {"space", "principal", "kind", "scopes"}}, where "scopes" are scopes of
     this contract in small letters ("read") or bare permissions ("graph:read"). At each start governance
-    adds the digests that it never knew, and the spaces that they name; what it knows it leaves as it is.
+    adds the digests and spaces of the file that it does not have, and changes none that it has.
     """
 
     def __init__(self, channel):
@@ -92,30 +92,30 @@ class AccessServiceStub:
 
 
 class AccessServiceServicer:
-    """Makes spaces and API keys and takes them away. All gateways see the same ones, without a restart.
+    """Creates and deletes spaces, creates and revokes API keys. All gateways see a change without a restart.
 
-    A key belongs to one principal and one space. Governance keeps its SHA-256 alone, and for ever: a key
-    that was revoked or has expired never comes back. Each command is an entry of an audit log, committed with
-    its effect: of the key's space, or of `concord:system` for spaces.
+    A key belongs to one principal and one space. Governance stores its SHA-256 alone, and for ever: a key
+    that was revoked or has expired never counts again. Each command is an entry of an audit log, committed
+    with its effect: of the key's space, or of `concord:system` for spaces.
 
     A refused command is an entry of the caller's own space, with the reason: PERMISSION_MISSING, KEY_REFUSED,
-    RESERVED_NAME, FIELD_INVALID for what does not go together, ITEM_NOT_FOUND, ITEM_EXISTS, SPACE_DELETED,
-    DELETION_INVALID. No entry have a request whose shape breaks a field's rule, a REQUEST_ID_REUSED, and what
-    only asks to come again. After 1,000 refused attempts of a principal in a space and clock hour one entry
-    says so, and its writes are TOO_MANY_REFUSALS until the hour is over. Governance and graph count apart,
-    each in its process: a restart begins anew.
+    RESERVED_NAME, FIELD_INVALID for fields that contradict each other, ITEM_NOT_FOUND, ITEM_EXISTS,
+    SPACE_DELETED, DELETION_INVALID. There is no entry for a request that breaks a field's rule, for
+    REQUEST_ID_REUSED, and for a refusal that asks to send again. After 1,000 refused attempts of a principal
+    in a space and clock hour one entry says so, and its writes are TOO_MANY_REFUSALS until the hour is over.
+    Governance and graph count apart, each in its process: a restart begins at 0.
 
-    `concord:system` is the reserved space of those who run this Concord: it holds operator keys, nothing
+    `concord:system` is the reserved space of the operators of this Concord. It holds their keys, nothing
     else. Its keys carry OPERATOR and READ (its audit log), and no other space's keys carry OPERATOR.
 
-    Keys that a gateway knew before come in once: GOVERNANCE_KEYS_FILE names a JSON file of the form
+    GOVERNANCE_KEYS_FILE names a JSON file of keys that come from elsewhere, of the form
     {"<hex SHA-256 of the key>": {"space", "principal", "kind", "scopes"}}, where "scopes" are scopes of
     this contract in small letters ("read") or bare permissions ("graph:read"). At each start governance
-    adds the digests that it never knew, and the spaces that they name; what it knows it leaves as it is.
+    adds the digests and spaces of the file that it does not have, and changes none that it has.
     """
 
     def CreateSpace(self, request, context):
-        """Makes a space and its one-time enrolment secret, and makes both known to graph.
+        """Creates a space and its one-time enrolment secret, and registers both at graph.
         ITEM_EXISTS for a name that is or ever was in use.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -130,15 +130,15 @@ class AccessServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSpace(self, request, context):
-        """Deletes a space for ever: its keys are revoked at once, and what it remembers is erased. Its audit log
-        and its genesis stay, and its name is not used again.
+        """Deletes a space for ever: revokes its keys at once and erases its memories, nodes and edges. Its audit
+        log and its genesis stay, and its name is not used again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateKey(self, request, context):
-        """Makes a key. An administrator makes keys of the own space; an operator those of any.
+        """Creates a key. An administrator creates keys of the own space, an operator keys of any space.
         KEY_REFUSED for a space or scope that the caller may not give.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -153,16 +153,16 @@ class AccessServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RevokeKey(self, request, context):
-        """Revokes a key: governance knows it no more from then on, gateways within 5 seconds. Revoking what is
-        revoked changes nothing. ITEM_NOT_FOUND for a key that the caller may not see.
+        """Revokes a key: governance refuses it at once, gateways within 5 seconds. Revoking a revoked key changes
+        nothing. ITEM_NOT_FOUND for a key that the caller may not see.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetCaller(self, request, context):
-        """Says whom a key stands for, to gateways alone: no key carries this permission, a gateway signs the
-        token itself. Counts as the key's use.
+        """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
+        gateway signs the token itself. Counts as a use of the key.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -215,26 +215,26 @@ def add_AccessServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccessService:
-    """Makes spaces and API keys and takes them away. All gateways see the same ones, without a restart.
+    """Creates and deletes spaces, creates and revokes API keys. All gateways see a change without a restart.
 
-    A key belongs to one principal and one space. Governance keeps its SHA-256 alone, and for ever: a key
-    that was revoked or has expired never comes back. Each command is an entry of an audit log, committed with
-    its effect: of the key's space, or of `concord:system` for spaces.
+    A key belongs to one principal and one space. Governance stores its SHA-256 alone, and for ever: a key
+    that was revoked or has expired never counts again. Each command is an entry of an audit log, committed
+    with its effect: of the key's space, or of `concord:system` for spaces.
 
     A refused command is an entry of the caller's own space, with the reason: PERMISSION_MISSING, KEY_REFUSED,
-    RESERVED_NAME, FIELD_INVALID for what does not go together, ITEM_NOT_FOUND, ITEM_EXISTS, SPACE_DELETED,
-    DELETION_INVALID. No entry have a request whose shape breaks a field's rule, a REQUEST_ID_REUSED, and what
-    only asks to come again. After 1,000 refused attempts of a principal in a space and clock hour one entry
-    says so, and its writes are TOO_MANY_REFUSALS until the hour is over. Governance and graph count apart,
-    each in its process: a restart begins anew.
+    RESERVED_NAME, FIELD_INVALID for fields that contradict each other, ITEM_NOT_FOUND, ITEM_EXISTS,
+    SPACE_DELETED, DELETION_INVALID. There is no entry for a request that breaks a field's rule, for
+    REQUEST_ID_REUSED, and for a refusal that asks to send again. After 1,000 refused attempts of a principal
+    in a space and clock hour one entry says so, and its writes are TOO_MANY_REFUSALS until the hour is over.
+    Governance and graph count apart, each in its process: a restart begins at 0.
 
-    `concord:system` is the reserved space of those who run this Concord: it holds operator keys, nothing
+    `concord:system` is the reserved space of the operators of this Concord. It holds their keys, nothing
     else. Its keys carry OPERATOR and READ (its audit log), and no other space's keys carry OPERATOR.
 
-    Keys that a gateway knew before come in once: GOVERNANCE_KEYS_FILE names a JSON file of the form
+    GOVERNANCE_KEYS_FILE names a JSON file of keys that come from elsewhere, of the form
     {"<hex SHA-256 of the key>": {"space", "principal", "kind", "scopes"}}, where "scopes" are scopes of
     this contract in small letters ("read") or bare permissions ("graph:read"). At each start governance
-    adds the digests that it never knew, and the spaces that they name; what it knows it leaves as it is.
+    adds the digests and spaces of the file that it does not have, and changes none that it has.
     """
 
     @staticmethod

@@ -26,12 +26,12 @@ if _version_not_supported:
 
 
 class AuditServiceStub:
-    """Shows the Merkle log of a space: every attempted write on something constitutive and every step of
-    governance, allowed or refused. Hashing and proofs are RFC 6962's. Tampering after a checkpoint that
-    somebody else keeps is detectable; "tamper-proof" is not claimed.
+    """Reads the Merkle log of a space: every attempted write on a constitutive item and every step of
+    governance, allowed or refused. Hashing and proofs follow RFC 6962. Tampering after a checkpoint that
+    somebody else keeps is detectable; the log does not claim to be tamper-proof.
 
-    Graph's own entries come through its change feed, exactly once and in order, a moment after the effect
-    that they committed with.
+    Graph's own entries come through its change feed, exactly once and in order, a moment after the
+    transaction of their effect.
     """
 
     def __init__(self, channel):
@@ -68,12 +68,12 @@ class AuditServiceStub:
 
 
 class AuditServiceServicer:
-    """Shows the Merkle log of a space: every attempted write on something constitutive and every step of
-    governance, allowed or refused. Hashing and proofs are RFC 6962's. Tampering after a checkpoint that
-    somebody else keeps is detectable; "tamper-proof" is not claimed.
+    """Reads the Merkle log of a space: every attempted write on a constitutive item and every step of
+    governance, allowed or refused. Hashing and proofs follow RFC 6962. Tampering after a checkpoint that
+    somebody else keeps is detectable; the log does not claim to be tamper-proof.
 
-    Graph's own entries come through its change feed, exactly once and in order, a moment after the effect
-    that they committed with.
+    Graph's own entries come through its change feed, exactly once and in order, a moment after the
+    transaction of their effect.
     """
 
     def ListAuditEntries(self, request, context):
@@ -84,29 +84,29 @@ class AuditServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetCheckpoint(self, request, context):
-        """Reads the newest signed checkpoint. A client keeps the last one it saw and demands that every later one
-        extends it.
+        """Reads the newest signed checkpoint. A client keeps it and demands that every later one extends it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetInclusionProof(self, request, context):
-        """Proves that an entry is in the log of a size. OUT_OF_RANGE sizes are INVALID_ARGUMENT.
+        """Proves that the log of a given size holds an entry. ERROR_REASON_PROOF_IMPOSSIBLE for a size or index
+        that the log does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetConsistencyProof(self, request, context):
-        """Proves that the log of one size begins with that of another.
+        """Proves that a log of one size is a prefix of the log of another size.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportAuditLog(self, request, context):
-        """Exports the whole log for `concord audit verify`, which needs nothing else but public keys.
+        """Exports the whole log. `concord audit verify` verifies it with public keys alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -149,12 +149,12 @@ def add_AuditServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AuditService:
-    """Shows the Merkle log of a space: every attempted write on something constitutive and every step of
-    governance, allowed or refused. Hashing and proofs are RFC 6962's. Tampering after a checkpoint that
-    somebody else keeps is detectable; "tamper-proof" is not claimed.
+    """Reads the Merkle log of a space: every attempted write on a constitutive item and every step of
+    governance, allowed or refused. Hashing and proofs follow RFC 6962. Tampering after a checkpoint that
+    somebody else keeps is detectable; the log does not claim to be tamper-proof.
 
-    Graph's own entries come through its change feed, exactly once and in order, a moment after the effect
-    that they committed with.
+    Graph's own entries come through its change feed, exactly once and in order, a moment after the
+    transaction of their effect.
     """
 
     @staticmethod

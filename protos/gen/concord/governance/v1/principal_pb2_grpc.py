@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class PrincipalServiceStub:
-    """Tells who fills the two slots and which keys speak for them. They come from the space's genesis
+    """Names the principals that fill the two slots, and their keys. They come from the space's genesis
     (GovernedChangeService.EnrolPrincipals) and change by executed proposals of kind CHANGE_KEY alone.
     """
 
@@ -44,12 +44,12 @@ class PrincipalServiceStub:
 
 
 class PrincipalServiceServicer:
-    """Tells who fills the two slots and which keys speak for them. They come from the space's genesis
+    """Names the principals that fill the two slots, and their keys. They come from the space's genesis
     (GovernedChangeService.EnrolPrincipals) and change by executed proposals of kind CHANGE_KEY alone.
     """
 
     def GetPrincipals(self, request, context):
-        """Reads the slots and the keys of a space, also before its genesis: what a genesis record must name.
+        """Reads the slots and the keys of a space. Before the genesis it has the keys that a genesis record names.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -72,7 +72,7 @@ def add_PrincipalServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class PrincipalService:
-    """Tells who fills the two slots and which keys speak for them. They come from the space's genesis
+    """Names the principals that fill the two slots, and their keys. They come from the space's genesis
     (GovernedChangeService.EnrolPrincipals) and change by executed proposals of kind CHANGE_KEY alone.
     """
 

@@ -28,14 +28,14 @@ if _version_not_supported:
 class ProposalServiceStub:
     """Keeps proposals from creation to execution and undo.
 
-    A proposal's revision is immutable bytes: RFC 8785 JSON, named by its SHA-256. What changes something
-    constitutive needs the signed consent of both slots, AGENT and HUMAN; anything else the agent's
-    alone. Which of the two it is follows from what graph says that the action would touch, never from
-    the caller. Nothing executes by itself, and silence is rejection.
+    A proposal's revision is immutable bytes: RFC 8785 JSON, named by its SHA-256. A change of a constitutive
+    item needs the signed consent of both slots, AGENT and HUMAN; any other change the agent's alone. The
+    approval level follows from graph's preview of the action, never from the caller. A proposal takes effect
+    only by consent, and expires when nobody answers in time.
 
     Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
-    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
-    since.
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, or those
+    that replaced them.
     """
 
     def __init__(self, channel):
@@ -104,96 +104,96 @@ class ProposalServiceStub:
 class ProposalServiceServicer:
     """Keeps proposals from creation to execution and undo.
 
-    A proposal's revision is immutable bytes: RFC 8785 JSON, named by its SHA-256. What changes something
-    constitutive needs the signed consent of both slots, AGENT and HUMAN; anything else the agent's
-    alone. Which of the two it is follows from what graph says that the action would touch, never from
-    the caller. Nothing executes by itself, and silence is rejection.
+    A proposal's revision is immutable bytes: RFC 8785 JSON, named by its SHA-256. A change of a constitutive
+    item needs the signed consent of both slots, AGENT and HUMAN; any other change the agent's alone. The
+    approval level follows from graph's preview of the action, never from the caller. A proposal takes effect
+    only by consent, and expires when nobody answers in time.
 
     Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
-    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
-    since.
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, or those
+    that replaced them.
     """
 
     def CreateProposal(self, request, context):
-        """Proposes one action. Graph is asked what it would touch; the affected items' etags, the approval
-        level and the policy become part of what is signed. At most 100 proposals of a principal wait for an
-        answer (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
+        """Proposes one action. Graph previews it; the affected items' etags, the approval level and the policy
+        become part of the signed revision. At most 100 proposals of a principal wait for an answer
+        (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReviseProposal(self, request, context):
-        """Replaces a pending proposal's action or note by its proposer: a new revision. Earlier consents
-        are void, and the time to answer begins anew.
+        """Gives a pending proposal a new revision, with another action or note. Only its proposer may. Earlier
+        consents are void, and the time to answer begins anew.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetProposal(self, request, context):
-        """Reads a proposal by id or number, with the exact bytes that stand for it. A miss is an answer.
+        """Reads a proposal by id or number, with the exact bytes of its newest revision. A miss is an answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListProposals(self, request, context):
-        """Lists proposals in the order of their numbers, newest first. Past approvals never change the order.
+        """Lists proposals by number, newest first. Past approvals never change the order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ApproveProposal(self, request, context):
-        """Gives one slot's signed consent to the newest revision. With the last one required, the proposal is
-        decided and executed before the reply; until then nothing happens.
+        """Adds one slot's signed consent to the newest revision. The last required consent decides the proposal and
+        executes it before the reply.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RevokeConsent(self, request, context):
-        """Takes back a consent that has not been applied, on the principal's signature alone. Its nonce is
-        burnt in graph, so that no grant can use it; graph tells the audit log. ERROR_REASON_UNAVAILABLE as
-        long as the log has not heard of it: the same request id asks again.
+        """Revokes a consent that has not been applied, on the principal's signature alone. Graph burns its nonce,
+        so that no grant can use it, and the audit log learns of it through graph's feed.
+        ERROR_REASON_UNAVAILABLE until it is in the log: send again with the same request id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RejectProposal(self, request, context):
-        """Ends a proposal by one required slot's signed rejection. Items stay as they are.
+        """Ends a proposal with one required slot's signed rejection.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WithdrawProposal(self, request, context):
-        """Ends a proposal by its proposer.
+        """Ends a proposal at its proposer's request.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BulkApprove(self, request, context):
-        """Approves several proposals of the level AGENT in one call, or with `dry_run` says what would become of
-        each. Never for what is constitutive.
+        """Approves several proposals of the level AGENT in one call, or with `dry_run` says how each would end.
+        Proposals of the level BILATERAL are refused with ERROR_REASON_BULK_FORBIDDEN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UndoModification(self, request, context):
-        """Proposes to undo an executed proposal within its retention: what was before comes back exactly. The
-        undo is itself a modification, of the same approval level.
+        """Proposes to undo an executed proposal within its retention: the earlier revisions of its items come back
+        exactly. The undo is itself a proposal, of the same approval level.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetBriefing(self, request, context):
-        """Says what waits for an answer at the start of a session.
+        """Lists the proposals that wait for an answer, for the start of a session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -268,14 +268,14 @@ def add_ProposalServiceServicer_to_server(servicer, server):
 class ProposalService:
     """Keeps proposals from creation to execution and undo.
 
-    A proposal's revision is immutable bytes: RFC 8785 JSON, named by its SHA-256. What changes something
-    constitutive needs the signed consent of both slots, AGENT and HUMAN; anything else the agent's
-    alone. Which of the two it is follows from what graph says that the action would touch, never from
-    the caller. Nothing executes by itself, and silence is rejection.
+    A proposal's revision is immutable bytes: RFC 8785 JSON, named by its SHA-256. A change of a constitutive
+    item needs the signed consent of both slots, AGENT and HUMAN; any other change the agent's alone. The
+    approval level follows from graph's preview of the action, never from the caller. A proposal takes effect
+    only by consent, and expires when nobody answers in time.
 
     Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md, beside this
-    file, states each of them byte for byte. The keys that count are those of the space's genesis, as rotated
-    since.
+    file, states each of them byte for byte. The keys that count are those of the space's genesis, or those
+    that replaced them.
     """
 
     @staticmethod

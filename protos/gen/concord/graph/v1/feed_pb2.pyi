@@ -483,10 +483,8 @@ class Attestation(_message.Message):
     """Why it was refused: a name of concord.errors.v1.ErrorReason; empty for what was done."""
     constitutive: _builtins.bool
     """True when the item, as this write left it, is live and constitutive."""
-    actor: _builtins.str
-    """What kind of caller asked, as its credential says: "AGENT", "HUMAN" or "SYSTEM"; empty for what
-    was imported, or written before it was kept.
-    """
+    actor: _type_pb2.PrincipalKind.ValueType
+    """The kind of the caller's principal, from its credential; UNSPECIFIED for an imported change."""
     @_builtins.property
     def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """What a constitutive edge rests on: the digest of each end, by id, at this write."""
@@ -501,7 +499,7 @@ class Attestation(_message.Message):
         reason: _builtins.str = ...,
         constitutive: _builtins.bool = ...,
         ends: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
-        actor: _builtins.str = ...,
+        actor: _type_pb2.PrincipalKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

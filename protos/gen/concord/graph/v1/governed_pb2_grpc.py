@@ -26,10 +26,11 @@ if _version_not_supported:
 
 
 class GovernedChangeServiceStub:
-    """Changes what nobody may change alone. Graph itself checks both consents, in the transaction of the
-    effect and by its own clock: no server's key suffices.
+    """Changes constitutive items, which nobody may change alone. Graph itself verifies both consents, in the
+    transaction of the effect and by its own clock: no server's key suffices.
 
-    Envelopes are DSSE (JSON) over RFC 8785 canonical JSON, signed with Ed25519.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md in
+    concord/governance/v1 states each of them byte for byte.
     """
 
     def __init__(self, channel):
@@ -71,10 +72,11 @@ class GovernedChangeServiceStub:
 
 
 class GovernedChangeServiceServicer:
-    """Changes what nobody may change alone. Graph itself checks both consents, in the transaction of the
-    effect and by its own clock: no server's key suffices.
+    """Changes constitutive items, which nobody may change alone. Graph itself verifies both consents, in the
+    transaction of the effect and by its own clock: no server's key suffices.
 
-    Envelopes are DSSE (JSON) over RFC 8785 canonical JSON, signed with Ed25519.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md in
+    concord/governance/v1 states each of them byte for byte.
     """
 
     def EnrolPrincipals(self, request, context):
@@ -86,8 +88,8 @@ class GovernedChangeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PreviewChange(self, request, context):
-        """Says what an action would touch, and whether that needs both parties' consent: it is done and taken
-        back. Refusals that no consent lifts are the action's own.
+        """Applies an action and rolls it back, and lists the items that it touched and whether they need both
+        consents. An action that no consent allows is refused here with its own reason.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -95,7 +97,7 @@ class GovernedChangeServiceServicer:
 
     def RevokeConsent(self, request, context):
         """Burns the nonce of a consent on its principal's signature alone: no grant can use it any more. The
-        change feed tells of it, whoever asked, and so does the audit log.
+        change feed and the audit log record it, whoever sent it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -109,8 +111,8 @@ class GovernedChangeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetConstitutiveDigests(self, request, context):
-        """Computes anew, from the rows as they stand in the store, the digest of everything live and
-        constitutive and of what it rests on, edges first: for whoever compares them with the audit log.
+        """Computes the digests of all live constitutive items, and of the ends that constitutive edges pin, anew
+        from the store's rows: an auditor compares them with the audit log.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -118,8 +120,9 @@ class GovernedChangeServiceServicer:
 
     def ApplyGovernedChange(self, request, context):
         """Applies one change that a grant and both consents allow, and burns their nonces. Without a grant it
-        applies what needs no consent, on items that are as `etags` says. For governance alone, under its own principal
-        and a token that it signed itself: no key carries this permission, and no other service's token does.
+        applies a change that needs no consent, on items that have the given `etags`. For governance alone, under
+        its own principal and a token that it signed itself: no API key and no other service carries this
+        permission.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -167,10 +170,11 @@ def add_GovernedChangeServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GovernedChangeService:
-    """Changes what nobody may change alone. Graph itself checks both consents, in the transaction of the
-    effect and by its own clock: no server's key suffices.
+    """Changes constitutive items, which nobody may change alone. Graph itself verifies both consents, in the
+    transaction of the effect and by its own clock: no server's key suffices.
 
-    Envelopes are DSSE (JSON) over RFC 8785 canonical JSON, signed with Ed25519.
+    Signed statements are DSSE envelopes (JSON) over RFC 8785 JSON with Ed25519; SIGNING.md in
+    concord/governance/v1 states each of them byte for byte.
     """
 
     @staticmethod

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SearchServiceStub:
-    """Finds memories by meaning and by words, ranks them by one published formula, explains each.
+    """Finds memories by meaning and by words, ranks them by one published formula and explains each rank.
     """
 
     def __init__(self, channel):
@@ -48,18 +48,18 @@ class SearchServiceStub:
 
 
 class SearchServiceServicer:
-    """Finds memories by meaning and by words, ranks them by one published formula, explains each.
+    """Finds memories by meaning and by words, ranks them by one published formula and explains each rank.
     """
 
     def Search(self, request, context):
-        """Finds what answers a query. The returned page counts as read.
+        """Finds the memories that answer a query. The returned page counts as read.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def FindSimilar(self, request, context):
-        """Finds what is near in meaning to a memory or a text. Never counts as reading.
+        """Finds the memories that are nearest in meaning to a memory or a text. Never counts as reading.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,7 +87,7 @@ def add_SearchServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SearchService:
-    """Finds memories by meaning and by words, ranks them by one published formula, explains each.
+    """Finds memories by meaning and by words, ranks them by one published formula and explains each rank.
     """
 
     @staticmethod
@@ -146,7 +146,7 @@ class SearchService:
 
 
 class IndexServiceStub:
-    """Watches over the derived index.
+    """Shows and repairs the search index, which is derived from graph.
     """
 
     def __init__(self, channel):
@@ -168,20 +168,20 @@ class IndexServiceStub:
 
 
 class IndexServiceServicer:
-    """Watches over the derived index.
+    """Shows and repairs the search index, which is derived from graph.
     """
 
     def GetIndexStatus(self, request, context):
-        """Says how far the index of the caller's space has followed, and with which model.
+        """Reads how many of graph's changes the index of the caller's space has, and its embedding model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReconcileIndex(self, request, context):
-        """Compares the files of the index of the caller's space with what graph digests of it and, when
-        asked to, mends what differs. Searches go on meanwhile, changes wait. Reads the whole index and
-        the whole outbox of the space: minutes at a million memories. Mending again changes nothing.
+        """Compares the index of the caller's space with graph's digests of the space and, on request, repairs the
+        differences. Searches go on meanwhile, changes wait. Reads the whole index and the whole outbox of the
+        space: minutes at a million memories. A second repair changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -209,7 +209,7 @@ def add_IndexServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class IndexService:
-    """Watches over the derived index.
+    """Shows and repairs the search index, which is derived from graph.
     """
 
     @staticmethod

@@ -180,8 +180,8 @@ class GraphClient:
         slots = {each.slot: SlotKey(each.principal, each.public_key) for each in found.slots}
         record = GenesisRecord(
             space=space,
-            agent=slots["AGENT"],
-            human=slots["HUMAN"],
+            agent=slots[type_pb2.SLOT_AGENT],
+            human=slots[type_pb2.SLOT_HUMAN],
             governance_key=found.governance_key,
             digest=found.genesis_digest,
         )

@@ -75,7 +75,7 @@ def _event(change: feed_pb2.Change) -> GraphEvent:
         item_kind=int(change.item_kind),
         change_type=int(change.type),
         revision=change.revision,
-        actor=attestation.actor,
+        actor=type_pb2.PrincipalKind.Name(attestation.actor).removeprefix("PRINCIPAL_KIND_"),
         principal=attestation.principal,
         method=attestation.method,
         request_id=attestation.request_id,

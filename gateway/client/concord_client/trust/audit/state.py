@@ -1,4 +1,4 @@
-"""What a replay knows at an entry: proposals so far, keys as they stand, spent nonces."""
+"""The state of a replay at an entry: proposals so far, present keys, spent nonces."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LoggedConsent:
     """A consent in the log: its expiry (µs), its nonce, and the key that signed it."""
 
     expire_time: int = 0
@@ -35,8 +35,8 @@ class Given:
 
 
 @dataclass(slots=True)
-class Told:
-    """A proposal as the log tells it. Times and `retention` are microseconds."""
+class LoggedProposal:
+    """A proposal as the log has it. Times and `retention` are microseconds."""
 
     terms: Terms
     level: str
@@ -49,7 +49,7 @@ class Told:
     retention: int
     """For how long the policy that is signed lets its effect be undone."""
     state: str = OPEN
-    consents: dict[str, Given] = field(default_factory=dict)
+    consents: dict[str, LoggedConsent] = field(default_factory=dict)
     """By slot."""
     taken_back: bool = False
     """A consent was revoked after the decision: nothing may come of it any more."""
@@ -63,13 +63,13 @@ class Told:
     effects: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Item to its revisions before and after."""
     writes: dict[str, list[int]] = field(default_factory=dict)
-    """Item to the revisions that graph told of."""
+    """Item to the revisions that graph's entries name."""
     began: dict[str, int] = field(default_factory=dict)
-    """What was written to the newest revision of it that was told before."""
+    """Each written item to its newest revision in the log before."""
     stood: dict[str, str] = field(default_factory=dict)
-    """What was written to the digest under which it was constitutive before; empty: it was not."""
+    """Each written item to its constitutive digest before; empty: it was not constitutive."""
     left: dict[str, str] = field(default_factory=dict)
-    """What was written to the digest under which it was constitutive after; empty: it was not."""
+    """Each written item to its constitutive digest after; empty: it was not constitutive."""
 
 
 def of_type(value: object, kind: type[T]) -> T:
@@ -82,15 +82,15 @@ def of_type(value: object, kind: type[T]) -> T:
     return value
 
 
-class Course:
-    """Where a replay stands. `index` is the entry that is judged now."""
+class ReplayState:
+    """The state of a replay. `index` is the entry that is judged now."""
 
     def __init__(self, log: Log, pinned: Pinned) -> None:
         self.log = log
         self.pinned = pinned
         self.genesis: GenesisRecord | None = None
-        self.proposals: dict[str, Told] = {}
-        self.decisions: dict[str, Told] = {}
+        self.proposals: dict[str, LoggedProposal] = {}
+        self.decisions: dict[str, LoggedProposal] = {}
         self.items = Items()
         self.index = 0
         self.undecided: list[int] = []
@@ -98,13 +98,13 @@ class Course:
         self._nonces: set[str] = set()
         self._burnt: set[str] = set()
 
-    def known(self, leaf: dict[str, Any], *states: str) -> Told:
+    def known(self, leaf: dict[str, Any], *states: str) -> LoggedProposal:
         """Return the entry's proposal; LogInvalid unless it is in one of these states."""
-        told = self.proposals[leaf["proposal"]["id"]]
-        self.demand("state", told.state in states)
-        newest = leaf["proposal"]["revision"] == told.terms.revision
+        proposal = self.proposals[leaf["proposal"]["id"]]
+        self.demand("state", proposal.state in states)
+        newest = leaf["proposal"]["revision"] == proposal.terms.revision
         self.demand("revision", leaf["action"] == "SMF_REVISE" or newest)
-        return told
+        return proposal
 
     def keys(self) -> GenesisRecord:
         """Return the keys as they stand at this entry."""
@@ -116,10 +116,12 @@ class Course:
             self.demand("genesis_digest", pinned)
         return self.genesis
 
-    def has_its_keys(self, told: Told) -> bool:
+    def has_its_keys(self, proposal: LoggedProposal) -> bool:
         """Return whether each slot that consented still has the key by which it did."""
         keys = self.keys()
-        return all(given.key == keys.slot(slot).public_key for slot, given in told.consents.items())
+        return all(
+            given.key == keys.slot(slot).public_key for slot, given in proposal.consents.items()
+        )
 
     def spend(self, nonce: str) -> bool:
         """Take a nonce; return whether it was not used before."""
@@ -135,12 +137,12 @@ class Course:
         return fresh
 
     def is_burnt(self, slot: str, nonce: str) -> bool:
-        """Return whether graph is told to have burnt a slot's nonce."""
+        """Return whether the log says that graph burnt a slot's nonce."""
         return of_slot(slot, nonce) in self._burnt
 
-    def demand_signed_key(self, told: Told, action: dict[str, Any]) -> None:
+    def demand_signed_key(self, proposal: LoggedProposal, action: dict[str, Any]) -> None:
         """Demand that an action which changes a key is the one that the consents name."""
-        signed = sha256(rfc8785.dumps(action)).hexdigest() == told.terms.action_digest
+        signed = sha256(rfc8785.dumps(action)).hexdigest() == proposal.terms.action_digest
         self.demand("key_action", signed)
 
     def change_key(self, action: dict[str, Any]) -> None:
