@@ -31,7 +31,7 @@ from concord_governance.domain import actions, entries, framing
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck
-from concord_governance.ports import Preview
+from concord_governance.ports.graph import Preview
 from concord_governance.usecases import (
     decision_guards,
     decisions,

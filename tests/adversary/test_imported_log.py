@@ -14,7 +14,7 @@ from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, Pinned
 from concord_client.trust.audit.store import differences
 from concord_governance.domain.errors import GraphUnavailable
-from concord_governance.ports import FeedMessage
+from concord_governance.ports.graph import FeedMessage
 from concord_governance.usecases import imports
 from concord_governance.usecases.graph_feed import GraphFollower
 from concord_graph.servicer import feed

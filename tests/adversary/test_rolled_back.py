@@ -13,7 +13,8 @@ from concord.graph.v1 import governed_pb2, governed_pb2_grpc, graph_pb2
 from concord_chassis.identity import Caller
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.bootstrap import GovernanceApp
-from concord_governance.ports import Cursor, Head
+from concord_governance.ports.graph import Head
+from concord_governance.ports.ledger import Cursor
 from concord_governance.usecases import graph_feed
 from concord_graph.servicer import feed
 from governed_steps import revoke

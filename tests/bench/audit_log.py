@@ -27,7 +27,7 @@ from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports import LedgerWrites
+from concord_governance.ports.ledger import LedgerWrites
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.bench.run import Run

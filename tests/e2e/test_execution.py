@@ -12,7 +12,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphFaulty, LedgerBusy
-from concord_governance.ports import AppliedChange
+from concord_governance.ports.graph import AppliedChange
 from concord_governance.usecases import execution
 from concord_graph.usecases.governed.apply import GovernedChanges
 from governed_steps import Applying, ended, lost, never

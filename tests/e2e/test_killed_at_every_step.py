@@ -15,7 +15,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
-from concord_governance.ports import Cursor
+from concord_governance.ports.ledger import Cursor
 from dying import die
 from governed_steps import RARE, key_change, keys_of, said
 from governed_world import (

@@ -10,7 +10,7 @@ from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord_chassis.sizes import MAX_REPLY_BYTES, PAGE_BYTES
 from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.ports import LedgerWrites
+from concord_governance.ports.ledger import LedgerWrites
 from governed_world import Party, World, edge_action
 
 LARGE, COUNT = 60_000, 24

@@ -14,7 +14,7 @@ from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
-from concord_governance.ports import FeedMessage
+from concord_governance.ports.graph import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
 from governed_steps import asked_with, ended, key_change, lost, never, revocations, revoke
 from governed_world import (

@@ -20,7 +20,7 @@ from concord_client.trust import signing
 from concord_client.trust.audit.store import differences
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
-from concord_governance.ports import AppliedChange, FeedMessage
+from concord_governance.ports.graph import AppliedChange, FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
 from governed_world import (
     AGENT,

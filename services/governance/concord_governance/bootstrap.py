@@ -26,7 +26,6 @@ from concord_stores.neo4j_server import Neo4jConfig
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.adapters.graph.messages import normal_form
 from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j
 from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
@@ -34,8 +33,10 @@ from concord_governance.config import LedgerConfig, SqliteConfig, read_keys, rea
 from concord_governance.domain.access import KnownKey
 from concord_governance.domain.errors import GovernanceError
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports import Clock, FramingJudge, Ledger
+from concord_governance.ports.framing import FramingJudge
+from concord_governance.ports.ledger import Clock, Ledger
 from concord_governance.servicer.access import AccessServicer
+from concord_governance.servicer.action_json import normal_form
 from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import reason_of, translate

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j
 from concord_governance.adapters.sqlite.ledger import open_ledger as open_sqlite
-from concord_governance.ports import Ledger
+from concord_governance.ports.ledger import Ledger
 from concord_testing.neo4j_server import OneStore, one_store
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -3,7 +3,6 @@
 import pytest
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.actions import demand_allowed, kind_of
 from concord_governance.domain.documents import ERASED_FRAMING, as_json, from_json, without_words
 from concord_governance.domain.errors import SafeguardViolation
@@ -17,6 +16,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Trigger,
 )
+from concord_governance.servicer.action_json import written
 from google.protobuf.field_mask_pb2 import FieldMask
 
 SALT = "s" * 22

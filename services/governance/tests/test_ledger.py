@@ -8,7 +8,7 @@ from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import format_time
 from concord_attestation.tree import leaf_hash, root_of
 from concord_governance.domain.errors import LostRace, ProposalTooLarge
-from concord_governance.ports import Cursor, Ledger, LedgerWrites, RequestReceipt
+from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites, RequestReceipt
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal, put, size
 
 

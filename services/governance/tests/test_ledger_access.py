@@ -6,7 +6,7 @@ import pytest
 from concord_governance.domain.access import ApiKey, Origin, Space
 from concord_governance.domain.entries import Actor
 from concord_governance.domain.errors import LostRace
-from concord_governance.ports import Ledger, LedgerReads, LedgerWrites
+from concord_governance.ports.ledger import Ledger, LedgerReads, LedgerWrites
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal
 
 KEY = ApiKey(

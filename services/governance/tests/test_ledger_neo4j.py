@@ -16,7 +16,7 @@ import pytest_asyncio
 from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.ledger import Neo4jLedger, open_ledger
 from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable, LostRace
-from concord_governance.ports import LedgerReads, LedgerWrites
+from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_stores.neo4j_server import RESERVED, Neo4jConfig, ServerUnusable
 from concord_stores.neo4j_transactions import Transactions
 from concord_testing.neo4j_server import OneStore

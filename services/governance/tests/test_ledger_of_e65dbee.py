@@ -11,7 +11,7 @@ from concord_attestation.tree import Frontier, leaf_hash
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.access import Space
 from concord_governance.domain.proposals import Status
-from concord_governance.ports import LedgerReads, LedgerWrites
+from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_stores.sqlite_file import FileUnusable
 from ledger_world import ENTRY, NOW, Clock
 

@@ -13,7 +13,13 @@ from concord_governance.domain.proposals import (
     Proposal,
     Status,
 )
-from concord_governance.ports import EntryFilter, Ledger, LedgerReads, LedgerWrites, RequestReceipt
+from concord_governance.ports.ledger import (
+    EntryFilter,
+    Ledger,
+    LedgerReads,
+    LedgerWrites,
+    RequestReceipt,
+)
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal
 
 DAY = 86_400_000_000

@@ -66,7 +66,7 @@ async def write(folder: Path) -> None:
             revisions.append(await guest.undo(gone))
             await decided(guest, revisions[1])
             await guest.reject(await guest.propose(edge_action(target="tea")), HUMAN)
-            cascade.MOST_TOLD = 1
+            cascade.MOST_LISTED = 1
             revisions.append(await guest.propose(await hub_with(guest, 3)))
             await guest.verified()
             later = await guest.export_log()

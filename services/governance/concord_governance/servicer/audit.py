@@ -18,7 +18,7 @@ from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from concord_chassis.paging import page_of
 
-from concord_governance.ports import LogSigner
+from concord_governance.ports.signing import LogSigner
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.proposal_reads import ProposalReads

@@ -11,9 +11,9 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
-from concord_governance.adapters.graph.messages import written
 from concord_governance.domain.entries import Action, Actor
-from concord_governance.ports import EntryFilter
+from concord_governance.ports.ledger import EntryFilter
+from concord_governance.servicer.action_json import written
 from concord_governance.usecases.ledger_commands import Caller, Request
 from concord_governance.usecases.proposals import ProposalDraft
 

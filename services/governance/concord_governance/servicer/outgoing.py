@@ -13,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_governance.domain.entries import Action, Actor
 from concord_governance.domain.proposals import GivenConsent, Proposal, Status
-from concord_governance.ports import Leaf
+from concord_governance.ports.ledger import Leaf
 from concord_governance.usecases.proposal_reads import Briefing
 
 

@@ -43,7 +43,8 @@ from concord_governance.domain.errors import (
     SpaceNotFound,
 )
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import Graph, LedgerReads, LedgerWrites, RequestReceipt
+from concord_governance.ports.graph import Graph
+from concord_governance.ports.ledger import LedgerReads, LedgerWrites, RequestReceipt
 from concord_governance.usecases.ledger_commands import COMMANDS, Caller, LedgerCommands, Request
 
 KEY_PREFIX = "ck_"

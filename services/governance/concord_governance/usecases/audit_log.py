@@ -10,7 +10,9 @@ import rfc8785
 from concord_attestation.tree import Frontier, Node, consistency_proof, inclusion_proof
 
 from concord_governance.domain.errors import ProofImpossible
-from concord_governance.ports import EntryFilter, Graph, Leaf, Ledger, LedgerReads, LogSigner
+from concord_governance.ports.graph import Graph
+from concord_governance.ports.ledger import EntryFilter, Leaf, Ledger, LedgerReads
+from concord_governance.ports.signing import LogSigner
 
 EXPORT_LEAVES = 500
 """Leaves read at once."""

@@ -20,7 +20,7 @@ from concord_governance.domain.errors import (
 )
 from concord_governance.domain.proposals import GivenConsent, Kind, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import LedgerReads
+from concord_governance.ports.ledger import LedgerReads
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,9 @@ from concord_governance.domain.proposals import (
     Proposal,
     Status,
 )
-from concord_governance.ports import Feed, Granter, Graph, LedgerReads, LedgerWrites
+from concord_governance.ports.graph import Feed, Graph
+from concord_governance.ports.ledger import LedgerReads, LedgerWrites
+from concord_governance.ports.signing import Granter
 from concord_governance.usecases import decision_guards as guards
 from concord_governance.usecases.decision_guards import LoggedKeys
 from concord_governance.usecases.execution import Execution

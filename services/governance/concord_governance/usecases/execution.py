@@ -30,14 +30,8 @@ from concord_governance.domain.proposals import (
     Status,
 )
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports import (
-    AppliedChange,
-    EntryFilter,
-    Feed,
-    Graph,
-    LedgerReads,
-    LedgerWrites,
-)
+from concord_governance.ports.graph import AppliedChange, Feed, Graph
+from concord_governance.ports.ledger import EntryFilter, LedgerReads, LedgerWrites
 from concord_governance.usecases.ledger_commands import LedgerCommands, ended_as, entry_on, existing
 
 DAY = 86_400_000_000

@@ -12,15 +12,8 @@ from concord_chassis.log import Logger
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import GovernanceError, GraphRefused, GraphRolledBack
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import (
-    Cursor,
-    FeedMessage,
-    Graph,
-    GraphEvent,
-    Head,
-    Ledger,
-    LedgerWrites,
-)
+from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Head
+from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
 from concord_governance.usecases.imports import Imports
 from concord_governance.usecases.revocations import take_back
 

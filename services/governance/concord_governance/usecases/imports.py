@@ -16,7 +16,8 @@ from concord_attestation.instants import format_time
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json
-from concord_governance.ports import EntryFilter, FeedMessage, GraphEvent, LedgerReads
+from concord_governance.ports.graph import FeedMessage, GraphEvent
+from concord_governance.ports.ledger import EntryFilter, LedgerReads
 
 REFUSED = 7
 PART_BYTES = 256 * 1024

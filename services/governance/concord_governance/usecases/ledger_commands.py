@@ -31,7 +31,8 @@ from concord_governance.domain.errors import (
     UndoImpossible,
 )
 from concord_governance.domain.proposals import Proposal, Status
-from concord_governance.ports import Clock, Feed, Ledger, LedgerReads, LedgerWrites, RequestReceipt
+from concord_governance.ports.graph import Feed
+from concord_governance.ports.ledger import Clock, Ledger, LedgerReads, LedgerWrites, RequestReceipt
 
 
 @dataclass(frozen=True, slots=True)

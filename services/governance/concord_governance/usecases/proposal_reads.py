@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports import Graph, LedgerReads, PrincipalKeys
+from concord_governance.ports.graph import Graph, PrincipalKeys
+from concord_governance.ports.ledger import LedgerReads
 from concord_governance.usecases.ledger_commands import LedgerCommands
 
 BRIEFING_LINES = 50

@@ -41,14 +41,9 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.domain.safeguards import Settings, policy
-from concord_governance.ports import (
-    FramingJudge,
-    Graph,
-    LedgerReads,
-    LedgerWrites,
-    NormalForm,
-    Preview,
-)
+from concord_governance.ports.framing import FramingJudge
+from concord_governance.ports.graph import Graph, NormalForm, Preview
+from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.usecases.imports import was_imported
 from concord_governance.usecases.ledger_commands import (
     Caller,

@@ -15,7 +15,8 @@ from concord_attestation.verify import read_revocation
 
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json, Level, Proposal, Status
-from concord_governance.ports import GraphEvent, LedgerWrites
+from concord_governance.ports.graph import GraphEvent
+from concord_governance.ports.ledger import LedgerWrites
 from concord_governance.usecases.ledger_commands import entry_on
 
 

@@ -33,14 +33,8 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import Affected, Json
-from concord_governance.ports import (
-    AppliedChange,
-    Cursor,
-    FeedMessage,
-    Head,
-    Preview,
-    PrincipalKeys,
-)
+from concord_governance.ports.graph import AppliedChange, FeedMessage, Head, Preview, PrincipalKeys
+from concord_governance.ports.ledger import Cursor
 
 PRINCIPAL = "governance"
 SCOPES = frozenset({"governed:read", "governed:write", "granted:write", "confirm:write"})

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from concord.graph.v1 import feed_pb2, governed_pb2
 from concord.type.v1 import type_pb2
-from concord_attestation.digest import action_digest
-from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_governance.domain.proposals import Effect, Json
-from concord_governance.ports import FeedMessage, GraphEvent
-
-
-def normal_form(action: Mapping[str, Json]) -> tuple[Mapping[str, Json], str]:
-    """Return an action's JSON as its contract writes it, and its digest.
-
-    Raises ValueError for what is no action.
-    """
-    try:
-        message = ParseDict(dict(action), governed_pb2.GovernedAction())
-    except ParseError as error:
-        raise ValueError("this is no action") from error
-    return written(message)
-
-
-def written(action: governed_pb2.GovernedAction) -> tuple[Mapping[str, Json], str]:
-    """Return an action as JSON with the contract's field names, and its digest."""
-    return MessageToDict(action, preserving_proto_field_name=True), action_digest(action)
+from concord_governance.domain.proposals import Effect
+from concord_governance.ports.graph import FeedMessage, GraphEvent
 
 
 def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...]:

@@ -23,7 +23,7 @@ from concord_governance.adapters.neo4j.reads import Neo4jLedgerReads
 from concord_governance.adapters.neo4j.writes import Neo4jLedgerWrites
 from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable
 from concord_governance.domain.proposals import OPEN, Status
-from concord_governance.ports import Clock, LedgerReads, LedgerWrites
+from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 

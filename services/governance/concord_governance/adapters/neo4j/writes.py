@@ -17,7 +17,7 @@ from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.errors import LostRace
 from concord_governance.domain.proposals import Decision, Proposal
-from concord_governance.ports import Clock, Cursor, Leaf, RequestReceipt
+from concord_governance.ports.ledger import Clock, Cursor, Leaf, RequestReceipt
 
 _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 

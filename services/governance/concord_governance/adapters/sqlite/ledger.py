@@ -28,7 +28,7 @@ from concord_governance.domain.errors import (
     LedgerFull,
     LedgerUnavailable,
 )
-from concord_governance.ports import Clock, LedgerReads, LedgerWrites
+from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 

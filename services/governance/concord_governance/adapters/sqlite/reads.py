@@ -17,7 +17,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Status,
 )
-from concord_governance.ports import Cursor, EntryFilter, Leaf, RequestReceipt
+from concord_governance.ports.ledger import Cursor, EntryFilter, Leaf, RequestReceipt
 
 Row = tuple[Any, ...]
 

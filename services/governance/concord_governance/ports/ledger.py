@@ -1,0 +1,223 @@
+"""The ledger: proposals, answers and the audit log of a space, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeVar
+
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.proposals import (
+    Proposal,
+    Status,
+)
+from concord_governance.ports.access import AccessReads, AccessWrites
+
+T = TypeVar("T")
+
+
+Clock = Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An entry in its place: `data` is the RFC 8785 JSON that is hashed."""
+
+    index: int
+    time: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries a list shows; every stated part must match.
+
+    `since` and `until` (µs, half-open) are of when it happened: by graph's record what graph
+    recorded, else when the entry was written. It does not grow with the entries' places.
+    `item_id`: entries about the item, and those about proposals that touch, made or rest on it.
+    """
+
+    item_id: str = ""
+    actions: tuple[Action, ...] = ()
+    actor: Actor | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+class Cursor(NamedTuple):
+    """How far graph's feed has been applied. `mark` distinguishes that change from any
+    other of its number; empty = it is not known."""
+
+    epoch: str = ""
+    seq: int = 0
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReceipt:
+    """What an earlier request did: the digest of its content, and the proposals it named."""
+
+    digest: str
+    proposal_ids: tuple[str, ...]
+
+
+class LedgerReads(AccessReads, Protocol):
+    """A consistent view of one space's ledger."""
+
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """Return a proposal by id."""
+        ...
+
+    async def proposal_numbered(self, number: int) -> Proposal | None:
+        """Return a proposal by number."""
+        ...
+
+    async def proposals(
+        self, statuses: Sequence[Status], item_id: str, before: int, limit: int
+    ) -> Sequence[Proposal]:
+        """Return proposals with a number below `before`, newest first; empty parts match all."""
+        ...
+
+    async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
+        """Return the newest proposals of each proposer in turn: everybody's newest before anybody's
+        second, up to `limit`; newest first."""
+        ...
+
+    async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
+        """Return how many proposals stand so, reads none of them; of one proposer, if named."""
+        ...
+
+    async def due(self, now: int) -> Sequence[Proposal]:
+        """Return open proposals whose time is over, at most 1,000."""
+        ...
+
+    async def undecided_effects(self) -> Sequence[Proposal]:
+        """Return decided proposals whose effect is not known yet (status APPROVED)."""
+        ...
+
+    async def nonce_is_known(self, nonce: str) -> bool:
+        """Return whether an envelope with this nonce came before."""
+        ...
+
+    async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
+        """Return what an earlier request did."""
+        ...
+
+    async def log_size(self) -> int:
+        """Return how many leaves the log has."""
+        ...
+
+    async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
+        """Return leaves start..end, in order."""
+        ...
+
+    async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
+        """Return leaves with an index below `before`, newest first."""
+        ...
+
+    async def nodes(self, names: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
+        """Return hashes of complete subtrees by (level, index)."""
+        ...
+
+    async def feed_cursor(self) -> Cursor:
+        """Return how far graph's feed has been applied; nothing of it at first."""
+        ...
+
+    async def key_changes(self) -> int:
+        """Return how many changes of keys were executed: while it stays the same and none is
+        decided, graph's keys are those in the log."""
+        ...
+
+    async def unconfirmed(self) -> Sequence[str]:
+        """Return the erased memories whose erasure was not confirmed to graph yet."""
+        ...
+
+
+class LedgerWrites(LedgerReads, AccessWrites, Protocol):
+    """One transaction on one space's ledger: all of it is kept, or nothing."""
+
+    async def now(self) -> int:
+        """Return the transaction's one time: no earlier than the log's newest entry, and the time
+        of every entry that it appends, so that what was judged by it can be judged again."""
+        ...
+
+    async def next_number(self) -> int:
+        """Return the next proposal number of the space, from 1."""
+        ...
+
+    async def put(self, before: Proposal | None, after: Proposal) -> None:
+        """Write a proposal as it stands; a new revision's bytes with it.
+
+        Raises LostRace when the stored version is not `before`'s.
+        """
+        ...
+
+    async def keep_nonce(self, nonce: str) -> None:
+        """Remember an envelope's nonce for ever."""
+        ...
+
+    async def keep_receipt(
+        self, principal: str, method: str, request_id: str, receipt: RequestReceipt
+    ) -> None:
+        """Remember what a request did, for 7 days."""
+        ...
+
+    async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
+        """Append entries to the log, with times that never step back."""
+        ...
+
+    async def move_cursor(self, cursor: Cursor) -> None:
+        """Remember how far graph's feed has been applied."""
+        ...
+
+    async def count_key_change(self) -> None:
+        """Remember that one more change of a key was executed."""
+        ...
+
+    async def forget_words(self, item_id: str, *, confirm: bool) -> int:
+        """Remove the words of every proposal that touches an item; digests stay. Return how many.
+
+        With `confirm` the item is unconfirmed from then on.
+        """
+        ...
+
+    async def forget_all_words(self) -> None:
+        """Remove the words of every proposal of the space; digests stay."""
+        ...
+
+    async def confirmed(self, memory_id: str) -> None:
+        """Remember that an erasure was confirmed to graph."""
+        ...
+
+
+class Ledger(Protocol):
+    """The store. One writer at a time per ledger; work may run again from its start."""
+
+    async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
+        """Run work on a consistent view."""
+        ...
+
+    async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
+        """Run work in a transaction; an exception undoes all of it."""
+        ...
+
+    async def spaces(self) -> Sequence[str]:
+        """Return every space that has a ledger."""
+        ...
+
+    async def waiting(self, now: int) -> Sequence[str]:
+        """Return the spaces with proposals that are due or whose effect is not known yet: one
+        question for all of them, as it is asked all the time."""
+        ...
+
+    async def scrub(self) -> bool:
+        """Leave no byte of what was removed in any file; False when that must be tried again."""
+        ...
+
+    async def ready(self) -> bool:
+        """Return whether the store answers."""
+        ...
+
+    async def close(self) -> None:
+        """Close the store; what was committed stays."""
+        ...
