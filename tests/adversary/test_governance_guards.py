@@ -39,7 +39,6 @@ from concord_governance.usecases import (
     ledger_commands,
     proposals,
 )
-from concord_graph.servicer import governed
 from concord_graph.usecases.governed import apply as governed_changes
 from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
@@ -489,7 +488,7 @@ async def attempts_without_end(scene: Scene) -> str:
 async def a_deletion_that_became_final(scene: Scene) -> str:
     """Hang more on a node than an undo brings back, when its deletion was proposed."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cascade, "MOST_TOLD", 2)
+        patched.setattr(cascade, "MOST_LISTED", 2)
         async with scene.world() as live:
             party = live.party()
             await party.enrol()
@@ -540,11 +539,6 @@ class Guard:
 
 def _without(place: Any, name: str, instead: Any) -> Switch:
     return lambda patch: patch.setattr(place, name, instead)
-
-
-def _older_unseen(patch: pytest.MonkeyPatch) -> None:
-    for place in (governed, governed_changes):  # with a grant, and without
-        patch.setattr(place, "demand_known", _nothing)
 
 
 async def _preview_blind(self: GraphClient, *args: Any) -> Preview:
@@ -763,7 +757,7 @@ GUARDS = {
     "decisions for this very graph": Guard(
         _of_copies(older_graph.a_decision_before_anybody_compared),
         "an older graph did what no log can tell",
-        off=_older_unseen,
+        off=_without(governed_changes, "demand_expected_state", _nothing),
     ),
     "one history": Guard(
         _of_copies(older_graph.another_history_before_anybody_compared),

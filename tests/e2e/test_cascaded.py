@@ -101,7 +101,7 @@ async def test_more_than_an_undo_can_name_is_done_and_final(
 ) -> None:
     """G4 V8 A deletion is carried out however much goes along; what could not come back as it was
     is not offered to be undone."""
-    monkeypatch.setattr(cascade, "MOST_TOLD", 2)
+    monkeypatch.setattr(cascade, "MOST_LISTED", 2)
     proposal = await party.propose(await hub_with(party, 3))
     assert proposal.irreversible
     assert review(proposal).document["irreversible"] is True
@@ -118,7 +118,7 @@ async def test_what_was_signed_as_final_stays_so(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V8 What both were told cannot be undone is not undone, though less went along in the end."""
-    monkeypatch.setattr(cascade, "MOST_TOLD", 2)
+    monkeypatch.setattr(cascade, "MOST_LISTED", 2)
     proposal = await party.propose(await hub_with(party, 3))
     edge = await party.edge("hub", "R0", "x")
     assert edge is not None
@@ -134,7 +134,7 @@ async def test_what_was_signed_as_final_stays_so(
 async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.MonkeyPatch) -> None:
     """V6 V8 What was to be undone for thirty days, and would be final because somebody hung more on
     it meanwhile, is not done: proposed anew it says so, and then nobody can stop it."""
-    monkeypatch.setattr(cascade, "MOST_TOLD", 2)
+    monkeypatch.setattr(cascade, "MOST_LISTED", 2)
     delete = await hub_with(party, 2)
     proposal = await party.propose(delete)
     assert not proposal.irreversible

@@ -236,8 +236,7 @@ async def test_a_decision_that_graph_always_fails_at_comes_to_its_end(
         raise KeyError("a bug of graph's")
 
     monkeypatch.setattr(execution, "MOST_FAULTS", 3)
-    monkeypatch.setattr(GovernedChanges, "apply", broken)
-    monkeypatch.setattr(GovernedChanges, "apply_ungranted", broken)
+    monkeypatch.setattr(GovernedChanges, "change", broken)
     after = await party.decide(await party.propose(edge_action(edge_type=edge_type)))
     assert after.status == STATUS.PROPOSAL_STATUS_APPROVED
     after = await ended(party, after)

@@ -55,7 +55,7 @@ from concord_graph.servicer.space import SpaceServicer
 from concord_graph.servicer.translate import reason_of, translate
 from concord_graph.servicer.working_memory import WorkingMemoryServicer
 from concord_graph.usecases.governed.apply import GovernedChanges
-from concord_graph.usecases.governed.preview import Rehearsing
+from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
@@ -100,7 +100,7 @@ class GraphApp:
             Memories(parse_links, extract), WorkingMemory(working_capacity), Erasing(confirmers)
         )
         governed = GovernedChanges(enrolment)
-        rehearsing = Rehearsing(store, clock)
+        previews = Previews(store, clock)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -145,7 +145,7 @@ class GraphApp:
                     queries,
                     actions,
                     governed,
-                    rehearsing=rehearsing,
+                    previews=previews,
                     action_digest=action_digest,
                     erased=erased,
                 ),

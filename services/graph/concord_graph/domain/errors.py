@@ -18,14 +18,14 @@ GraphError
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the standing of more items would change than one write may change
-├── NotUndoable              more would go along than an undo brings back, which nobody was told
+├── NotUndoable              a change cascades to more items than an undo could bring back
 ├── ConstitutiveProtected    needs both parties' consent
 ├── SafeguardViolation       no consent opens the way to this
 ├── UndoConflict             items were changed since, or stand in the way
 ├── GenesisMissing / GenesisExists
 ├── GenesisDamaged           what stands for the principals is not whole
 ├── EnrolmentSecretInvalid
-├── RolledBack               older than what a follower has of it, or another copy
+├── RolledBack               the store is older than what a follower has of it, or another copy
 ├── SpaceNotEmpty            something was recorded in it already
 ├── ExportInvalid            the lines are no whole full export
 ├── ItemClash                two live items would stand at one name, key or place
@@ -49,12 +49,12 @@ class GraphError(Exception):
 
 
 class NotUndoable(GraphError):
-    """More goes along than an undo can bring back, and what was agreed to does not say so."""
+    """A change cascades to more items than an undo can bring back, but was not signed as such."""
 
     def __init__(self, found: int, most: int) -> None:
         super().__init__(
-            f"{found:,} items go along, an undo can bring back {most:,},"
-            " and what was agreed to does not say that it is final"
+            f"the change cascades to {found:,} items, an undo can bring back {most:,},"
+            " and what was signed does not say that it is irreversible"
         )
         self.found, self.most = found, most
 
@@ -63,7 +63,7 @@ class RolledBack(GraphError):
     """The store does not hold a change that a follower has from it."""
 
     def __init__(self) -> None:
-        super().__init__("the store was put back from an older copy: restore the newer one")
+        super().__init__("the store was restored from an older copy: restore the newer one")
 
 
 class StoreUnusable(Exception):

@@ -27,18 +27,18 @@ from concord_graph.domain.items import (
 class Surroundings:
     """What the store says about an item's neighbourhood.
 
-    `is_held`: a live constitutive edge starts or ends at the item, or lineage that was made with
+    `is_pinned`: a live constitutive edge starts or ends at the item, or lineage that was made with
     consent starts or ends at it: what both parties agreed to rests on what the item says.
-    `target_constitutive`, `source_constitutive`, `target_held`: the item is an edge, and that end
+    `target_constitutive`, `source_constitutive`, `target_pinned`: the item is an edge, and that end
     of it is itself live and constitutive, or held.
     `agreed_twin`: the id of another live edge of the item's triple that is constitutive or held,
     whenever it holds; empty without one.
     """
 
-    is_held: bool = False
+    is_pinned: bool = False
     target_constitutive: bool = False
     source_constitutive: bool = False
-    target_held: bool = False
+    target_pinned: bool = False
     agreed_twin: str = ""
 
 
@@ -59,7 +59,7 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
         return why
     if around.agreed_twin and isinstance(after, Edge) and _takes_place(before, after):
         return "an edge that both parties agreed to says this already"
-    if around.is_held and _says_otherwise(before, after):
+    if around.is_pinned and _says_otherwise(before, after):
         return "something that both parties agreed to rests on this"
     return None
 
@@ -136,7 +136,7 @@ def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None
     hides = not after.deleted and not is_erased(after)  # what is void is in no erasure's way
     if around.target_constitutive and hides:
         return "this lineage would hide something constitutive"
-    if around.target_held and hides:
+    if around.target_pinned and hides:
         return "this lineage would hide something that both parties agreed to"
     if around.source_constitutive:
         return "this would change what something constitutive replaces"

@@ -200,7 +200,7 @@ class StandingReads(Protocol):
         """Return the live lineage edges that start or end at the ids, void ones too."""
         ...
 
-    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+    async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item, as known then (µs).
 
         A live constitutive edge starts or ends at it, or live lineage that was made with consent

@@ -15,7 +15,7 @@ from concord_graph.domain.items import is_erased
 from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.governed.apply import register
-from concord_graph.usecases.governed.change_digest import mark_at, mark_of
+from concord_graph.usecases.governed.change_digest import digest_at, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.feed_digests import DIGEST_BYTES, digests
@@ -77,7 +77,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
         if head_seq < cursor.seq or not cursor.mark:
             return head_seq < cursor.seq
-        return await mark_at(self._store, cursor.space, cursor.seq) != cursor.mark
+        return await digest_at(self._store, cursor.space, cursor.seq) != cursor.mark
 
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
@@ -110,8 +110,8 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                     changes=[_change(change, imported) for change in changes],
                     head_seq=head.seq,
                     epoch=self._epoch,
-                    mark=mark_of(self._epoch, changes[-1]),
-                    follows=mark_of(self._epoch, found[0]) if known else "",
+                    mark=digest_of(self._epoch, changes[-1]),
+                    follows=digest_of(self._epoch, found[0]) if known else "",
                 )
 
     async def _came(self, space: str) -> Imported:

@@ -22,7 +22,7 @@ from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
 from concord_graph.servicer.calls import execute, execute_as
 from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
-from concord_graph.usecases.governed.preview import Rehearsing
+from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Command, Commands, Done
 
@@ -43,7 +43,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         actions: Actions,
         governed: GovernedChanges,
         *,
-        rehearsing: Rehearsing,
+        previews: Previews,
         action_digest: Callable[[Message], str],
         erased: Callable[[], None],
     ) -> None:
@@ -53,7 +53,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         self._queries = queries
         self._actions = actions
         self._governed = governed
-        self._rehearsing = rehearsing
+        self._previews = previews
         self._action_digest = action_digest
 
     async def EnrolPrincipals(
@@ -78,7 +78,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     ) -> governed_pb2.PreviewChangeResponse:
         """Say what an action would touch."""
         who = caller()
-        found = await self._rehearsing.touched(
+        found = await self._previews.touched(
             who.space,
             Author(who.principal, "PreviewChange", ""),
             self._actions.governed(request.action, self._governed),
@@ -86,8 +86,8 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             scope_of(request.action),
         )
         return governed_pb2.PreviewChangeResponse(
-            cascaded_count=found.taken_along,
-            irreversible=found.final,
+            cascaded_count=found.cascaded_count,
+            irreversible=found.irreversible,
             items=[
                 governed_pb2.AffectedItem(
                     id=item.id,
@@ -95,8 +95,8 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     etag=item.etag,
                     needs_consent=item.needs_consent,
                     statement=item.statement,
-                    pinned=item.rests_on,
-                    statement_after=item.after,
+                    pinned=item.is_pinned,
+                    statement_after=item.statement_after,
                 )
                 for item in found.items
             ],

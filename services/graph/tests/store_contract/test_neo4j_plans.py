@@ -48,7 +48,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "external id": statements.of_external_id,
         "kinds": statements.kinds,
         "lineage": statements.lineage,
-        "is held": statements.is_held,
+        "is held": statements.is_pinned,
         "by name": lambda known: statements.found(known, by_name=True),
         "by id": lambda known: statements.found(known, by_name=False),
         "steps": lambda known: walked(known, whole=False),

@@ -226,9 +226,9 @@ class Neo4jReads(Neo4jViews):
         found = await self._items(text, ids=list(ids), asked=[{"record": record}])
         return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
 
-    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+    async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
-        text = statements.is_held(known_at(record))
+        text = statements.is_pinned(known_at(record))
         return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
 
     async def taken_over(self) -> frozenset[str]:

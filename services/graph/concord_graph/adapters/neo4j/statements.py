@@ -97,7 +97,7 @@ def lineage(known: Known) -> str:
 
 
 @cache
-def is_held(known: Known) -> str:
+def is_pinned(known: Known) -> str:
     """Select whether what both parties agreed to rests on the item that is $asked."""
     return f"{_ASK}RETURN {rests_on('ask.id', known)}"
 

@@ -135,10 +135,10 @@ class LearntReads(Neo4jReads):
         """Return the live edges that start or end at the item."""
         return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
 
-    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+    async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
         if self._granted or record != FOREVER:  # only a grant lets the transaction change it
-            return await super().is_held(item_id, record)
+            return await super().is_pinned(item_id, record)
         await self._learn([item_id])
         return self._known.of(item_id).held
 

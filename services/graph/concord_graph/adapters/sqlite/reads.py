@@ -291,9 +291,9 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
         found = {row[0]: row for row in self._all(statements.lineage(record == FOREVER), bound)}
         return [rows.edge(row) for _, row in sorted(found.items())]
 
-    async def is_held(self, item_id: str, record: int = FOREVER) -> bool:
+    async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
         """Return whether what both parties agreed to rests on the item."""
-        sql = statements.is_held(record == FOREVER)
+        sql = statements.is_pinned(record == FOREVER)
         row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
         return bool(row and row[0])
 

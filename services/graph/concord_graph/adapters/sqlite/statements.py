@@ -89,7 +89,7 @@ def _counts(lineage: str, older: str, table: str, now: bool) -> str:
 
 
 @cache
-def is_held(now: bool) -> str:
+def is_pinned(now: bool) -> str:
     """Select whether what both parties agreed to rests on the item of :id."""
     return f"SELECT {rests('memory', ':id', ':space', now)}"
 

@@ -54,7 +54,7 @@ from concord_graph.ports import (
     Writes,
     Written,
 )
-from concord_graph.usecases.governed.change_digest import demand_known
+from concord_graph.usecases.governed.change_digest import demand_expected_state
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.read.by_id import item_by_id, record_by_id
 from concord_graph.usecases.write.cascade import Scope, cascade
@@ -130,7 +130,7 @@ class GovernedChanges:
         """
         tx = writer.tx
         if not change.grant:
-            await demand_known(tx, *change.newest)
+            await demand_expected_state(tx, *change.newest)
             await demand_etags(tx, change.etags)
             return await _with_effects(writer, change.command, change.etags, change.scope)
         grant = await self._verified(writer, change)
@@ -149,7 +149,7 @@ class GovernedChanges:
 
         `newest`: as in `GovernedChange`.
         """
-        await demand_known(writer.tx, *newest)
+        await demand_expected_state(writer.tx, *newest)
         raise ItemErased("")
 
     async def _verified(self, writer: Writer, change: GovernedChange) -> Grant:
@@ -168,9 +168,9 @@ class GovernedChanges:
             )
         except (ConsentError, GenesisMissing, GenesisDamaged) as error:
             if not (isinstance(error, GrantInvalid) and error.check in _NOT_GOVERNANCES):
-                await demand_known(writer.tx, *change.newest)
+                await demand_expected_state(writer.tx, *change.newest)
             raise
-        await demand_known(writer.tx, *change.newest)
+        await demand_expected_state(writer.tx, *change.newest)
         return grant
 
     async def revoke(self, writer: Writer, envelope: bytes) -> Acknowledged:
@@ -178,7 +178,7 @@ class GovernedChanges:
         answer = verify_revocation(envelope, await keys_now(writer.tx))
         if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
             raise ConsentInvalid(answer.slot, "nonce")
-        await writer.tell_revocation(envelope.decode())
+        await writer.record_revocation(envelope.decode())
         return Acknowledged()
 
     async def change_key(self, writer: Writer, proof: bytes) -> Written:

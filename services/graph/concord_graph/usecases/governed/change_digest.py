@@ -1,6 +1,8 @@
-"""Marks of changes: what tells one from any other that another copy of the store may record under
-the same number. A follower that keeps the mark of the last change it applied notices when the store
-was put back from an older copy, also when that went on past the place since."""
+"""Digests of changes: they tell apart what two copies of a store recorded under one number.
+
+A follower that keeps the digest of the last change it applied notices that the store was restored
+from an older copy, even after that copy has recorded as many changes again.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +14,34 @@ from concord_graph.ports import Change, ChangeType, GraphStore, OperationFilter,
 _ALL = OperationFilter(types=tuple(ChangeType), oldest_first=True)
 
 
-def mark_of(epoch: str, change: Change) -> str:
-    """Return a change's mark: the hex SHA-256 of the store's epoch and of what the change tells.
+def digest_of(epoch: str, change: Change) -> str:
+    """Return a change's digest: the hex SHA-256 of the store's epoch and the change's fields.
 
-    Its digest is salted anew for each revision, and its record time is never another's.
+    No two changes share one: the digest of a revision is salted anew, and record times are unique.
     """
-    told = (
+    fields = (
         *(epoch, change.seq, change.record_time, change.item_id, int(change.type)),
         *(change.revision, change.digest),
     )
-    return sha256("\n".join(map(str, told)).encode()).hexdigest()
+    return sha256("\n".join(map(str, fields)).encode()).hexdigest()
 
 
-async def mark_at(store: GraphStore, space: str, seq: int) -> str:
-    """Return the mark of a change; empty when the store has none of that number."""
+async def digest_at(store: GraphStore, space: str, seq: int) -> str:
+    """Return the digest of the change of a number; empty when the store has none."""
     found = await store.changes(space, seq - 1, 1)
-    return mark_of(store.epoch, found[0]) if found and found[0].seq == seq else ""
+    return digest_of(store.epoch, found[0]) if found and found[0].seq == seq else ""
 
 
-async def demand_known(tx: Reads, seq: int, mark: str) -> None:
-    """Demand that the store holds a change that a follower has from it; seq 0 = none.
+async def demand_expected_state(tx: Reads, seq: int, change_digest: str) -> None:
+    """Demand that the store still holds a change that a follower has from it; seq 0 = none.
 
     Raises:
-        RolledBack: it does not, or another one under that number.
+        RolledBack: it holds no change of that number, or another one.
     """
     if not seq:
         return
     found = await tx.operations(_ALL, seq - 1, 1)
-    if not found or found[0].seq != seq or (mark and mark_of(tx.epoch, found[0]) != mark):
+    if not found or found[0].seq != seq:
+        raise RolledBack
+    if change_digest and digest_of(tx.epoch, found[0]) != change_digest:
         raise RolledBack

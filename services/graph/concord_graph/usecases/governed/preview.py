@@ -1,4 +1,4 @@
-"""What a change would touch: it is made, looked at, and taken back."""
+"""Previews of changes: each is applied in a transaction that is then rolled back."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from concord_graph.usecases.write.writer import Effect, Rehearsal, Writer
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """An item that a change would touch or that it takes its words from.
+    """An item that a change would write, or that the consents would pin.
 
-    Without an etag it would be made, or must not be there. `statement`: what it says now, of one
-    that needs consent; what it would say, of one that would be made.
-    `rests_on`: it is not written. `after`: what one that needs consent will say, if that is not
-    what it says, or if it is not there now.
+    `etag`: empty for an item that the change would create, or that must not exist. `statement`: the
+    current statement of an item that needs consent; of a new item, the statement it would have.
+    `is_pinned`: the change depends on the item without writing it. `statement_after`: the
+    statement that an item which needs consent would have, if it differs or the item is not live.
     """
 
     id: str
@@ -39,32 +39,32 @@ class Touched:
     etag: str
     needs_consent: bool
     statement: str = ""
-    rests_on: bool = False
-    after: str = ""
+    is_pinned: bool = False
+    statement_after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsed:
-    """What papers name of a change, by id, and how many others it takes along.
+class Preview:
+    """The items that the signed envelopes name, by id, and how many others the change cascades to.
 
-    `final`: more than an undo could bring back.
+    `irreversible`: they are more than an undo could bring back.
     """
 
     items: tuple[Touched, ...]
-    taken_along: int
-    final: bool
+    cascaded_count: int
+    irreversible: bool
 
 
-class _TakenBack(Exception):
-    """Ends a rehearsal's transaction without keeping it."""
+class _RolledBack(Exception):
+    """Ends a preview's transaction without keeping it."""
 
-    def __init__(self, seen: Rehearsed) -> None:
+    def __init__(self, preview: Preview) -> None:
         super().__init__()
-        self.seen = seen
+        self.preview = preview
 
 
-class Rehearsing:
-    """Runs changes that are never kept."""
+class Previews:
+    """Applies changes that are never kept."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
         self._store = store
@@ -77,7 +77,7 @@ class Rehearsing:
         command: Command[Result],
         etags: Mapping[str, str],
         scope: Scope,
-    ) -> Rehearsed:
+    ) -> Preview:
         """Return what the command would touch; its own refusals are raised.
 
         Raises:
@@ -88,19 +88,19 @@ class Rehearsing:
             await demand_etags(tx, etags)
             now = max(self._clock(), tx.last_time)
             writer = Writer(tx, author, now, Rehearsal())
-            await tx.open_grant("rehearsal")
+            await tx.open_grant("preview")
             item, *_ = (await command(writer)).shown
-            raise _TakenBack(await _Sight(tx, writer, scope.naming(item.id)).seen())
+            raise _RolledBack(await _Sight(tx, writer, scope.naming(item.id)).preview())
 
         try:
             await self._store.write(space, transaction)
-        except _TakenBack as rehearsal:
-            return rehearsal.seen
-        raise AssertionError("a rehearsal is always taken back")
+        except _RolledBack as end:
+            return end.preview
+        raise AssertionError("a preview is always rolled back")
 
 
 class _Sight:
-    """What a rehearsed change has done, beside what was there before it."""
+    """What a previewed change has written, beside what was there before it."""
 
     def __init__(self, tx: Writes, writer: Writer, scope: Scope) -> None:
         self._tx = tx
@@ -108,15 +108,15 @@ class _Sight:
         self._effects = {effect.id: effect for effect in writer.effects}
         self._consented = writer.consented
 
-    async def seen(self) -> Rehearsed:
-        """Return what was written and what the parties would consent to."""
-        along = {each.id for each in self._effects.values() if self._scope.cascades_to(each)}
-        along -= self._consented
-        ids = sorted((self._effects.keys() | self._consented) - along)
-        return Rehearsed(
+    async def preview(self) -> Preview:
+        """Return the items that were written and those that the consents would pin."""
+        cascaded = {each.id for each in self._effects.values() if self._scope.cascades_to(each)}
+        cascaded -= self._consented
+        ids = sorted((self._effects.keys() | self._consented) - cascaded)
+        return Preview(
             tuple([await self._one(item_id) for item_id in ids]),
-            len(along),
-            self._scope.is_beyond_undo(len(along)),
+            len(cascaded),
+            self._scope.is_beyond_undo(len(cascaded)),
         )
 
     async def _one(self, item_id: str) -> Touched:
@@ -132,15 +132,20 @@ class _Sight:
         was_there = isinstance(before, Item) and not before.deleted
         is_news = there and not (was_there and said == will_say)
         return Touched(
-            item_id, effect.kind, effect.etag, True, said, after=will_say if is_news else ""
+            item_id,
+            effect.kind,
+            effect.etag,
+            True,
+            said,
+            statement_after=will_say if is_news else "",
         )
 
     async def _unwritten(self, item_id: str) -> Touched:
         item = await item_by_id(self._tx, item_id)
         if item is None:  # a memory that is named before there is one
-            return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, rests_on=True)
+            return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, is_pinned=True)
         said = await self._statement(item)
-        return Touched(item_id, item.kind, etag(item), True, said, rests_on=True)
+        return Touched(item_id, item.kind, etag(item), True, said, is_pinned=True)
 
     async def _before(self, effect: Effect) -> Item | None:
         """Return an item as it was before the change; one that it made, as it made it."""

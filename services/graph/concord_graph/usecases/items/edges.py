@@ -69,7 +69,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Writt
     if etag:
         await writer.demand_etag(stored, etag, edge)
     check_interval(edge, "edge.valid_until")
-    if not await writer.is_rested_on(stored.id):
+    if not await writer.is_frozen(stored.id):
         edge = _the_callers(edge)
     return written(stored, await _put(writer, stored, edge))
 

@@ -66,7 +66,7 @@ async def _is_void(writer: Writer, edge: Edge) -> bool:
     if edge.governed or edge.relation not in HIDING:
         return False
     older = await writer.tx.memory(edge.target.id) or await writer.tx.edge(edge.target.id)
-    return is_constitutive(older) or await writer.tx.is_held(edge.target.id)
+    return is_constitutive(older) or await writer.tx.is_pinned(edge.target.id)
 
 
 async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> None:

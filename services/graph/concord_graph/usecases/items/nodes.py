@@ -31,7 +31,7 @@ async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> Writt
     node = replace(stored, **merged_node(stored, draft))
     if etag:
         await writer.demand_etag(stored, etag, node)
-    if not await writer.is_rested_on(stored.id):
+    if not await writer.is_frozen(stored.id):
         node = replace(node, of_facts=False)
     return written(stored, stored if node == stored else await writer.put(stored, node))
 

@@ -15,7 +15,7 @@ from concord_graph.domain.erasure import (
 from concord_graph.domain.errors import ConfirmerUnknown, ItemErased, ItemNotFound
 from concord_graph.domain.items import Edge, ItemKind, Memory, digest
 from concord_graph.ports import Acknowledged, Change, ChangeType, MemoryErased, Reads, Writes
-from concord_graph.usecases.memory.retract_facts import Unsaying, words_of
+from concord_graph.usecases.memory.retract_facts import FactRetraction, words_of
 from concord_graph.usecases.write.writer import Writer, ref
 
 
@@ -39,8 +39,8 @@ class Erasing:
         edges, ghosts = await goes_with(writer.tx, stored)
         for edge in edges:
             await writer.put(edge, erased_edge(edge, time, ghosts))
-        unsaying = Unsaying(writer, written, words)
-        await unsaying.run()
+        retraction = FactRetraction(writer, written, words)
+        await retraction.run()
         erasure = Erasure(
             id=writer.new_id(),
             memory_id=memory_id,
@@ -48,7 +48,7 @@ class Erasing:
             principal=writer.author.principal,
             reason=reason,
             digest=digest(stored),
-            edge_count=len(edges) + unsaying.edge_count,
+            edge_count=len(edges) + retraction.edge_count,
         )
         await self.open(writer.tx, erasure)
         return MemoryErased(ref(written), erasure.id)

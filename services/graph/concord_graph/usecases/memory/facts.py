@@ -181,7 +181,7 @@ async def follows_facts(writer: Writer, edge: Edge) -> bool:
     return (
         edge.origin == Origin.FACT
         and edge.edge_type == EdgeType.DESCRIPTIVE
-        and not await writer.is_rested_on(edge.id)
+        and not await writer.is_frozen(edge.id)
     )
 
 

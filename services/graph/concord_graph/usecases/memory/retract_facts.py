@@ -31,7 +31,7 @@ async def words_of(tx: Reads, memory: Memory) -> Words:
     return frozenset(found)
 
 
-class Unsaying:
+class FactRetraction:
     """Takes out what one memory stated; `words` are those of it from before it was erased."""
 
     def __init__(self, writer: Writer, memory: Memory, words: Words) -> None:
@@ -119,7 +119,7 @@ class Unsaying:
     async def _erase_node(self, node_id: str) -> None:
         tx = self._writer.tx
         node = await tx.node(node_id)
-        if node is None or not node.of_facts or node.erase_time or await tx.is_held(node_id):
+        if node is None or not node.of_facts or node.erase_time or await tx.is_pinned(node_id):
             return
         if not await tx.is_named(node_id):
             await self._writer.put(node, erased_node(node, self._memory.erase_time))

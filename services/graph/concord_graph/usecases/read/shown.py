@@ -230,7 +230,7 @@ async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[E
 async def fixed_edges(tx: Reads, edges: Sequence[Edge], record: int = FOREVER) -> list[Edge]:
     """Return which of a triple's edges nobody moves alone: they stand before all others (G4)."""
     constitutive = [edge for edge in edges if edge.edge_type == EdgeType.CONSTITUTIVE]
-    return constitutive or [edge for edge in edges if await tx.is_held(edge.id, record)]
+    return constitutive or [edge for edge in edges if await tx.is_pinned(edge.id, record)]
 
 
 def statement(view: View) -> str:

@@ -138,14 +138,14 @@ class Writer:
             await self._protected(item, intended)
         raise EtagMismatch(item.id)
 
-    async def is_rested_on(self, item_id: str) -> bool:
+    async def is_frozen(self, item_id: str) -> bool:
         """Return whether nobody alone may change what an item says: it is held, or lineage that was
         made with consent ends at it, or at an edge of which it is an end.
 
         What both parties put something else in the place of stays what they did so with: nothing
         that they never saw stands hidden behind their signatures.
         """
-        return await self.tx.is_held(item_id) or item_id in await self._taken_over()
+        return await self.tx.is_pinned(item_id) or item_id in await self._taken_over()
 
     async def _taken_over(self) -> frozenset[str]:
         if self._taken is None:
@@ -219,7 +219,7 @@ class Writer:
         self.tx.step()
         return await self._record(before, after)
 
-    async def tell_revocation(self, paper: str) -> None:
+    async def record_revocation(self, paper: str) -> None:
         """Write the outbox row of a nonce that was burnt on this signed paper."""
         seq, time = self.tx.tick()
         await self.tx.append(
@@ -378,24 +378,24 @@ class Writer:
         return ids
 
     async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
-        held = await self._is_held(before, item)
+        held = await self._is_frozen(before, item)
         if isinstance(item, Edge) and not item.is_lineage:
             return Surroundings(held, agreed_twin=await self._agreed_twin(before, item))
         if not isinstance(item, Edge) or item.relation not in HIDING:
-            return Surroundings(is_held=held)
+            return Surroundings(is_pinned=held)
         target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
         source = await self.tx.memory(item.source.id) or await self.tx.edge(item.source.id)
         return Surroundings(
-            is_held=held,
+            is_pinned=held,
             target_constitutive=protection.is_constitutive(target),
             source_constitutive=protection.is_constitutive(source),
-            target_held=await self.tx.is_held(item.target.id),
+            target_pinned=await self.tx.is_pinned(item.target.id),
         )
 
-    async def _is_held(self, before: Item | None, item: Item) -> bool:
+    async def _is_frozen(self, before: Item | None, item: Item) -> bool:
         """Return whether an item's words are not one party's; a new one's may be if they named its
         id before it came."""
-        return not affected.is_drawn(before, item) and await self.is_rested_on(item.id)
+        return not affected.is_drawn(before, item) and await self.is_frozen(item.id)
 
     async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
         """Return the id of another edge of the triple that both parties agreed to, whenever it
@@ -405,7 +405,7 @@ class Writer:
         for sibling in await self._siblings(edge):
             if sibling.id == edge.id:
                 continue
-            if protection.is_constitutive(sibling) or await self.tx.is_held(sibling.id):
+            if protection.is_constitutive(sibling) or await self.tx.is_pinned(sibling.id):
                 return sibling.id
         return ""
 
@@ -419,7 +419,7 @@ def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str
         return around.agreed_twin
     if before is not None:
         return before.id
-    if isinstance(after, Edge) and (around.target_constitutive or around.target_held):
+    if isinstance(after, Edge) and (around.target_constitutive or around.target_pinned):
         return after.target.id
     return after.id if isinstance(after, Memory) and after.id_stated else ""
 
