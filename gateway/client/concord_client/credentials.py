@@ -2,7 +2,7 @@
 
 `concord up` keeps `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
 `keys` (API key by space; that of "concord:system" is the operator's), `admin_keys` (by space, of
-who looks after it) and `enrolment_secrets` (by space). Commands keep there what they are told to.
+of its administrator) and `enrolment_secrets` (by space). Commands add keys to it with `--save`.
 """
 
 import json
@@ -31,14 +31,14 @@ FILE_NAME = "credentials.json"
 class Role(Enum):
     """As whom a call is made, where several keys are at hand."""
 
-    MEMBER = "who works in the space"
-    ADMIN = "who looks after the space"
-    KEY_MAKER = "who makes keys for the space: the operator, else who looks after it"
-    OPERATOR = "who makes spaces"
+    MEMBER = "a principal of the space"
+    ADMIN = "an administrator of the space"
+    KEY_MAKER = "the operator, else an administrator of the space"
+    OPERATOR = "the operator, who makes spaces"
 
 
 class CredentialsError(Exception):
-    """It cannot be told where Concord is or with which key; the text says what to do."""
+    """The address or the key of Concord is not known; the text says what to do."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ LOOK = 1.0
 SETTLED = 5.0
 """Seconds that a command that wrote waits for the index, which takes some hundredths of one."""
 
-PATIENCE = 60.0
+STUCK_AFTER = 60.0
 """Seconds without any progress after which the index counts as stuck."""
 
 
@@ -28,7 +28,7 @@ class IndexStuckError(Exception):
 def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
     """Yields how many changes are indexed, of how many, until search has seen the write `token`.
 
-    Both count from the first look. Raises `IndexStuckError` after `PATIENCE` seconds without
+    Both count from the first look. Raises `IndexStuckError` after `STUCK_AFTER` seconds without
     progress.
     """
     first = newest = _status(client).applied_seq
@@ -37,10 +37,10 @@ def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
         status = _status(client)
         if status.applied_seq != newest:
             newest, moved = status.applied_seq, time.monotonic()
-        elif time.monotonic() - moved > PATIENCE:
+        elif time.monotonic() - moved > STUCK_AFTER:
             raise IndexStuckError(
-                f"The index has not moved for {PATIENCE:.0f} s: search does not find all of it yet."
-                " `concord status` shows how far it is."
+                f"The index has not moved for {STUCK_AFTER:.0f} s: search does not find all of it "
+                "yet. `concord status` shows how far it is."
             )
         yield newest - first, max(status.head_seq, newest) - first
     done = _status(client).applied_seq - first

@@ -73,7 +73,7 @@ def from_rpc_error(error: grpc.RpcError) -> Refused:
             if found is not None:
                 return found
     if code is grpc.StatusCode.UNAVAILABLE:
-        # In words alone does gRPC tell a server of another protocol from none at all.
+        # gRPC reports a server of another protocol in the message alone.
         kind = NotGrpc if "Failed parsing HTTP/2" in message else Unreachable
         return kind(code, "ERROR_REASON_UNAVAILABLE", message)
     return Refused(code, _REASON_OF_BARE_CODE.get(code, "ERROR_REASON_INTERNAL"), message)

@@ -1,4 +1,4 @@
-"""Moving a space: a full export sent into an unused one, and what its parties sign for that."""
+"""Import of a full export into an unused space, and the statement that its parties sign."""
 
 import hashlib
 import json
@@ -23,8 +23,8 @@ PRINCIPAL_RELATION = "concord:principal"
 _CONSENTED = b'"needs_consent":true'
 _PRINCIPAL = PRINCIPAL_RELATION.encode()
 
-Told = Callable[[int], None]
-"""Is told how many bytes are sent."""
+OnSent = Callable[[int], None]
+"""Called with the number of bytes sent so far."""
 
 
 class NotAnExport(ValueError):
@@ -41,18 +41,18 @@ class Export:
     digest: str
     """Hex SHA-256 of the whole file."""
     genesis_digest: str
-    """Of the genesis in it, which then must be restored by its parties; empty without one."""
+    """Of the genesis in it, whose parties then must sign for the import; empty without one."""
     constitutive_digest: str = ""
-    """Of what both parties agreed to, as it stands in it."""
+    """Of the constitutive items in it."""
     keys: Mapping[str, bytes] = field(default_factory=dict)
-    """The public key of each slot, as it stands in it."""
+    """The public key of each slot in it."""
 
     def payload(
         self, expire_time: datetime, *, governance_key: bytes, nonce: bytes | None = None
     ) -> bytes:
         """The bytes that both slots sign, with `signing.sign_envelope` under RESTORE_TYPE.
 
-        `governance_key`: of the place where it goes, as `concord principal show` tells it there.
+        `governance_key`: of the place where it goes, as `concord principal show` prints it there.
         A slot whose key was changed since the genesis signs with both, the former and the present.
         """
         return signing.restore_payload(
@@ -68,8 +68,8 @@ class Export:
 
 
 def read_export(path: Path) -> Export:
-    """Looks at the first lines of a file and digests all of it; of one with a genesis, takes from
-    its changes what both parties agreed to, and their keys.
+    """Reads the first lines of a file and digests all of it; in one with a genesis, finds the
+    constitutive items and the principals' keys among its changes.
 
     Raises `NotAnExport` for another kind of file, `OSError` when it cannot be read.
     """
@@ -95,29 +95,29 @@ def read_export(path: Path) -> Export:
 
 
 def agreed_in(lines: Iterable[bytes]) -> tuple[str, Mapping[str, bytes]]:
-    """The digest of what the lines of an export say was agreed to, and each slot's present key."""
+    """The digest of the constitutive items in an export's lines, and each slot's present key."""
     agreed, keys = Agreed(), {}
     for line in lines:
-        if _CONSENTED in line and (told := _record(line)).get("kind") == "change":
-            _take(agreed, told)
-        elif _PRINCIPAL in line and (told := _record(line)).get("kind") == "edge":
-            said = told.get("properties")
-            if isinstance(said, dict) and told.get("relation") == PRINCIPAL_RELATION:
+        if _CONSENTED in line and (record := _record(line)).get("kind") == "change":
+            _take(agreed, record)
+        elif _PRINCIPAL in line and (record := _record(line)).get("kind") == "edge":
+            said = record.get("properties")
+            if isinstance(said, dict) and record.get("relation") == PRINCIPAL_RELATION:
                 key = str(said.get("key", ""))
                 keys[str(said.get("slot", ""))] = urlsafe_b64decode(key + "=" * (-len(key) % 4))
     return constitutive_digest(agreed.items()), keys
 
 
-def _take(agreed: Agreed, told: dict[str, Any]) -> None:
-    if told["type"] == "REFUSED":
+def _take(agreed: Agreed, record: dict[str, Any]) -> None:
+    if record["type"] == "REFUSED":
         return
     agreed.take(
-        told["item_id"],
-        type_pb2.ItemKind.Value(f"ITEM_KIND_{told['item_kind']}"),
-        told["revision"],
-        told.get("digest", ""),
-        told.get("ends"),
-        method=told.get("author", {}).get("method", ""),
+        record["item_id"],
+        type_pb2.ItemKind.Value(f"ITEM_KIND_{record['item_kind']}"),
+        record["revision"],
+        record.get("digest", ""),
+        record.get("ends"),
+        method=record.get("author", {}).get("method", ""),
     )
 
 
@@ -137,7 +137,7 @@ def import_space(
     *,
     restore_grant: bytes = b"",
     enrolment_secret: str = "",
-    told: Told = lambda _: None,
+    on_sent: OnSent = lambda _: None,
 ) -> space_pb2.ImportSpaceResponse:
     """Sends a full export into the caller's space, in which nothing was ever recorded.
 
@@ -148,11 +148,11 @@ def import_space(
         restore_grant=restore_grant,
         enrolment_secret=enrolment_secret,
     )
-    return space.ImportSpace(_messages(header, path, told), timeout=TIMEOUT)
+    return space.ImportSpace(_messages(header, path, on_sent), timeout=TIMEOUT)
 
 
 def _messages(
-    header: space_pb2.ImportHeader, path: Path, told: Told
+    header: space_pb2.ImportHeader, path: Path, on_sent: OnSent
 ) -> Iterator[space_pb2.ImportSpaceRequest]:
     yield space_pb2.ImportSpaceRequest(header=header)
     sent = 0
@@ -160,7 +160,7 @@ def _messages(
         while piece := file.read(PIECE):
             yield space_pb2.ImportSpaceRequest(piece=piece)
             sent += len(piece)
-            told(sent)
+            on_sent(sent)
 
 
 def _record(line: bytes) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The `concord` command.
 
 Exit status: 0 done, 1 refused or failed (the reason is on standard error), 2 used wrongly, 141 when
-whoever read the output left before its end, as other tools in a pipe do.
+the reader of the output closed the pipe early, as other tools exit then.
 A command imports what it needs when it runs, so that the rest start at once.
 """
 
@@ -11,7 +11,7 @@ import sys
 def main() -> None:
     """Runs the command line and exits."""
     from concord_client.cli.app import app
-    from concord_client.cli.errors import OUTPUT_FORSAKEN, forsaken
+    from concord_client.cli.errors import BROKEN_PIPE, discard_output
 
     try:
         try:
@@ -19,5 +19,5 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        forsaken()
-        raise SystemExit(OUTPUT_FORSAKEN) from None
+        discard_output()
+        raise SystemExit(BROKEN_PIPE) from None

@@ -1,4 +1,4 @@
-"""The list of commands, and what all of them share: global options, failures, exit status."""
+"""The list of commands; the global options, failures and exit statuses that all of them share."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,7 +38,7 @@ from concord_client.cli.commands import (
     update,
     working,
 )
-from concord_client.cli.errors import OUTPUT_FORSAKEN, complaint, forsaken, told
+from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
 
 
@@ -50,10 +50,10 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            forsaken()
-            raise typer.Exit(OUTPUT_FORSAKEN) from error
-        except told() as error:
-            typer.echo(complaint(error), err=True)
+            discard_output()
+            raise typer.Exit(BROKEN_PIPE) from error
+        except reported_errors() as error:
+            typer.echo(error_report(error), err=True)
             raise typer.Exit(1) from error
 
 
@@ -67,8 +67,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(asked: bool) -> None:
+    if asked:
         from importlib import metadata
 
         typer.echo(f"concord {metadata.version('concord-client')}")

@@ -1,4 +1,4 @@
-"""How a command fails: one line with the machine's reason and a sentence for people."""
+"""How a command fails: a machine-readable reason and a sentence, on one line."""
 
 import os
 import sys
@@ -12,10 +12,10 @@ from concord_client.credentials import CredentialsError
 if TYPE_CHECKING:
     from concord_client.refusal import Refused
 
-OUTPUT_FORSAKEN = 141  # 128 and SIGPIPE: what a shell reports of any tool whose reader left
+BROKEN_PIPE = 141  # 128 and SIGPIPE, as a shell reports of any tool whose reader left
 
 BY_FILE = "concord propose --action FILE (its form: concord propose --help)"
-"""How to propose what no command of `concord propose` is for."""
+"""How to propose an action that `concord propose` has no command for."""
 
 
 class CommandError(Exception):
@@ -28,7 +28,7 @@ class CommandError(Exception):
 
 @contextmanager
 def or_propose(command: str) -> Iterator[None]:
-    """Says how to propose what was refused because it takes both parties' consent."""
+    """Adds how to propose the change to a refusal that asks for both parties' consent."""
     from concord_client.refusal import Refused
 
     try:
@@ -43,35 +43,35 @@ def or_propose(command: str) -> Iterator[None]:
 
 _HINTS = {
     "ERROR_REASON_NODE_HAS_EDGES": "They go with it: --cascade",
-    "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED": "What both must agree to: concord propose --help",
+    "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED": "Propose it: concord propose --help",
 }
-"""What to do about a refusal, where the command line knows."""
+"""Reason to advice, where the command line has one."""
 
 
-def told() -> tuple[type[Exception], ...]:
-    """The exceptions that are told in a line. Evaluated only when something was raised."""
+def reported_errors() -> tuple[type[Exception], ...]:
+    """The exceptions that are reported in a line. Imported only once something was raised."""
     from concord_client.refusal import Refused
     from concord_client.trust.audit.log import LogInvalid
     from concord_client.trust.keyfiles import KeyFileError
     from concord_client.trust.review import ReviewError
     from concord_client.trust.witness import WitnessError
 
-    papers = (KeyFileError, LogInvalid, ReviewError, WitnessError)
-    return (Refused, CredentialsError, CommandError, *papers)
+    trust = (KeyFileError, LogInvalid, ReviewError, WitnessError)
+    return (Refused, CredentialsError, CommandError, *trust)
 
 
-def complaint(error: Exception) -> str:
-    """What standard error says about `error`, with nothing in it that does not show."""
-    return visible(_complaint(error))
+def error_report(error: Exception) -> str:
+    """The text for standard error about `error`, its hidden characters written out."""
+    return visible(_report(error))
 
 
-def _complaint(error: Exception) -> str:
+def _report(error: Exception) -> str:
     from concord_client.refusal import NotGrpc, Refused, Unreachable
 
     if isinstance(error, NotGrpc):
         return (
             f"{error.reason}: What answers there does not speak gRPC ({error.message}). Set "
-            "CONCORD_URL to Concord's gRPC address, as `concord up` tells it: HTTP has another."
+            "CONCORD_URL to Concord's gRPC address, as `concord up` prints it: HTTP has another."
         )
     if isinstance(error, Unreachable):
         return (
@@ -97,8 +97,8 @@ def _with_item(refused: "Refused") -> str:
     return refused.message if item in refused.message else f"{refused.message}: {item}"
 
 
-def forsaken() -> None:
-    """Lets what is still buffered go where nobody reads, so that the end is quiet."""
+def discard_output() -> None:
+    """Sends buffered output to the null device, so that the interpreter exits quietly."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -54,7 +54,7 @@ def _memory(client: "Client", memory_id: str) -> "Memory | None":
     reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
     if reply.status == LOOKUP_STATUS_ERASED:
         raise CommandError(
-            f"{memory_id} was erased already: `concord receipt {memory_id}` tells when.",
+            f"{memory_id} was erased already: `concord receipt {memory_id}` says when.",
             reason="ERROR_REASON_ITEM_ERASED",
         )
     return reply.memory if reply.status == LOOKUP_STATUS_FOUND else None

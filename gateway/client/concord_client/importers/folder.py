@@ -51,25 +51,25 @@ def _walk(
 
 
 def _visit(path: Path, root: Path, name: str, around: tuple[Path, ...]) -> Iterator[Found | Defect]:
-    told = name.encode("utf-8", "replace").decode()
+    printable = name.encode("utf-8", "replace").decode()
     try:
         real = path.resolve(strict=True)
         status = real.stat()
     except (OSError, RuntimeError):
-        yield Defect(told, 0, "a symbolic link that leads nowhere, or in a circle")
+        yield Defect(printable, 0, "a symbolic link that leads nowhere, or in a circle")
         return
     is_markdown = name.lower().endswith(SUFFIXES)
     if not S_ISDIR(status.st_mode) and not is_markdown:
         return
     if not real.is_relative_to(root):
-        yield Defect(told, 0, "a symbolic link that leads out of the folder")
-    elif told != name:
-        yield Defect(told, 0, "the name is not UTF-8")
+        yield Defect(printable, 0, "a symbolic link that leads out of the folder")
+    elif printable != name:
+        yield Defect(printable, 0, "the name is not UTF-8")
     elif S_ISREG(status.st_mode):
         yield Found(real, name, status.st_size)
     elif not S_ISDIR(status.st_mode):
-        yield Defect(told, 0, "not a regular file")
+        yield Defect(printable, 0, "not a regular file")
     elif real in around:
-        yield Defect(told, 0, "a symbolic link that leads back to a folder around it")
+        yield Defect(printable, 0, "a symbolic link that leads back to a folder around it")
     else:
         yield from _walk(real, root, f"{name}/", (*around, real))

@@ -28,7 +28,7 @@ def read(path: Path, form: Format, session: str = "") -> Iterator[Draft | Defect
 
 
 def detected(path: Path) -> Format:
-    """The form of `path`: a folder is Markdown; a file's first line tells memories from turns."""
+    """The form of `path`: a folder is Markdown; a file's first line shows memories or turns."""
     if path.is_dir():
         return Format.MARKDOWN
     try:
@@ -41,7 +41,7 @@ def detected(path: Path) -> Format:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        told = is_conversation(value) or any(name in value for name in SPEAKERS)
-        told = told and value.get("kind") not in STATE_KINDS  # a node of an export has a name
-        return Format.CHAT if told else Format.JSONL
+        is_chat = is_conversation(value) or any(name in value for name in SPEAKERS)
+        is_chat = is_chat and value.get("kind") not in STATE_KINDS  # a node of an export has a name
+        return Format.CHAT if is_chat else Format.JSONL
     return Format.JSONL if path.suffix.lower() in _JSON_LINES else Format.CHAT

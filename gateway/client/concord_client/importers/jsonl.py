@@ -70,7 +70,7 @@ def with_keys(outcomes: Iterable[Draft | Defect]) -> Iterator[Draft | Defect]:
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines; of one that is too long only so much that it can be told."""
+    """Yield lines; of one that is too long, enough of it to see that it is."""
     while line := stream.readline(MAX_ITEM_BYTES + 1):
         yield line
         while len(line) > MAX_ITEM_BYTES and not line.endswith(b"\n"):

@@ -20,9 +20,9 @@ class Draft:
     file: str
     """Path as it was given, or relative to the imported folder, with slashes."""
     line: int
-    """First line of the item, from 1; 0 where `part` tells more."""
+    """First line of the item, from 1; 0 where `part` says more."""
     part: str = ""
-    """Which part of the file, where lines tell nothing."""
+    """Which part of the file, where a line number would not say."""
 
     @property
     def place(self) -> str:
@@ -39,7 +39,7 @@ class Defect:
     """From 1; 0 where the file as a whole cannot be read."""
     reason: str
     part: str = ""
-    """Which part of the file, where lines tell nothing."""
+    """Which part of the file, where a line number would not say."""
 
     @property
     def place(self) -> str:

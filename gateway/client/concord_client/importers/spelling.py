@@ -60,7 +60,7 @@ def _named(value: object, field: FieldDescriptor) -> object:
 def memory_of_state(line: Mapping[str, object]) -> Mapping[str, object]:
     """A line as a memory's JSON: one of a state export has its kind under another name.
 
-    Raises `ItemUnreadable` for a line of a state export that tells of anything but a memory.
+    Raises `ItemUnreadable` for a line of a state export that is no memory.
     """
     kind = "erased" if "erased" in line else line.get("kind")
     if isinstance(kind, str) and kind in _NO_MEMORY:

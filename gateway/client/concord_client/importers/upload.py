@@ -39,7 +39,7 @@ class Refusal:
     reason: str
     message: str
 
-    def told(self) -> str:
+    def line(self) -> str:
         """The refusal as one line."""
         return f"{self.place}: {self.reason}: {self.message}"
 

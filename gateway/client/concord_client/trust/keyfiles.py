@@ -2,7 +2,7 @@
 
 A file is JSON: `version`, `slot`, `principal`, `public_key` (base64url) and `private_key`, a
 PKCS8 PEM that for the HUMAN slot is always encrypted under a passphrase. Only `open_key` reads
-the private part; who the key is for can be told without a passphrase.
+the private part; whose key it is can be read without a passphrase.
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ class PinFile:
                 after = change(before or Seen())
                 if after != before:
                     kept = [each for each in systems if each is not before]
-                    told = {"systems": [asdict(each) for each in (*kept, after)]}
-                    private_files.replace(self.path, json.dumps(told, indent=2).encode() + b"\n")
+                    content = {"systems": [asdict(each) for each in (*kept, after)]}
+                    private_files.replace(self.path, json.dumps(content, indent=2).encode() + b"\n")
                 return after
         except OSError as error:
             raise WitnessError(f"Cannot write {self.path}: {error.strerror}.") from error

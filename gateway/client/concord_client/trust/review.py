@@ -191,21 +191,21 @@ def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
     """Check that an undo brings back what its original changed, by the log's entry of that.
 
     `leaf`: the SMF_EXECUTE entry of the proposal that it undoes, proved to be in the log; None when
-    there is none. What the original took along is held against the entry's digest of it.
+    there is none. Items that cascaded are compared with the entry's digest of them.
 
     Raises:
         ReviewError: "undo_of": it is of another proposal, or of other items or revisions.
     """
     try:
-        told = entry_respelled(json.loads(leaf or b"{}"))
+        entry = entry_respelled(json.loads(leaf or b"{}"))
         items = found.document["action"]["revert_items"]["items"]
         wanted = {_reverted(item) for item in items if not item.get("cascaded")}
-        along = [_reverted(item) for item in items if item.get("cascaded")]
-        effects = told["properties"]["effects"]
+        cascaded = [_reverted(item) for item in items if item.get("cascaded")]
+        effects = entry["properties"]["effects"]
         done = {(each["id"], each["before"], each["after"]) for each in effects}
-        alike = told["proposal"]["id"] == found.document["undo_of"] and wanted == done
-        alike = alike and told["properties"]["cascaded"] == _counted(along)
-        alike = alike and told["action"] == "SMF_EXECUTE"
+        alike = entry["proposal"]["id"] == found.document["undo_of"] and wanted == done
+        alike = alike and entry["properties"]["cascaded"] == _counted(cascaded)
+        alike = alike and entry["action"] == "SMF_EXECUTE"
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ReviewError("undo_of") from None
     if not alike:
@@ -217,7 +217,7 @@ def _reverted(item: Mapping[str, Any]) -> tuple[str, int, int]:
 
 
 def _counted(items: list[tuple[str, int, int]]) -> dict[str, Any]:
-    """Return how the log tells of what goes along: a line for each, by id."""
+    """Return the log's count and digest of cascaded items: a line for each, by id."""
     lines = "".join(f"{name} {before} {after}\n" for name, before, after in sorted(items))
     return {"count": len(items), "digest": sha256(lines.encode()).hexdigest() if items else ""}
 

@@ -1,8 +1,8 @@
-"""What this client has seen of a space's governance, and holds every later answer against (V5, A2).
+"""What this client saw of a space's governance, compared with every later answer (V5, A2).
 
-What is seen first is believed, aloud; what contradicts it later is refused. Where another genesis
-is known for a space of that name, even the first contact is refused until somebody names the
-digest.
+The first answer is believed and printed; a later one that contradicts it is refused. Where
+another genesis is known for a space of that name, even the first contact is refused until somebody
+names the digest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_REVIEWED = 1_000
 
 @dataclass(frozen=True)
 class Meeting:
-    """What is known after an answer, and what of it is to be said aloud since it is new."""
+    """The pins after an answer, and the sentences to print about new ones."""
 
     seen: Seen
     news: tuple[str, ...] = ()
@@ -43,9 +43,9 @@ class _Shown:
     log_origin: str
 
     @classmethod
-    def of(cls, told: principal_pb2.GetPrincipalsResponse) -> _Shown:
-        genesis = told.genesis_digest if told.status == LOOKUP_STATUS_FOUND else ""
-        return cls(genesis, encoded(told.log_key), told.log_origin)
+    def of(cls, reply: principal_pb2.GetPrincipalsResponse) -> _Shown:
+        genesis = reply.genesis_digest if reply.status == LOOKUP_STATUS_FOUND else ""
+        return cls(genesis, encoded(reply.log_key), reply.log_origin)
 
     def contradiction(self, seen: Seen) -> tuple[str, str, str] | None:
         """What differs from what was seen: its name, before, now."""
@@ -70,13 +70,13 @@ class Witness:
         """What was seen so far. Raises `WitnessError` for a damaged file."""
         return next(filter(self._is_it, self._file.read()), Seen())
 
-    def meet(self, told: principal_pb2.GetPrincipalsResponse, trusted: str = "") -> Meeting:
+    def meet(self, reply: principal_pb2.GetPrincipalsResponse, trusted: str = "") -> Meeting:
         """Compare the genesis and the log's key with what was seen; remember what is new.
 
         `trusted`: the digest of the genesis that its owners named, or that was signed here.
         Raises `WitnessError`.
         """
-        shown = _Shown.of(told)
+        shown = _Shown.of(reply)
         if trusted and shown.genesis != trusted:
             raise WitnessError(
                 f"{self._place} shows the genesis {shown.genesis or 'none'}, not {trusted}, which "
@@ -238,9 +238,9 @@ class Witness:
 
 def _known(others: list[Seen]) -> str:
     """Which systems are known that have a space of the same name."""
-    told = [
+    lines = [
         f"This client knows the genesis {each.genesis_digest} for a space of that name, pinned "
         f"{each.genesis_time} at {each.names[0]}."
         for each in others
     ]
-    return " ".join(told)
+    return " ".join(lines)

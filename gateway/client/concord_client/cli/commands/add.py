@@ -111,11 +111,11 @@ def add(
         if session.as_json:
             session.reply(reply)
         else:
-            _tell_added(reply)
-            _tell_ghosts(client, {target for each in links.values() for target in each or ()})
+            _show_added(reply)
+            _show_ghosts(client, {target for each in links.values() for target in each or ()})
 
 
-def _tell_ghosts(client: "Client", targets: set[str]) -> None:
+def _show_ghosts(client: "Client", targets: set[str]) -> None:
     """Say which of the memories that were named are not there, such as a misspelt one."""
     from concord.graph.v1.memory_pb2 import GetMemoryRequest
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
@@ -125,11 +125,11 @@ def _tell_ghosts(client: "Client", targets: set[str]) -> None:
     for target in sorted(targets):
         found = client.memory.GetMemory(GetMemoryRequest(id=target, peek=True))
         if found.status == LOOKUP_STATUS_NOT_FOUND:
-            told = f"There is no memory {target} yet: the link waits for one of this id."
-            show(text(told, "yellow"))
+            notice = f"There is no memory {target} yet: the link waits for one of this id."
+            show(text(notice, "yellow"))
 
 
-def _tell_added(reply: "AddMemoryResponse") -> None:
+def _show_added(reply: "AddMemoryResponse") -> None:
     from concord_client.cli.render.page import show, text
 
     line = text("Remembered " if reply.created else "Known already: ")

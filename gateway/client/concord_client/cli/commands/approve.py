@@ -106,7 +106,7 @@ def reject(
         file = governance.key_file(slot, key)
         shown.demand(governance, file, proposal, found, digest)
         signer = governance.signer(file, passphrase_fd)
-        paper = signing.sign_rejection(
+        rejection = signing.sign_rejection(
             slot=slot.contract,
             signer=signer,
             space=found.document["space"],
@@ -115,7 +115,7 @@ def reject(
             reason=reason,
         )
         reply = governance.client.proposals.RejectProposal(
-            RejectProposalRequest(proposal_id=proposal.id, rejection=paper)
+            RejectProposalRequest(proposal_id=proposal.id, rejection=rejection)
         )
         governance.report(reply)
 
@@ -162,7 +162,7 @@ def revoke(
                 f"No consent of {slot.contract} to proposal {proposal.number} was given from here: "
                 "take it back where it was given."
             )
-        paper = signing.sign_revocation(
+        revocation = signing.sign_revocation(
             slot=slot.contract,
             signer=governance.signer(governance.key_file(slot, key), passphrase_fd),
             space=found.document["space"],
@@ -171,7 +171,7 @@ def revoke(
             consent=consent,
         )
         reply = governance.client.proposals.RevokeConsent(
-            RevokeConsentRequest(proposal_id=proposal.id, revocation=paper)
+            RevokeConsentRequest(proposal_id=proposal.id, revocation=revocation)
         )
         governance.report(reply)
 

@@ -162,10 +162,10 @@ def verify(
             governance.principals()
             differing = verification.compared(governance, findings)
     part = verification.covered(findings.entries, newest, held) if older else ""
-    _tell(session, findings, differing, verification.trusted(held), part, compared=store)
+    _show(session, findings, differing, verification.trusted(held), part, compared=store)
     if findings.undecided:
         raise CommandError(
-            "The log tells of writes that nobody decided.", reason="AUDIT_UNDECIDED_WRITE"
+            "The log has writes that nobody decided.", reason="AUDIT_UNDECIDED_WRITE"
         )
     if differing:
         raise CommandError("The store does not hold what the log says.", reason="AUDIT_MISMATCH")
@@ -197,8 +197,8 @@ def proof(
             f"The log does not prove its entry {index}.", reason="AUDIT_PROOF_INVALID"
         ) from None
     if session.as_json:
-        told = {"checkpoint": seen.checkpoint, **MessageToDict(reply)}
-        write_line(json.dumps(told, indent=2))
+        proof = {"checkpoint": seen.checkpoint, **MessageToDict(reply)}
+        write_line(json.dumps(proof, indent=2))
         return
     from concord_client.cli.render.page import show, text
     from concord_client.cli.render.proposal_page import proof_hashes
@@ -237,7 +237,7 @@ def _exported(governance: GovernanceSession) -> list[bytes]:
     return lines
 
 
-def _tell(
+def _show(
     session: Session,
     findings: "Findings",
     differing: "list[Difference]",
@@ -252,13 +252,13 @@ def _tell(
     }
     if session.as_json:
         store = [{"item": each.item_id, "what": each.what} for each in differing]
-        told = {**counted, "constitutive": len(findings.constitutive), "reliesOn": trusted}
-        told |= {
+        report = {**counted, "constitutive": len(findings.constitutive), "reliesOn": trusted}
+        report |= {
             "undecidedWrites": list(findings.undecided),
             "openDecisions": list(findings.open_decisions),
         }
-        told |= {"covers": part} if part else {}
-        write_line(json.dumps({**told, "store": store if compared else None}, indent=2))
+        report |= {"covers": part} if part else {}
+        write_line(json.dumps({**report, "store": store if compared else None}, indent=2))
         return
     from concord_client.cli.render.page import fields, show, text
 

@@ -90,10 +90,10 @@ def _show(reply: "ListEpisodesResponse") -> None:
         return
     made = table("When", "#Reward", "Episode")
     for each in reply.episodes:
-        told = text(each.query, "bold")
+        line = text(each.query, "bold")
         if each.reflection:
-            told.append("\n").append(text(each.reflection))
+            line.append("\n").append(text(each.reflection))
         made.add_row(
-            when(each.create_time), f"{each.reward:+.2f}", told.append(f"\n{each.id}", "dim")
+            when(each.create_time), f"{each.reward:+.2f}", line.append(f"\n{each.id}", "dim")
         )
     show(made, text(f"{len(reply.episodes)} of {reply.total_count}", "dim"))

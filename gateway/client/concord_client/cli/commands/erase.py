@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from concord_client.client import Client
 
-PATIENCE = 120.0
+RECEIPT_TIMEOUT = 120.0
 """Seconds that `erase` waits for its receipt."""
 
 
@@ -48,7 +48,7 @@ def erase(
         with or_propose(f"concord propose erase {memory.id}"):
             client.memory.EraseMemory(request)
         reply = _receipt(client, memory.id)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + RECEIPT_TIMEOUT
         while wait and not reply.receipt.HasField("complete_time") and time.monotonic() < until:
             time.sleep(0.05)
             reply = _receipt(client, memory.id)

@@ -34,7 +34,7 @@ def forget(
         request = ForgetMemoryRequest(id=memory.id, etag=etag or memory.etag)
         with or_propose(f"concord propose forget {memory.id}"):
             reply = client.memory.ForgetMemory(request)
-        _told(client, session, reply, "Forgot")
+        _show(client, session, reply, "Forgot")
     if not session.as_json:
         show(text(f"It comes back with: concord restore {memory.id}", "dim"))
 
@@ -56,10 +56,10 @@ def restore(
         request = RestoreMemoryRequest(id=memory.id, etag=etag or memory.etag)
         with or_propose(f"concord propose restore {memory.id}"):
             reply = client.memory.RestoreMemory(request)
-        _told(client, session, reply, "Restored")
+        _show(client, session, reply, "Restored")
 
 
-def _told(
+def _show(
     client: "Client",
     session: Session,
     reply: "ForgetMemoryResponse | RestoreMemoryResponse",

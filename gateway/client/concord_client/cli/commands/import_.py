@@ -152,6 +152,6 @@ def _summarise(upload: "Upload") -> None:
 
 def _complain(upload: "Upload") -> None:
     for refusal in sorted(upload.refusals, key=lambda each: each.index)[:MOST_COMPLAINTS]:
-        typer.echo(refusal.told(), err=True)
+        typer.echo(refusal.line(), err=True)
     if (more := len(upload.refusals) - MOST_COMPLAINTS) > 0:
         typer.echo(f"... and {more:,} more", err=True)

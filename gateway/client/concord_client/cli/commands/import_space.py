@@ -67,7 +67,7 @@ def import_space(
                 path,
                 restore_grant=signed,
                 enrolment_secret=_secret(session, secret) if signed else "",
-                told=advance,
+                on_sent=advance,
             )
         if wait:
             await_index(client, reply.token)

@@ -68,7 +68,7 @@ def link(
     if session.as_json:
         session.reply(reply)
     else:
-        _tell(reply.created, statement(reply.edge), reply.edge.id)
+        _show(reply.created, statement(reply.edge), reply.edge.id)
 
 
 def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
@@ -81,10 +81,10 @@ def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
     if session.as_json:
         session.reply(reply)
     else:
-        _tell(reply.created, statement(reply.edge), reply.edge.id)
+        _show(reply.created, statement(reply.edge), reply.edge.id)
 
 
-def _tell(created: bool, what: str, edge_id: str) -> None:
+def _show(created: bool, what: str, edge_id: str) -> None:
     from concord_client.cli.render.page import show, text
 
     show(text("Linked " if created else "Known already: ").append(what, "bold"))

@@ -156,7 +156,7 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
             head.append("\n").append(text(shortened(each.content, SHOWN_CHARACTERS))),
         )
     show(made)
-    _tell_more(reply.next_page_token)
+    _show_more(reply.next_page_token)
 
 
 def _show_nodes(reply: "ListNodesResponse") -> None:
@@ -169,7 +169,7 @@ def _show_nodes(reply: "ListNodesResponse") -> None:
     for each in reply.nodes:
         made.add_row(text(each.label), text(each.name, "bold").append(f"\n{each.id}", "dim"))
     show(made)
-    _tell_more(reply.next_page_token)
+    _show_more(reply.next_page_token)
 
 
 def _show_edges(reply: "ListEdgesResponse") -> None:
@@ -187,10 +187,10 @@ def _show_edges(reply: "ListEdgesResponse") -> None:
         edge.append(amended(each.standing), "yellow")
         made.add_row(when(each.standing.effective_valid_from), edge.append(f"\n{each.id}", "dim"))
     show(made)
-    _tell_more(reply.next_page_token)
+    _show_more(reply.next_page_token)
 
 
-def _tell_more(page_token: str) -> None:
+def _show_more(page_token: str) -> None:
     from concord_client.cli.render.page import show, text
 
     if page_token:

@@ -106,8 +106,8 @@ def enrol(
             write_line(genesis.half(keys, sign_only, peer).decode())
             return
         record = genesis.joined(keys, join.read_bytes()) if join else genesis.whole(keys)
-        told = genesis.enrol(governance, record, _secret(session))
-    _tell(session, told)
+        principals = genesis.enrol(governance, record, _secret(session))
+    _show(session, principals)
 
 
 @app.command("show")
@@ -118,7 +118,7 @@ def show_(
         str,
         typer.Option(
             metavar="DIGEST",
-            help="Keep this genesis as the right one, as its owners told it to you; needed where "
+            help="Keep this genesis as the right one, as its owners gave it to you; needed where "
             "another one is known for a space of the same name.",
         ),
     ] = "",
@@ -128,8 +128,8 @@ def show_(
     """Show whose consent counts, and hold it against what was seen before."""
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
-        told = governance.principals(trust)
-    _tell(session, told)
+        principals = governance.principals(trust)
+    _show(session, principals)
 
 
 @app.command("rotate")
@@ -221,26 +221,26 @@ def _secret(session: Session) -> str:
     return found
 
 
-def _tell(session: Session, told: "GetPrincipalsResponse") -> None:
+def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
     from concord.type.v1 import type_pb2
 
     from concord_client.cli.render.page import fields, show, word
     from concord_client.trust.keyfiles import encoded
 
     if session.as_json:
-        session.reply(told)
+        session.reply(principals)
         return
     pairs = [
         (
             word(type_pb2.Slot.Name(each.slot), "SLOT_"),
             f"{each.principal}={encoded(each.public_key)}",
         )
-        for each in told.slots
+        for each in principals.slots
     ]
     pairs += [
-        ("governance", encoded(told.governance_key)),
-        ("audit log", f"{told.log_origin} {encoded(told.log_key)}"),
-        ("genesis", told.genesis_digest or "none yet: `concord principal enrol`"),
+        ("governance", encoded(principals.governance_key)),
+        ("audit log", f"{principals.log_origin} {encoded(principals.log_key)}"),
+        ("genesis", principals.genesis_digest or "none yet: `concord principal enrol`"),
     ]
     show(fields(pairs))
     sys.stdout.flush()

@@ -61,7 +61,7 @@ def propose(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="In place of a command: an action as protobuf JSON, as told below.",
+            help="In place of a command: an action as protobuf JSON, as described below.",
             exists=True,
         ),
     ] = None,

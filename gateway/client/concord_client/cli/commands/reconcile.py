@@ -11,7 +11,7 @@ from concord_client.credentials import Role
 if TYPE_CHECKING:
     from concord.search.v1.search_pb2 import ReconcileIndexResponse
 
-PATIENCE = 3600.0
+RECONCILE_TIMEOUT = 3600.0
 
 
 def reconcile(
@@ -27,7 +27,7 @@ def reconcile(
     session = Session.of(ctx, space, as_json)
     with session.client(Role.ADMIN) as client:
         request = ReconcileIndexRequest(repair=repair)
-        reply = client.index.ReconcileIndex(request, timeout=PATIENCE)
+        reply = client.index.ReconcileIndex(request, timeout=RECONCILE_TIMEOUT)
     session.reply(reply) if session.as_json else _show(reply)
     if not reply.agrees:
         raise CommandError("Index and graph differ: `concord reconcile --repair` mends the index.")

@@ -33,8 +33,8 @@ def review(
     with governance_session(session) as governance:
         proposal, found = governance.agreeable(number)
         if session.as_json:
-            told = {"digest": found.digest, "canonical": found.canonical.decode()}
-            terms = {**told, "consent": _terms(found)}
+            stored = {"digest": found.digest, "canonical": found.canonical.decode()}
+            terms = {**stored, "consent": _terms(found)}
             write_line(json.dumps(terms, indent=2, ensure_ascii=False))
         else:
             _show_review(found, proposal, governance.words(found))

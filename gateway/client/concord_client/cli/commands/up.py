@@ -120,7 +120,7 @@ def status(
 
 
 def _is_rolled_back(client: "Client") -> bool:
-    """Whether governance says so; who may not ask it is not told, and sees the rest."""
+    """Whether governance says so; a key without that permission gets the rest of the status."""
     from concord.governance.v1.proposal_pb2 import GetBriefingRequest
 
     from concord_client.refusal import Refused
@@ -153,8 +153,8 @@ def _print_json(
     from google.protobuf.json_format import MessageToDict
 
     replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
-    told = {"url": url, "serving": serving, **replies, "graphRolledBack": rolled_back}
-    write_line(json.dumps(told, indent=2))
+    status = {"url": url, "serving": serving, **replies, "graphRolledBack": rolled_back}
+    write_line(json.dumps(status, indent=2))
 
 
 def _print_page(

@@ -35,18 +35,18 @@ def steps() -> list[Step]:
         Step("protection", "Somebody asks to forget it", _forget),
         Step("one-sided", "The agent proposes to change it, and signs alone", _change_one_sided),
         Step("both", "The person reads the same bytes, and signs too", _change_by_both),
-        Step("audit", "The audit log, taken along and verified without the system", _audit),
+        Step("audit", "The audit log, exported and verified without the system", _audit),
         Step("undo", "Undone, with both signatures again", _undo),
     ]
 
 
 def _genesis(stage: Stage) -> Message:
-    told = stage.client.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
+    principals = stage.client.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
     genesis = signing.sign_genesis(
         space=stage.space,
         agent=stage.agent,
         human=stage.human,
-        governance_key=told.governance_key,
+        governance_key=principals.governance_key,
     )
     reply = stage.admin.governed.EnrolPrincipals(
         governed_pb2.EnrolPrincipalsRequest(
@@ -55,8 +55,8 @@ def _genesis(stage: Stage) -> Message:
     )
     digest = signing.genesis_digest(genesis)
     demand(reply.genesis_digest == digest, "the genesis accepted is the one that both signed")
-    stage.pinned = Pinned(log_key=told.log_key, genesis_digest=digest)
-    if stage.told:
+    stage.pinned = Pinned(log_key=principals.log_key, genesis_digest=digest)
+    if stage.shown:
         show(f"Both signed; the space's genesis is {digest[:16]}… from now on.")
     return reply
 
@@ -74,7 +74,7 @@ def _add(stage: Stage) -> Message:
         written.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE,
         "with both consents a constitutive memory is written",
     )
-    if stage.told:
+    if stage.shown:
         show(text(STATEMENT, "bold"), text("constitutive: it takes both to change it", "dim"))
     return reply
 
@@ -88,7 +88,7 @@ def _forget(stage: Stage) -> Message:
     except Refused as refused:
         reason = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
         demand(refused.reason == reason, f"the refusal's reason is {reason}")
-        if stage.told:
+        if stage.shown:
             show(text("Refused: ", "red").append(str(refused)))
     else:
         demand(False, "a constitutive memory cannot be forgotten without consent")
@@ -110,7 +110,7 @@ def _change_one_sided(stage: Stage) -> Message:
         "with one signature the proposal waits",
     )
     demand(_state(stage) == stage.before, "with one signature nothing in the space has changed")
-    if stage.told:
+    if stage.shown:
         show(
             text(f"Proposal {stage.proposal.number}: {stage.proposal.framing.neutral_summary}"),
             text("The agent signed. Nothing happens: it waits for the person.", "green"),
@@ -126,7 +126,7 @@ def _change_by_both(stage: Stage) -> Message:
         "with the second signature it is executed",
     )
     demand(_identity(stage).content == CHANGED, "the memory says what both signed")
-    if stage.told:
+    if stage.shown:
         show(
             text(f"Read: {len(found.canonical)} bytes, SHA-256 {found.digest[:16]}…", "dim"),
             text(CHANGED, "bold"),
@@ -136,9 +136,9 @@ def _change_by_both(stage: Stage) -> Message:
 
 def _audit(stage: Stage) -> Message:
     findings = _verified(stage)
-    demand(findings.executed == 2, "the log tells of both changes, each with two valid consents")
-    demand(findings.refused >= 1, "the log tells of the refused attempt")
-    if stage.told:
+    demand(findings.executed == 2, "the log has both changes, each with two valid consents")
+    demand(findings.refused >= 1, "the log has the refused attempt")
+    if stage.shown:
         entries = plural(findings.entries, "entry", "entries")
         show(f"{entries}: hashes, signatures, order and rules hold, and the store agrees.")
     return stage.client.audit.GetCheckpoint(audit_pb2.GetCheckpointRequest())
@@ -153,7 +153,7 @@ def _undo(stage: Stage) -> Message:
     reply = _sign(stage, made, signing.HUMAN)
     demand(_state(stage) == stage.before, "the state export is what it was, byte for byte")
     demand(_verified(stage).undone == 1, "the undo is in the log, and the log holds")
-    if stage.told:
+    if stage.shown:
         show(text(STATEMENT, "bold"))
         size = sum(len(line) + 1 for line in stage.before)
         show(text(f"The state export is what it was, byte for byte ({size:,} of them).", "green"))
@@ -207,6 +207,6 @@ def _still_there(stage: Stage, before: type_pb2.Memory) -> Message:
     reply = stage.client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=IDENTITY, peek=True))
     same = (reply.memory.content, reply.memory.etag) == (before.content, before.etag)
     demand(same and not reply.memory.HasField("forget_time"), "nothing about it has changed")
-    if stage.told:
+    if stage.shown:
         show(text("It is still there, unchanged.", "green"))
     return reply

@@ -46,7 +46,7 @@ def _import(stage: Stage) -> Message:
     created = upload.counts()["created"]
     demand(created == total, f"all {total} facts of the corpus are new memories")
     demand(not upload.refusals, "no fact of the corpus is refused")
-    if stage.told:
+    if stage.shown:
         show(f"{plural(created, 'memory', 'memories')}, found by search from now on.")
     return upload.reply()
 
@@ -60,7 +60,7 @@ def _search(stage: Stage) -> Message:
     demand(not set(CHAIN[:-1]) & set(found), "what was replaced does not come up")
     demand(bool(reply.stac_lines), "the reply says why it surfaced")
     demand(all(r.explanation.signals for r in reply.results), "each result says why")
-    if stage.told:
+    if stage.shown:
         show_results(reply)
         show(text(f"{HEAD} answers; the {len(CHAIN) - 1} before it do not come up.", "green"))
     return reply
@@ -79,7 +79,7 @@ def _history(stage: Stage) -> Message:
     )
     chain = [result.memory.id for result in reply.results if result.memory.id in CHAIN]
     demand(chain == list(CHAIN), "history mode returns the whole chain, oldest first")
-    if stage.told:
+    if stage.shown:
         show_results(reply)
     return reply
 
@@ -92,7 +92,7 @@ def _lineage(stage: Stage) -> Message:
     demand([each for each in ids if each in CHAIN] == list(CHAIN), "lineage shows the whole chain")
     heads = [item.id for item in reply.items if item.is_head]
     demand(heads == [HEAD], f"{HEAD} is its only head")
-    if stage.told:
+    if stage.shown:
         show(*timeline(reply, CHAIN[0]))
     return reply
 
@@ -105,6 +105,6 @@ def _neighbors(stage: Stage) -> Message:
     )
     near = {each.neighbor.id for each in reply.neighbors}
     demand(CHAIN[-2] in near, f"{CHAIN[-2]}, which it replaced, is next to it")
-    if stage.told:
+    if stage.shown:
         show_neighbors(reply)
     return reply

@@ -25,7 +25,7 @@ class Stage:
     """With the key of who looks after it."""
     space: str
     enrolment_secret: str
-    told: bool
+    shown: bool
     """Whether people read along; else only the replies are printed."""
     agent: Signer = field(default_factory=lambda: Signer("demo-agent", generate_key()))
     human: Signer = field(default_factory=lambda: Signer("demo-human", generate_key()))

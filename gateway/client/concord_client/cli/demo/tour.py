@@ -69,24 +69,24 @@ def walk(system: "Running", as_json: bool) -> bool:
         Client(Target(system.url, system.keys[SPACE])) as client,
         Client(Target(system.url, system.admin_keys[SPACE])) as admin,
     ):
-        stage = Stage(client, admin, SPACE, system.enrolment_secrets[SPACE], told=not as_json)
+        stage = Stage(client, admin, SPACE, system.enrolment_secrets[SPACE], shown=not as_json)
         steps = [*recalling.steps(), *governing.steps()]
         return all(_take(stage, step, number) for number, step in enumerate(steps, 1))
 
 
 def _take(stage: Stage, step: Step, number: int) -> bool:
-    if stage.told:
+    if stage.shown:
         show("", text(f"{number}. {step.title}", "bold cyan"))
     try:
         reply = step.act(stage)
     except DoesNotHold as error:
-        if not stage.told:
+        if not stage.shown:
             write_line(json.dumps({"step": step.name, "holds": False, "claim": str(error)}))
         sys.stderr.write(f"This does not hold: {error}.\n")
         return False
-    if not stage.told:
-        told = {"step": step.name, "holds": True, "reply": MessageToDict(reply)}
-        write_line(json.dumps(told, ensure_ascii=False))
+    if not stage.shown:
+        line = {"step": step.name, "holds": True, "reply": MessageToDict(reply)}
+        write_line(json.dumps(line, ensure_ascii=False))
     return True
 
 

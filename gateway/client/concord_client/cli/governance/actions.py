@@ -75,7 +75,7 @@ def edge_type_of(constitutive: bool) -> "type_pb2.EdgeType.ValueType":
 
 
 def put_forward(governance: "GovernanceSession", action: "GovernedAction", note: str = "") -> None:
-    """Makes the proposal and tells it."""
+    """Makes the proposal and prints it."""
     from concord.governance.v1.proposal_pb2 import CreateProposalRequest
 
     reply = governance.client.proposals.CreateProposal(

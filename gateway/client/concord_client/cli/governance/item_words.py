@@ -1,4 +1,4 @@
-"""What the items that a proposal touches say now: asked of the server, and told as such.
+"""The present words of the items that a proposal touches, as the server gives them.
 
 The stored bytes name an item by its id and version. A reader who is to agree wants its words; those
 that belong to another version than the one named are marked.
@@ -28,13 +28,13 @@ def of_items(client: Client, found: Reviewed) -> dict[str, str]:
 
 def _of_item(client: Client, item: Mapping[str, Any]) -> str:
     try:
-        etag, words = _told(client, item["kind"], item["id"])
+        etag, words = _etag_and_words(client, item["kind"], item["id"])
     except Refused as refused:
-        return f"(not told: {refused.reason})"
+        return f"(no answer: {refused.reason})"
     return words if etag == item["etag"] else f"(another version by now) {words}"
 
 
-def _told(client: Client, kind: int, item_id: str) -> tuple[str, str]:
+def _etag_and_words(client: Client, kind: int, item_id: str) -> tuple[str, str]:
     """The etag and the words of an item as it stands."""
     if kind == type_pb2.ITEM_KIND_MEMORY:
         memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item_id, peek=True)).memory

@@ -1,4 +1,4 @@
-"""What every command of governance works with: the client, the witness, and the user's keys."""
+"""The session of a governance command: the client, the witness, and the user's keys."""
 
 import os
 import sys
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Slot(Choice, module="concord.type.v1.type_pb2"):
-    """Whose voice it is."""
+    """Which of the two principals."""
 
     AGENT = "agent"
     HUMAN = "human"
@@ -68,23 +68,23 @@ PassphraseOption = Annotated[
 
 @dataclass(frozen=True)
 class GovernanceSession:
-    """One command's means."""
+    """The client, the witness and the keys that one command works with."""
 
     session: Session
     client: "Client"
     witness: "Witness"
 
     def principals(self, trusted: str = "") -> "GetPrincipalsResponse":
-        """Whose consent counts, held against what was seen before; what is new is said aloud.
+        """The principals, compared with those seen before; new ones are printed.
 
         `trusted` is the genesis digest that somebody vouches for. Raises `WitnessError`.
         """
         from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
 
-        told = self.client.principals.GetPrincipals(GetPrincipalsRequest())
-        for line in self.witness.meet(told, trusted).news:
+        reply = self.client.principals.GetPrincipals(GetPrincipalsRequest())
+        for line in self.witness.meet(reply, trusted).news:
             typer.echo(line, err=True)
-        return told
+        return reply
 
     def proposal(self, number: str) -> "Proposal":
         """The proposal of a number or id, and no other. Raises `CommandError`, `ReviewError`."""
@@ -110,7 +110,7 @@ class GovernanceSession:
         return found.proposal
 
     def reviewed(self, number: str) -> "tuple[Proposal, Reviewed]":
-        """A proposal with what its bytes say, held against each other and the space worked in.
+        """A proposal and the content of its bytes, compared with each other and with the space.
 
         Raises `CommandError`, `ReviewError`.
         """
@@ -120,7 +120,7 @@ class GovernanceSession:
         return proposal, review(proposal, self.session.space_name)
 
     def agreeable(self, number: str) -> "tuple[Proposal, Reviewed]":
-        """As `reviewed`; of an undo, also held against the log's entry of what it undoes.
+        """As `reviewed`; an undo is also compared with the log's entry of its original.
 
         Raises `CommandError`, `ReviewError`, `WitnessError`.
         """
@@ -129,7 +129,7 @@ class GovernanceSession:
         return proposal, found
 
     def demand_undoing(self, found: "Reviewed") -> None:
-        """Let an undo bring back nothing but what the log says its original changed."""
+        """Demand that an undo reverts exactly the changes that the log has of its original."""
         from concord_client.trust.review import demand_undoing
 
         if found.document["undo_of"] or "revert_items" in found.document["action"]:
@@ -138,7 +138,7 @@ class GovernanceSession:
             demand_undoing(found, leaf_of(self, found.document["undo_of"]))
 
     def words(self, found: "Reviewed") -> dict[str, str]:
-        """What the items that a proposal touches say now, by id: the server's word."""
+        """Item id to its present words, as the server gives them, for each item touched."""
         from concord_client.cli.governance.item_words import of_items
 
         return of_items(self.client, found)
@@ -166,18 +166,18 @@ class GovernanceSession:
         wanted = holders[slot.value_of()]
         files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
         for file in files:
-            if file.slot == slot.contract and file.public_key == wanted.public_key:
+            if file.slot == slot.contract and file.public_key == holder.public_key:
                 keyfiles.demand_outside(file.path, merged(self.session))
                 return file
         where = given or keyfiles.key_directory(merged(self.session))
         raise CommandError(
             f"{where} does not hold the key that speaks for {slot.contract} "
-            f"({wanted.principal}, {keyfiles.encoded(wanted.public_key)}): name its file "
+            f"({holder.principal}, {keyfiles.encoded(holder.public_key)}): name its file "
             "with --key."
         )
 
     def signer(self, file: "KeyFile", passphrase_fd: int | None) -> "Signer":
-        """Who signs; asks for a passphrase when the key has one. Raises `KeyFileError`."""
+        """The signer; asks for a passphrase when the key has one. Raises `KeyFileError`."""
         from concord_client.trust import keyfiles
 
         return keyfiles.open_key(
@@ -187,7 +187,7 @@ class GovernanceSession:
 
 @contextmanager
 def governance_session(session: Session, role: Role = Role.MEMBER) -> Iterator[GovernanceSession]:
-    """The means of a command, closed at its end."""
+    """The governance session of a command, closed at its end."""
     from concord_client.trust.witness import Witness, state_file
 
     with session.client(role) as client:

@@ -16,7 +16,7 @@ from concord_client.trust.pins import Kept
 from concord_client.trust.witness import Seen, Witness, state_file
 
 FRESH = timedelta(hours=1)
-"""What was pinned more lately is told as new: it has been compared with next to nothing."""
+"""A more recent pin is reported as new: little has been compared with it yet."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ def compared(governance: GovernanceSession, findings: Findings) -> list[Differen
 
 
 def trusted(held: Known, now: datetime | None = None) -> list[str]:
-    """What the verdict rests on, in words: what was not pinned was believed from the file.
+    """What the verdict depends on, in words: without a pin, the file itself was believed.
 
-    A pin says when it was taken and where; one that is seconds old is not told as an old one.
+    A pin is reported with its time and place.
     """
     at = now or datetime.now(UTC)
     return [_of_key(held, at), _of_genesis(held, at), *_of_checkpoints(held, at)]
@@ -155,15 +155,15 @@ def _of_genesis(held: Known, now: datetime) -> str:
 
 
 def _of_checkpoints(held: Known, now: datetime) -> list[str]:
-    told = ["the checkpoint that was given"] if held.given is not None else []
+    lines = ["the checkpoint that was given"] if held.given is not None else []
     if held.kept:
         newest, first = held.kept[-1], held.kept[0]
         size = f"{held.seen.read(newest['note']).size:,} entries"
-        told.append(
+        lines.append(
             f"a kept checkpoint over {size}, seen {_since(newest['time'], now)}, "
             f"the first of {len(held.kept):,} seen {_since(first['time'], now)}"
         )
-    return told or ["NO CHECKPOINT KEPT BEFORE"]
+    return lines or ["NO CHECKPOINT KEPT BEFORE"]
 
 
 def _since(time: str, now: datetime) -> str:

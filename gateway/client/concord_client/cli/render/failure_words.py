@@ -2,7 +2,7 @@
 
 import re
 
-_TOLD = re.compile(r"ERROR_REASON_([A-Z_]+)(?:\W+(.+))?")
+_GIVEN = re.compile(r"ERROR_REASON_([A-Z_]+)(?:\W+(.+))?")
 
 _REASONS = {
     "CONSENT_INVALID": "a consent does not hold",
@@ -34,14 +34,14 @@ _CHECKS = {
 }
 
 
-def in_words(told: str) -> str:
+def in_words(given: str) -> str:
     """A failure's reason, and the check where one is named; anything else as it is.
 
-    Governance tells `ERROR_REASON_NAME`, and behind it what failed.
+    `given` is `ERROR_REASON_NAME`, and after it the check that failed.
     """
-    found = _TOLD.fullmatch(told)
+    found = _GIVEN.fullmatch(given)
     if found is None:
-        return told
+        return given
     reason = _REASONS.get(found[1], found[1].lower().replace("_", " "))
     told_more = found[2] or ""
     slots = " and ".join(re.findall(r"AGENT|HUMAN", told_more))

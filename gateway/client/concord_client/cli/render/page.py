@@ -66,7 +66,7 @@ def _print(output: Console, parts: Sequence[RenderableType]) -> None:
     segments = list(_written_out(output.render(Group(*parts)), found))
     output.print(Segments(segments), end="", crop=False)
     if found:
-        output.print(Text(visible.told(found), "bold red"))
+        output.print(Text(visible.hidden_notice(found), "bold red"))
 
 
 def _written_out(segments: Iterable[Segment], found: set[str]) -> Iterator[Segment]:

@@ -10,7 +10,7 @@ from concord_client.cli.render.page import complaints
 
 
 class Advance(Protocol):
-    """Tells how far the work is."""
+    """Moves the bar."""
 
     def __call__(self, done: int, total: int | None = None) -> None:
         """`done` of `total` steps are done; the total stays when none is given."""

@@ -56,8 +56,8 @@ def reviewed(
 ) -> "list[RenderableType]":
     """All that a revision says but its note (`noted`), its bytes, and the checks that they passed.
 
-    `words`: item id to what the item says now, which the server tells and no digest covers. What an
-    item that is to be made will say stands in the bytes.
+    `words`: item id to its present words, which the server gives and no digest covers. The words of
+    an item that is to be made are in the bytes.
     """
     said = found.document
     framing = said["framing"]
@@ -79,7 +79,7 @@ def reviewed(
         ("if rejected", framing["if_rejected"]),
     ]
     items = table(
-        "Item", "Is", "Version", "Needs consent", "Says, as the server tells; new: as is signed"
+        "Item", "Is", "Version", "Needs consent", "Says, by the server; new: as is signed"
     )
     for item in said["affected"]:
         items.add_row(

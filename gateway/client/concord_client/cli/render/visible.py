@@ -46,7 +46,7 @@ def runs(content: str) -> Iterable[tuple[bool, str]]:
     return ((hides, "".join(piece)) for hides, piece in groupby(content, is_hidden))
 
 
-def told(characters: Iterable[str]) -> str:
+def hidden_notice(characters: Iterable[str]) -> str:
     """A sentence that says which of them were written out."""
     named = (
         f"{_written(char)} {unicodedata.name(char, 'without a name')}"

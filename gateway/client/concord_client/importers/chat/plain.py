@@ -75,7 +75,7 @@ def paragraphs(lines: Sequence[str]) -> Iterator[Paragraph]:
 
 
 class _Reader:
-    """Tells which lines begin a turn, in the form that the first turn has."""
+    """Finds the lines that begin a turn, in the form that the first turn has."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         found = [each for line in lines if (each := _LINE.fullmatch(line))]

@@ -21,7 +21,7 @@ _MILLISECONDS_FROM = 100_000_000_000  # as seconds that would be the year 5138
 
 
 def turn_of(record: Record, session: str) -> Turn | None:
-    """The turn that `record` tells, in `session` unless it names its own; None for what is none.
+    """The turn in `record`, in `session` unless it names its own; None for what is none.
 
     Messages of `NOT_SAID` roles, and those of images or calls alone, are none. Raises
     `ItemUnreadable`.

@@ -1,4 +1,4 @@
-"""A turn as a transcript tells it, and the memory that it becomes."""
+"""A turn of a transcript, and the memory that it becomes."""
 
 import re
 from collections import Counter
@@ -26,7 +26,7 @@ class Turn:
     speaker: str
     text: str
     time: datetime | None = None
-    """When it was said; without one, only the order in the transcript tells."""
+    """When it was said; without it, turns are ordered as in the transcript."""
 
 
 class Sessions:
@@ -34,7 +34,7 @@ class Sessions:
 
     A turn's external id is made of what it says, by whom, when and in which session, not of its
     file or place: a transcript that grew, moved or gained a turn in the middle can be read again.
-    Equal turns of a session are told apart by counting them.
+    Equal turns of a session are numbered.
     """
 
     def __init__(self) -> None:
