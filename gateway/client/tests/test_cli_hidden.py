@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord_client.cli.errors import CommandError, complaint
+from concord_client.cli.errors import CommandError, error_report
 from concord_client.cli.render import page, visible
 from concord_client.cli.testing import Commands
 from concord_testing.up_process import Spawned, spawned
@@ -86,7 +86,7 @@ def test_a_page_that_hides_nothing_says_nothing(printed: Path) -> None:
 
 def test_a_complaint_hides_nothing() -> None:
     """V6 A refusal repeats what was stored, or what a server said."""
-    assert complaint(CommandError("no a\u202eb")) == "no a\\u202eb"
+    assert error_report(CommandError("no a\u202eb")) == "no a\\u202eb"
 
 
 @pytest.fixture(scope="module")
