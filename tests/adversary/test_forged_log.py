@@ -16,12 +16,12 @@ import concord_client.trust.audit
 import pytest
 import pytest_asyncio
 from concord.graph.v1 import governed_pb2
-from concord_client.cli.testing import Commands
 from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, read_log
 from concord_client.trust.audit.replay import Replay, UndecidedWrites
 from concord_client.trust.audit.store import differences
 from concord_governance.domain.entries import Action, Actor, Entry
+from concord_testing.command_line import CommandLine
 from forged_decisions import DECISION_FORGERIES
 from forged_envelopes import PAPER_FORGERIES, READ_FORGERIES
 from forged_imports import IMPORT_FORGERIES
@@ -121,7 +121,7 @@ async def test_the_rest_is_checked_behind_a_write_that_nobody_decided(
     place = len(forger.leaves) - 1
     file = tmp_path / "log.jsonl"
     file.write_bytes(b"".join(forger.lines()))
-    concord = Commands({"CONCORD_STATE": str(tmp_path / "state"), "CONCORD_DATA": str(tmp_path)})
+    concord = CommandLine({"CONCORD_STATE": str(tmp_path / "state"), "CONCORD_DATA": str(tmp_path)})
     told = concord("audit", "verify", str(file))
     as_json = concord("audit", "verify", str(file), "--json")
 

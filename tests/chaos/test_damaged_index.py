@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.type.v1.type_pb2 import Memory
-from concord_client.cli.testing import Commands
 from concord_search.adapters.edge import shard as shards
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, clean_environ, spawned
 
 from tests.chaos.checking import caught_up
@@ -70,7 +70,7 @@ def test_an_index_that_lost_states_is_found_and_mended(sound: Path, tmp_path: Pa
     shutil.copytree(sound, data)
     empty(data)
     with spawned(data) as server, client_of(server) as client:
-        concord = Commands(server.environ)
+        concord = CommandLine(server.environ)
         caught_up(client, "")
         lost = concord("reconcile")
         mended = concord.done("reconcile", "--repair")

@@ -9,10 +9,10 @@ from concord.graph.v1 import governed_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import Client
-from concord_client.cli.testing import Commands
 from concord_client.credentials import Target, read
 from concord_client.transfer import read_export
 from concord_client.trust import signing
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 
 TEXTS = {
@@ -60,7 +60,7 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
     """G15 S10 An imported space is indexed like any other: as of now, of then, and after a stop."""
     file = tmp_path / "space.jsonl"
     with spawned(tmp_path / "data") as system, client_of(system) as client:
-        concord = Commands(system.environ)
+        concord = CommandLine(system.environ)
         furnish(client)
         between = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id="new")).memory.create_time
         assert concord("export", "--form", "full", "--out", str(file)).exit_code == 0
@@ -110,10 +110,10 @@ def test_what_both_agreed_to_moves_to_another_system(tmp_path: Path) -> None:
         agent, human = enrolled(system)
         furnish(client)
         before = exported(client)
-        concord = Commands(system.environ)
+        concord = CommandLine(system.environ)
         assert concord("export", "--form", "full", "--out", str(file)).exit_code == 0
     with spawned(tmp_path / "there") as system, client_of(system) as client:
-        concord = Commands(system.environ)
+        concord = CommandLine(system.environ)
         unsigned = concord("import-space", str(file))
         assert unsigned.exit_code == 1
         assert sha256(file.read_bytes()).hexdigest() in unsigned.stderr
@@ -145,7 +145,7 @@ def test_what_is_no_export_is_told(tmp_path: Path) -> None:
     state = tmp_path / "state.jsonl"
     with spawned(tmp_path / "data") as system, client_of(system) as client:
         furnish(client)
-        concord = Commands(system.environ)
+        concord = CommandLine(system.environ)
         assert concord("export", "--out", str(state)).exit_code == 0
         for file in (state, Path(__file__)):
             result = concord("--space", "demo", "import-space", str(file))

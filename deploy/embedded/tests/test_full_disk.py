@@ -14,9 +14,9 @@ from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import AsyncClient, Refused, connect_async
-from concord_client.cli.testing import Commands
 from concord_embedded.errors import StartError
 from concord_embedded.system import Running, running
+from concord_testing.command_line import CommandLine
 
 DISK = 192 << 20
 SECONDS = 60.0
@@ -138,7 +138,7 @@ async def test_an_index_that_cannot_begin_says_so(disk: Path) -> None:
             assert f"{disk}/data/index" in system.disk_full
             assert "needs 64 MiB" in system.disk_full
             await add(client, "fox", "A red fox.")
-            concord = Commands({"CONCORD_DATA": str(disk / "data")})
+            concord = CommandLine({"CONCORD_DATA": str(disk / "data")})
             told = await asyncio.to_thread(concord.done, "status")
             (disk / "filler").write_bytes(b"")
             await eventually(lambda: is_found(client, "fox"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,9 +21,9 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
 
 
 @pytest.fixture(scope="session")
-def concord(system: Spawned) -> Commands:
+def concord(system: Spawned) -> CommandLine:
     """The command line, in this process."""
-    return Commands(system.environ)
+    return CommandLine(system.environ)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import access_pb2
 from concord_client import credentials
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from two_signers import environ_of, met, proposal
 
@@ -23,12 +23,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
 
 
 @pytest.fixture
-def concord(running: Spawned, tmp_path: Path) -> Commands:
+def concord(running: Spawned, tmp_path: Path) -> CommandLine:
     """The owner's command line."""
-    return Commands(environ_of(running, tmp_path))
+    return CommandLine(environ_of(running, tmp_path))
 
 
-def made_space(concord: Commands, name: str) -> None:
+def made_space(concord: CommandLine, name: str) -> None:
     """Makes a space and the keys of who works in it and who looks after it."""
     concord.done("space", "create", name, "--save")
     for principal, kind, scopes in (
@@ -41,7 +41,7 @@ def made_space(concord: Commands, name: str) -> None:
         )
 
 
-def enrolled(concord: Commands, name: str) -> None:
+def enrolled(concord: CommandLine, name: str) -> None:
     """Makes both parties' keys and gives the space its genesis."""
     met(concord, "--space", name)
     concord.done("principal", "create", "--slot", "agent", "--name", "helper")
@@ -49,7 +49,7 @@ def enrolled(concord: Commands, name: str) -> None:
     concord.done("principal", "enrol", "--space", name)
 
 
-def new_key(concord: Commands, space: str, *options: str) -> access_pb2.CreateKeyResponse:
+def new_key(concord: CommandLine, space: str, *options: str) -> access_pb2.CreateKeyResponse:
     """A key that is shown, and kept nowhere."""
     return concord.reply(
         access_pb2.CreateKeyResponse,
@@ -58,19 +58,19 @@ def new_key(concord: Commands, space: str, *options: str) -> access_pb2.CreateKe
     )
 
 
-def holding(running: Spawned, tmp_path: Path, key: str) -> Commands:
+def holding(running: Spawned, tmp_path: Path, key: str) -> CommandLine:
     """The command line of somebody who was given a key."""
-    return Commands(environ_of(running, tmp_path) | {"CONCORD_API_KEY": key})
+    return CommandLine(environ_of(running, tmp_path) | {"CONCORD_API_KEY": key})
 
 
-def keys_of(concord: Commands, space: str) -> dict[str, access_pb2.Key]:
+def keys_of(concord: CommandLine, space: str) -> dict[str, access_pb2.Key]:
     """The keys of a space by id, ended ones too."""
     listed = concord.reply(access_pb2.ListKeysResponse, "key", "list", "--space", space, "--all")
     return {key.id: key for key in listed.keys}
 
 
 def test_a_second_space_is_made_and_governed_by_commands_alone(
-    concord: Commands, tmp_path: Path
+    concord: CommandLine, tmp_path: Path
 ) -> None:
     """W7 V5 A2 Its genesis, its consents and its log are its own; the other space sees none."""
     made_space(concord, "ada")
@@ -96,7 +96,7 @@ def test_a_second_space_is_made_and_governed_by_commands_alone(
     assert "ada" in concord.done("space", "list")
 
 
-def test_operations_name_the_keys_principal(concord: Commands) -> None:
+def test_operations_name_the_keys_principal(concord: CommandLine) -> None:
     """W7 G14 Not "agent" for everybody: who wrote is whose key it was; keys name their makers."""
     made_space(concord, "named")
     concord.done("add", "Trains are punctual.", "--space", "named")
@@ -109,7 +109,7 @@ def test_operations_name_the_keys_principal(concord: Commands) -> None:
 
 
 def test_a_revoked_key_opens_nothing_within_five_seconds(
-    running: Spawned, concord: Commands, tmp_path: Path
+    running: Spawned, concord: CommandLine, tmp_path: Path
 ) -> None:
     """W7 Without a restart; the list shows when it was last used, and that it was revoked."""
     made = new_key(concord, "default", "--scopes", "read")
@@ -127,7 +127,7 @@ def test_a_revoked_key_opens_nothing_within_five_seconds(
     assert status == access_pb2.KEY_STATUS_REVOKED
 
 
-def test_a_key_expires(running: Spawned, concord: Commands, tmp_path: Path) -> None:
+def test_a_key_expires(running: Spawned, concord: CommandLine, tmp_path: Path) -> None:
     """W7 At its time and not before, by a length of time or a date."""
     made = new_key(concord, "default", "--scopes", "read", "--expires", "2s")
     visitor = holding(running, tmp_path, made.secret)
@@ -142,7 +142,7 @@ def test_a_key_expires(running: Spawned, concord: Commands, tmp_path: Path) -> N
 
 
 def test_a_rotated_key_overlaps_with_the_one_it_replaces(
-    running: Spawned, concord: Commands, tmp_path: Path
+    running: Spawned, concord: CommandLine, tmp_path: Path
 ) -> None:
     """W7 Both open for the overlap; as whom and what for is the same; without one, one opens."""
     old = new_key(concord, "default", "--scopes", "read", "--origin", "tool")
@@ -161,7 +161,7 @@ def test_a_rotated_key_overlaps_with_the_one_it_replaces(
 def test_who_works_in_a_space_makes_no_keys(running: Spawned) -> None:
     """W7 The agent's key reads, writes and governs; keys and spaces are its owner's."""
     agent = credentials.read(running.data / credentials.FILE_NAME).keys["default"]
-    mine = Commands(running.environ | {"CONCORD_API_KEY": agent})
+    mine = CommandLine(running.environ | {"CONCORD_API_KEY": agent})
 
     for command in (
         ("key", "list"),
@@ -174,7 +174,7 @@ def test_who_works_in_a_space_makes_no_keys(running: Spawned) -> None:
     mine.done("list")
 
 
-def test_what_cannot_be_meant_is_refused_before_it_is_sent(concord: Commands) -> None:
+def test_what_cannot_be_meant_is_refused_before_it_is_sent(concord: CommandLine) -> None:
     """W4 Exit status 2 and a sentence; nothing is made."""
     who = ("--principal", "x", "--kind", "human")
     for options in (
@@ -187,7 +187,7 @@ def test_what_cannot_be_meant_is_refused_before_it_is_sent(concord: Commands) ->
         assert concord("key", "create", *options).exit_code == 2, options
 
 
-def test_a_space_is_deleted_by_who_types_its_name(concord: Commands) -> None:
+def test_a_space_is_deleted_by_who_types_its_name(concord: CommandLine) -> None:
     """W7 Without a genesis the operator decides; its keys open nothing, its name is used up."""
     made_space(concord, "brief")
     concord.done("add", "Soon gone.", "--space", "brief")
@@ -204,7 +204,9 @@ def test_a_space_is_deleted_by_who_types_its_name(concord: Commands) -> None:
     assert statuses == {access_pb2.KEY_STATUS_REVOKED}
 
 
-def test_a_space_with_a_genesis_is_deleted_by_both_slots(concord: Commands, tmp_path: Path) -> None:
+def test_a_space_with_a_genesis_is_deleted_by_both_slots(
+    concord: CommandLine, tmp_path: Path
+) -> None:
     """W7 Each signs where its key is; one signature, or another space's, deletes nothing."""
     for name in ("theirs", "other"):
         made_space(concord, name)

@@ -15,8 +15,8 @@ from concord.graph.v1.lineage_pb2 import GetLineageResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client.cli.app import app
-from concord_client.cli.testing import Commands
 from concord_gateway.contracts import services
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
@@ -27,7 +27,7 @@ def just_now() -> str:
 
 
 @pytest.fixture
-def chain(concord: Commands, unique: Unique) -> tuple[str, str, str]:
+def chain(concord: CommandLine, unique: Unique) -> tuple[str, str, str]:
     """A memory, when only that was known, and the memory that replaced it from 2021 on."""
     old, new = unique("old"), unique("new")
     concord.done("add", f"Quokkas of {old}", "--id", old, "--valid-from", "2020-01-01")
@@ -40,7 +40,7 @@ def chain(concord: Commands, unique: Unique) -> tuple[str, str, str]:
     return old, new, then
 
 
-def test_get_and_lineage(concord: Commands, chain: tuple[str, str, str]) -> None:
+def test_get_and_lineage(concord: CommandLine, chain: tuple[str, str, str]) -> None:
     """T3 T5 W4 Standing as it held and as it was known; a chain that had not gone on yet."""
     old, new, then = chain
 
@@ -58,7 +58,7 @@ def test_get_and_lineage(concord: Commands, chain: tuple[str, str, str]) -> None
 
 
 def test_what_was_not_known_yet_is_missed_at_that_time(
-    concord: Commands, chain: tuple[str, str, str]
+    concord: CommandLine, chain: tuple[str, str, str]
 ) -> None:
     """T3 G13 It is not denied for good, and not suggested as spelt like itself."""
     _, new, then = chain
@@ -71,7 +71,7 @@ def test_what_was_not_known_yet_is_missed_at_that_time(
 
 
 def test_lineage_says_what_holds_at_the_time_asked_about(
-    concord: Commands, unique: Unique, chain: tuple[str, str, str]
+    concord: CommandLine, unique: Unique, chain: tuple[str, str, str]
 ) -> None:
     """T3 T5 What has not begun, or has ended, does not hold; the head of the chain neither."""
     old, new, _ = chain
@@ -92,7 +92,7 @@ def test_lineage_says_what_holds_at_the_time_asked_about(
     assert notes(ended, "--as-of", "2999-01-01") == {ended: "head: held until 2999-01-01"}
 
 
-def test_search(concord: Commands, chain: tuple[str, str, str]) -> None:
+def test_search(concord: CommandLine, chain: tuple[str, str, str]) -> None:
     """T3 S4 W4 What held, what was known, and the reason says as of when."""
     old, new, then = chain
 
@@ -107,7 +107,7 @@ def test_search(concord: Commands, chain: tuple[str, str, str]) -> None:
     assert "As of 2020-06-01" in concord.done("search", f"quokkas {old}", "--as-of", "2020-06-01")
 
 
-def test_walks_nodes_and_exports(concord: Commands, unique: Unique) -> None:
+def test_walks_nodes_and_exports(concord: CommandLine, unique: Unique) -> None:
     """T3 G9 G10 G15 W4 Neighbours, paths, nodes and lines as they were known."""
     a, b = unique("A"), unique("B")
     before = just_now()
@@ -126,7 +126,7 @@ def test_walks_nodes_and_exports(concord: Commands, unique: Unique) -> None:
     assert a not in [line.get("name") for line in former]
 
 
-def test_a_time_that_is_none_is_refused(concord: Commands) -> None:
+def test_a_time_that_is_none_is_refused(concord: CommandLine) -> None:
     """W4 The option names itself what it takes."""
     result = concord("search", "x", "--as-known-at", "yesterday")
 
@@ -149,7 +149,7 @@ READS = {
     "status": {"CountByType"},
     "export": {"ExportSpace"},
 }
-"""Commands that read, and the calls that take an instant for them."""
+"""CommandLine that read, and the calls that take an instant for them."""
 
 WITHOUT_A_COMMAND = {
     "FindSimilar": "for programs that hold a vector or a memory",
@@ -206,7 +206,7 @@ OF_RECORD_TIME_ALONE = {"relations", "history"}
 
 
 @pytest.mark.parametrize("command", READS)
-def test_the_times_reach_the_answer(concord: Commands, unique: Unique, command: str) -> None:
+def test_the_times_reach_the_answer(concord: CommandLine, unique: Unique, command: str) -> None:
     """T3 W4 Before anything was known, and before anything held, a command answers otherwise."""
     a, b, session = unique("A"), unique("B"), unique("s")
     own = unique("own")

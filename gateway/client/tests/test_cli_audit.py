@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.governance.v1.principal_pb2 import GetPrincipalsResponse
-from concord_client.cli.testing import Commands
 from concord_client.trust.audit.store import CHANGED, MISSING, UNLOGGED
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from two_signers import PASSPHRASE, approved, met
 
@@ -33,9 +33,9 @@ class User:
             self.port = int(running.url.rpartition(":")[2])
             yield running
 
-    def commands(self, running: Spawned, state: str = "state.json", url: str = "") -> Commands:
+    def commands(self, running: Spawned, state: str = "state.json", url: str = "") -> CommandLine:
         """The user's command line; with `url` they name the system by its address."""
-        return Commands(
+        return CommandLine(
             running.environ
             | ({"CONCORD_URL": url} if url else {})
             | {
@@ -45,7 +45,7 @@ class User:
             }
         )
 
-    def begin(self, running: Spawned) -> Commands:
+    def begin(self, running: Spawned) -> CommandLine:
         """Makes keys and the genesis."""
         concord = met(self.commands(running))
         concord.done("principal", "create", "--slot", "agent", "--name", "helper")
@@ -54,7 +54,7 @@ class User:
         return concord
 
 
-def agreed(concord: Commands, *action: str) -> None:
+def agreed(concord: CommandLine, *action: str) -> None:
     """Proposes and has both sign; then waits for graph's own entry in the log."""
     before = written(concord)
     made = concord.reply(proposal_pb2.CreateProposalResponse, "propose", *action).proposal
@@ -63,7 +63,7 @@ def agreed(concord: Commands, *action: str) -> None:
     until(lambda: written(concord) == before + 1)
 
 
-def written(concord: Commands) -> int:
+def written(concord: CommandLine) -> int:
     """How many governed writes the log tells of."""
     return concord.done("audit", "log", "--action", "write-success").count("write success")
 

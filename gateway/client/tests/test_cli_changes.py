@@ -23,17 +23,17 @@ from concord.graph.v1.memory_pb2 import (
 )
 from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1 import type_pb2
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
 
-def linked(concord: Commands, *arguments: str) -> type_pb2.Edge:
+def linked(concord: CommandLine, *arguments: str) -> type_pb2.Edge:
     """The edge that `concord link` makes."""
     return concord.reply(UpsertEdgeResponse, "link", *arguments).edge
 
 
-def test_forget_and_restore(concord: Commands, unique: Unique) -> None:
+def test_forget_and_restore(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 A forgotten memory is left out of search at once, and comes back whole."""
     own = unique("tea")
     concord.done("add", f"Tea of {own} is at four.", "--id", own)
@@ -53,7 +53,7 @@ def test_forget_and_restore(concord: Commands, unique: Unique) -> None:
     assert concord.reply(RestoreMemoryResponse, "restore", own).memory.id == own
 
 
-def test_update_changes_what_its_options_name(concord: Commands, unique: Unique) -> None:
+def test_update_changes_what_its_options_name(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 The rest stays, the former words are in the history, search finds the new ones."""
     own, other = unique("desk"), unique("other")
     concord.done("add", f"{own} is red.", "--id", own, "--tag", "a", "--domain", "home")
@@ -87,7 +87,7 @@ def test_update_changes_what_its_options_name(concord: Commands, unique: Unique)
     assert concord.reply(GetMemoryResponse, "get", own).memory.content == "From a pipe."
 
 
-def test_update_of_nodes_and_edges(concord: Commands, unique: Unique) -> None:
+def test_update_of_nodes_and_edges(concord: CommandLine, unique: Unique) -> None:
     """G1 G2 W4 A node by its name, an edge by its id."""
     ada, bo, eve = unique("Ada"), unique("Bo"), unique("Eve")
     edge = linked(concord, ada, "KNOWS", bo, "--property", "since=2020")
@@ -105,7 +105,7 @@ def test_update_of_nodes_and_edges(concord: Commands, unique: Unique) -> None:
 
 
 @pytest.mark.parametrize("command", ["update", "forget", "delete"])
-def test_an_etag_guards_a_change(concord: Commands, unique: Unique, command: str) -> None:
+def test_an_etag_guards_a_change(concord: CommandLine, unique: Unique, command: str) -> None:
     """W4 G1 With --etag only the version that was read is changed."""
     own = unique("guarded")
     if command == "delete":
@@ -121,7 +121,7 @@ def test_an_etag_guards_a_change(concord: Commands, unique: Unique, command: str
     assert own in stale.stderr
 
 
-def test_delete_of_edges_and_nodes(concord: Commands, unique: Unique) -> None:
+def test_delete_of_edges_and_nodes(concord: CommandLine, unique: Unique) -> None:
     """G1 G2 W4 A node's edges go only when that is asked for."""
     ada, bo = unique("Ada"), unique("Bo")
     first, second = linked(concord, ada, "KNOWS", bo), linked(concord, ada, "LIKES", bo)
@@ -163,7 +163,7 @@ def test_delete_of_edges_and_nodes(concord: Commands, unique: Unique) -> None:
     ],
 )
 def test_what_cannot_be_done_is_told(
-    concord: Commands, arguments: list[str], status: int, complaint: str
+    concord: CommandLine, arguments: list[str], status: int, complaint: str
 ) -> None:
     """W4 S2 One line that names the item; a filter is never ignored."""
     result = concord(*arguments)
@@ -172,7 +172,7 @@ def test_what_cannot_be_done_is_told(
     assert complaint in " ".join(result.stderr.replace("│", " ").split())
 
 
-def test_options_and_items_must_fit(concord: Commands, unique: Unique) -> None:
+def test_options_and_items_must_fit(concord: CommandLine, unique: Unique) -> None:
     """W4 What a memory has is not asked of an edge; a memory is forgotten, not deleted."""
     own = unique("own")
     concord.done("add", own, "--id", own)
@@ -187,7 +187,7 @@ def test_options_and_items_must_fit(concord: Commands, unique: Unique) -> None:
     assert (edges.exit_code, "--cascade is for a node" in edges.stderr) == (2, True)
 
 
-def test_an_erased_memory_is_told_as_such(concord: Commands, unique: Unique) -> None:
+def test_an_erased_memory_is_told_as_such(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 It cannot be changed any more, and the command says when it went."""
     own = unique("gone")
     concord.done("add", own, "--id", own)
@@ -199,7 +199,7 @@ def test_an_erased_memory_is_told_as_such(concord: Commands, unique: Unique) -> 
     assert result.stderr.startswith("ERROR_REASON_ITEM_ERASED")
 
 
-def test_list_pages_and_filters(concord: Commands, unique: Unique) -> None:
+def test_list_pages_and_filters(concord: CommandLine, unique: Unique) -> None:
     """W4 S2 Memories newest first, nodes by name, edges: each by its filters, page by page."""
     tag, label, relation = unique("t"), unique("L"), unique("R")
     ids = [unique(f"m{number}") for number in range(3)]

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from concord.graph.v1.memory_pb2 import GetEraseReceiptResponse, GetMemoryHistoryResponse
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
 
 def test_erase_waits_for_the_receipt_and_leaves_nothing_to_read(
-    concord: Commands, unique: Unique
+    concord: CommandLine, unique: Unique
 ) -> None:
     """M4 W4 What was erased is told of as such by every command that names it."""
     own, later = unique("doomed"), unique("later")
@@ -33,7 +33,7 @@ def test_erase_waits_for_the_receipt_and_leaves_nothing_to_read(
     assert "Zorblax" not in got + history + lineage + operations
 
 
-def test_a_receipt_is_shown_again(concord: Commands, unique: Unique) -> None:
+def test_a_receipt_is_shown_again(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 The receipt names every store and when it confirmed."""
     own = unique("doomed")
     concord.done("add", "Zorblax lives here.", "--id", own)
@@ -51,7 +51,7 @@ def test_a_receipt_is_shown_again(concord: Commands, unique: Unique) -> None:
     assert again.receipt.erase_id in told
 
 
-def test_erase_asks_first(concord: Commands, unique: Unique) -> None:
+def test_erase_asks_first(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 Without a yes nothing is erased."""
     own = unique("kept")
     concord.done("add", "Zorblax lives here.", "--id", own)
@@ -63,7 +63,7 @@ def test_erase_asks_first(concord: Commands, unique: Unique) -> None:
     assert "Erased" in concord("erase", own, stdin="y\n").stdout
 
 
-def test_what_cannot_be_erased_says_why(concord: Commands, unique: Unique) -> None:
+def test_what_cannot_be_erased_says_why(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 An unknown memory, one that was erased, and a receipt of none."""
     own = unique("doomed")
     concord.done("add", "Zorblax lives here.", "--id", own)
@@ -81,7 +81,7 @@ def test_what_cannot_be_erased_says_why(concord: Commands, unique: Unique) -> No
 
 
 def test_an_import_leaves_what_was_erased_so(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M4 M6 A file that still holds an erased text brings it back under no circumstances."""
     own = unique("doomed")
@@ -96,7 +96,7 @@ def test_an_import_leaves_what_was_erased_so(
     assert "(erased)" in concord.done("history", own)
 
 
-def test_history_shows_every_version(concord: Commands, unique: Unique) -> None:
+def test_history_shows_every_version(concord: CommandLine, unique: Unique) -> None:
     """M4 W4 The newest first, page by page."""
     own = unique("tea")
     concord.done("add", "Tea is at four.", "--id", own)

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
 from concord.graph.v1.relation_pb2 import ListRelationsResponse
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
 
 def test_a_later_value_of_a_functional_relation_takes_over(
-    concord: Commands, unique: Unique
+    concord: CommandLine, unique: Unique
 ) -> None:
     """M1 T2 W4 What two memories state of one subject succeeds by time, once that is declared."""
     who, relation = unique("Ada"), unique("LIVES_IN")
@@ -30,7 +30,7 @@ def test_a_later_value_of_a_functional_relation_takes_over(
     assert f"{who} —{relation}→ Rome" in concord.done("get", f"{who}-Rome")
 
 
-def test_facts_may_be_several(concord: Commands, unique: Unique) -> None:
+def test_facts_may_be_several(concord: CommandLine, unique: Unique) -> None:
     """M1 W4 Each becomes an edge of the memory."""
     who = unique("Bo")
     reply = concord.reply(
@@ -45,7 +45,7 @@ def test_facts_may_be_several(concord: Commands, unique: Unique) -> None:
     assert "singing" in found
 
 
-def test_a_fact_has_three_parts(concord: Commands) -> None:
+def test_a_fact_has_three_parts(concord: CommandLine) -> None:
     """M1 W4 Else the command is not understood, and nothing is written."""
     refused = concord("add", "Bo paints.", "--fact", "Bo|DOES")
 
@@ -53,7 +53,7 @@ def test_a_fact_has_three_parts(concord: Commands) -> None:
     assert "SUBJECT|RELATION|OBJECT" in refused.stderr
 
 
-def test_declared_relations_are_listed(concord: Commands, unique: Unique) -> None:
+def test_declared_relations_are_listed(concord: CommandLine, unique: Unique) -> None:
     """T2 W4 With what was declared of each, in pages."""
     names = sorted(unique(name) for name in ("KNOWS", "OWNS"))
     for name in names:
@@ -68,7 +68,7 @@ def test_declared_relations_are_listed(concord: Commands, unique: Unique) -> Non
     assert "More: --page-token" in shown
 
 
-def test_a_lineage_word_is_no_relation(concord: Commands) -> None:
+def test_a_lineage_word_is_no_relation(concord: CommandLine) -> None:
     """T2 W4 What graph keeps to itself is refused with its reason."""
     refused = concord("relation", "SUPERSEDES", "--functional")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import graph_pb2
-from concord_client.cli.testing import Commands
 from concord_client.trust import keyfiles
 from concord_client.trust.review import ReviewError, review
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, spawned
 from two_signers import PASSPHRASE, approved, enrolled, environ_of, met, parsed, proposal, typed
 
@@ -40,17 +40,17 @@ def environ(governed: Spawned, home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def concord(environ: dict[str, str]) -> Commands:
+def concord(environ: dict[str, str]) -> CommandLine:
     """The command line of somebody who holds both keys and has enrolled them."""
     return enrolled(environ)
 
 
-def state(concord: Commands) -> str:
+def state(concord: CommandLine) -> str:
     """The space's state export."""
     return concord.done("export")
 
 
-def test_what_defines_the_agent_is_refused_with_the_way_to_propose_it(concord: Commands) -> None:
+def test_what_defines_the_agent_is_refused_with_the_way_to_propose_it(concord: CommandLine) -> None:
     """G4 W4 The direct commands fail with the typed reason, and name the command that may work."""
     number = proposal(
         concord, "propose", "set", "hinted", "VALUES", "truth", "--constitutive"
@@ -87,7 +87,9 @@ def test_what_defines_the_agent_is_refused_with_the_way_to_propose_it(concord: C
 LIST_OF_HINTED = ("list", "--edges", "--type", "constitutive", "--relation", "VALUES")
 
 
-def test_keys_are_their_owners_alone_and_a_humans_is_locked(concord: Commands, home: Path) -> None:
+def test_keys_are_their_owners_alone_and_a_humans_is_locked(
+    concord: CommandLine, home: Path
+) -> None:
     """V5 Mode 0600, outside the data directory; the HUMAN key opens with its passphrase alone."""
     agent, human = (
         keyfiles.read(home / "config" / "concord" / f"{s}.key") for s in ("agent", "human")
@@ -102,7 +104,7 @@ def test_keys_are_their_owners_alone_and_a_humans_is_locked(concord: Commands, h
     assert [each.public_key for each in shown.slots] == [agent.public_key, human.public_key]
 
 
-def test_a_key_is_refused_where_a_server_reads(concord: Commands, governed: Spawned) -> None:
+def test_a_key_is_refused_where_a_server_reads(concord: CommandLine, governed: Spawned) -> None:
     """V5 W6 Inside a data directory, known by its variable or by its looks, no key is made."""
     told = concord(
         *("principal", "create", "--slot", "human", "--name", "eve"),
@@ -126,8 +128,8 @@ def test_a_humans_key_wants_a_passphrase(environ: dict[str, str], tmp_path: Path
         "--out",
         str(tmp_path / "k"),
     )
-    none = Commands({k: v for k, v in environ.items() if k != "CONCORD_PASSPHRASE"})(*create)
-    short = Commands(environ | {"CONCORD_PASSPHRASE": "short"})(*create)
+    none = CommandLine({k: v for k, v in environ.items() if k != "CONCORD_PASSPHRASE"})(*create)
+    short = CommandLine(environ | {"CONCORD_PASSPHRASE": "short"})(*create)
 
     assert (none.exit_code, short.exit_code) == (1, 1)
     assert "run this on a terminal" in none.stderr
@@ -176,7 +178,7 @@ def test_the_passphrase_comes_through_a_descriptor(environ: dict[str, str], home
     assert keyfiles.open_key(keyfiles.read(out), lambda: PASSPHRASE).principal == "eve"
 
 
-def test_two_signatures_change_who_the_agent_is_and_two_undo_it(concord: Commands) -> None:
+def test_two_signatures_change_who_the_agent_is_and_two_undo_it(concord: CommandLine) -> None:
     """V6 V8 V9 Agent signs: nothing. Human signs: done. Undone with both: the same export."""
     before = state(concord)
     made = proposal(concord, "propose", "set", "helper", "VALUES", "honesty", "--constitutive")
@@ -195,7 +197,7 @@ def test_two_signatures_change_who_the_agent_is_and_two_undo_it(concord: Command
     assert state(concord) == before
 
 
-def test_review_shows_the_very_bytes(concord: Commands) -> None:
+def test_review_shows_the_very_bytes(concord: CommandLine) -> None:
     """V6 The canonical bytes stand on the page as they are, with the digest made here."""
     made = proposal(
         concord, "propose", "add", "I keep confidences.", "--id", "keeps", "--constitutive"
@@ -210,7 +212,7 @@ def test_review_shows_the_very_bytes(concord: Commands) -> None:
     assert told["consent"]["proposal_id"] == made.id
 
 
-def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: Commands) -> None:
+def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: CommandLine) -> None:
     """V6 V7 Revoked by its giver, rejected by one slot with a reason, withdrawn by its proposer."""
     made = proposal(concord, "propose", "set", "helper", "VALUES", "care", "--constitutive")
     number = str(made.number)
@@ -233,7 +235,7 @@ def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: Commands) -> 
     assert withdrawn.proposal.status == STATUS.PROPOSAL_STATUS_WITHDRAWN
 
 
-def test_the_agent_approves_its_own_all_at_once(concord: Commands) -> None:
+def test_the_agent_approves_its_own_all_at_once(concord: CommandLine) -> None:
     """V7 `--all-agent`: a dry run changes nothing; what both must agree to is left alone."""
     mine = [
         proposal(concord, "propose", "set", "helper", "LIKES", what) for what in ("tea", "jazz")
@@ -250,7 +252,7 @@ def test_the_agent_approves_its_own_all_at_once(concord: Commands) -> None:
     assert both.number in [each.number for each in found.proposals]
 
 
-def test_every_common_action_can_be_proposed(concord: Commands, tmp_path: Path) -> None:
+def test_every_common_action_can_be_proposed(concord: CommandLine, tmp_path: Path) -> None:
     """V1 W4 Edges and memories, made, changed, promoted, demoted, forgotten, restored, linked."""
 
     def done(*arguments: str) -> proposal_pb2.Proposal:
@@ -297,7 +299,7 @@ def test_every_common_action_can_be_proposed(concord: Commands, tmp_path: Path) 
     )
 
 
-def test_a_key_is_replaced_with_both_consents(concord: Commands, home: Path) -> None:
+def test_a_key_is_replaced_with_both_consents(concord: CommandLine, home: Path) -> None:
     """V5 After the rotation the old key speaks for nobody; the new one is found by itself."""
     result = concord("principal", "rotate", "--slot", "agent", "--json")
     made = parsed(result.stdout)
@@ -318,7 +320,7 @@ def test_a_key_is_replaced_with_both_consents(concord: Commands, home: Path) -> 
 def test_keys_on_two_machines_enrol_in_two_steps(governed: Spawned, tmp_path: Path) -> None:
     """V5 One signs and hands on the record; the other checks it, signs it too, and enrols."""
     one, two = (
-        Commands(
+        CommandLine(
             governed.environ
             | {
                 "XDG_CONFIG_HOME": str(tmp_path / name),
@@ -345,7 +347,7 @@ def test_keys_on_two_machines_enrol_in_two_steps(governed: Spawned, tmp_path: Pa
     assert "ERROR_REASON_GENESIS_EXISTS" in again.stderr
 
 
-def test_a_proposal_that_is_not_what_its_bytes_say_is_not_signed(concord: Commands) -> None:
+def test_a_proposal_that_is_not_what_its_bytes_say_is_not_signed(concord: CommandLine) -> None:
     """V6 Whatever the server says beside the bytes, or puts into them, is held against the rest."""
     made = proposal(concord, "propose", "set", "helper", "VALUES", "truth", "--constitutive")
     lies: dict[str, Callable[[proposal_pb2.Proposal], object]] = {

@@ -8,7 +8,7 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord_client.cli.errors import CommandError, error_report
 from concord_client.cli.render import page, visible
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from rich.console import Console
 from two_signers import enrolled, environ_of, proposal, typed
@@ -103,7 +103,7 @@ def environ(governed: Spawned, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 
 @pytest.fixture(scope="module")
-def concord(environ: dict[str, str]) -> Commands:
+def concord(environ: dict[str, str]) -> CommandLine:
     """The command line of both parties."""
     return enrolled(environ)
 
@@ -111,7 +111,7 @@ def concord(environ: dict[str, str]) -> Commands:
 RAW = ("\u202e", "\u202c", "\u200b")
 
 
-def test_what_is_signed_is_seen(concord: Commands, environ: dict[str, str]) -> None:
+def test_what_is_signed_is_seen(concord: CommandLine, environ: dict[str, str]) -> None:
     """V6 Reversed words and a space without width: in the action, the bytes, and on a terminal."""
     words = "I always \u202erevewoh lie\u202c to Ada.\u200b"
     made = proposal(concord, "propose", "add", words, "--id", "creed", "--constitutive")
@@ -134,7 +134,7 @@ def test_what_is_signed_is_seen(concord: Commands, environ: dict[str, str]) -> N
     assert json.loads(as_json)["canonical"] == made.canonical.decode()
 
 
-def test_what_was_stored_is_seen(concord: Commands) -> None:
+def test_what_was_stored_is_seen(concord: CommandLine) -> None:
     """V6 A memory's words, a node's name and an edge, wherever they are listed."""
     concord.done("add", "Say \u202eabc\u202c.", "--id", "stored")
     concord.done("link", "no\u200bde", "KNOWS", "other")
@@ -152,7 +152,7 @@ def test_what_was_stored_is_seen(concord: Commands) -> None:
     assert all("written out" in shown for shown in pages[:4])
 
 
-def test_what_was_proposed_is_read_back_as_it_is(concord: Commands) -> None:
+def test_what_was_proposed_is_read_back_as_it_is(concord: CommandLine) -> None:
     """V6 Escapes are for people: the reply holds the characters themselves."""
     made = concord.reply(
         proposal_pb2.CreateProposalResponse, "propose", "add", "a\u200b\U000e0041b"

@@ -18,11 +18,11 @@ from concord.graph.v1.memory_pb2 import (
 )
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client import freshness
-from concord_client.cli.testing import Commands
 from concord_client.importers import formats
 from concord_client.importers import upload as uploading
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Defect, Draft
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
@@ -35,7 +35,7 @@ def jsonl(path: Path, *items: Mapping[str, object] | str) -> str:
 
 
 def test_what_was_imported_is_found_at_once(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """W4 M6 The command ends when search has seen all; importing again adds nothing."""
     word = unique("quokka").replace("-", "")
@@ -55,7 +55,7 @@ def test_what_was_imported_is_found_at_once(
 
 
 def test_memories_without_ids_are_known_again_too(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M5 Equal content of a current memory is the same memory."""
     path = jsonl(tmp_path / "n.jsonl", {"content": unique("a")}, {"content": unique("b")})
@@ -67,7 +67,7 @@ def test_memories_without_ids_are_known_again_too(
 
 
 def test_what_later_lines_replaced_is_known_again(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M5 M6 Lines without ids, one value at a time: a file, and files in turn, add nothing more."""
     relation = unique("LIVES_IN").upper().replace("-", "_")
@@ -102,7 +102,7 @@ def test_what_later_lines_replaced_is_known_again(
 
 
 def test_bad_items_are_listed_and_stop_nothing_else(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M6 Each error names file, line, machine reason and what is wrong; exit status 1."""
     good = [unique("g0"), unique("g1")]
@@ -129,7 +129,7 @@ def test_bad_items_are_listed_and_stop_nothing_else(
 
 
 def test_a_stuck_index_hides_no_outcome(
-    concord: Commands, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    concord: CommandLine, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M6 W4 The summary and the errors come, also when search lags: nothing else tells them."""
     monkeypatch.setattr(freshness, "LOOK", 0.0)  # too short to see that it is there
@@ -146,7 +146,7 @@ def test_a_stuck_index_hides_no_outcome(
 
 
 def test_an_import_that_is_stopped_says_how_far_it_came(
-    concord: Commands, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    concord: CommandLine, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M6 W4 After Ctrl-C the summary and the errors come; run again, it goes on."""
     lines = [{"content": unique(f"a{number}")} for number in range(3)]
@@ -169,7 +169,7 @@ def test_an_import_that_is_stopped_says_how_far_it_came(
 
 
 def test_the_reply_as_json_numbers_errors_by_their_place(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """W4 One reply stands for all batches, results in the order of the file."""
     ids = [unique(f"n{number}") for number in range(250)]
@@ -186,7 +186,7 @@ def test_the_reply_as_json_numbers_errors_by_their_place(
 
 
 def test_changed_content_is_an_error_unless_updating(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M5 M6 Without --update the stored text stays; with it there is a new version."""
     own = unique("note")
@@ -206,7 +206,9 @@ def test_changed_content_is_an_error_unless_updating(
     assert concord.reply(GetMemoryResponse, "get", own).memory.content == f"One {own}"
 
 
-def test_a_markdown_folder_with_lineage(concord: Commands, unique: Unique, tmp_path: Path) -> None:
+def test_a_markdown_folder_with_lineage(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
     """M3 M6 Front matter and links make memories and lineage, whatever the order of the files."""
     old, new = unique("old"), unique("new")
     (tmp_path / "a.md").write_text(
@@ -220,7 +222,7 @@ def test_a_markdown_folder_with_lineage(concord: Commands, unique: Unique, tmp_p
     assert {item.id: item.is_head for item in reply.items} == {old: False, new: True}
 
 
-def test_into_a_space_of_its_own(concord: Commands, unique: Unique, tmp_path: Path) -> None:
+def test_into_a_space_of_its_own(concord: CommandLine, unique: Unique, tmp_path: Path) -> None:
     """G13 An import goes to the space named, and nowhere else."""
     own = unique("note")
     path = jsonl(tmp_path / "n.jsonl", {"id": own, "content": own})
@@ -232,7 +234,7 @@ def test_into_a_space_of_its_own(concord: Commands, unique: Unique, tmp_path: Pa
 
 
 def test_the_memories_of_a_state_export_into_another_space(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M6 G15 What a memory says, whole; asked for again it is known."""
     own, space = unique("carried"), "demo"
@@ -262,7 +264,7 @@ def test_the_memories_of_a_state_export_into_another_space(
 
 
 @pytest.mark.parametrize("content", ["", "\n\n"])
-def test_an_empty_file_is_nothing_to_do(concord: Commands, tmp_path: Path, content: str) -> None:
+def test_an_empty_file_is_nothing_to_do(concord: CommandLine, tmp_path: Path, content: str) -> None:
     """M6 No memories, no errors."""
     path = tmp_path / "empty.jsonl"
     path.write_text(content, "utf-8")
@@ -272,7 +274,7 @@ def test_an_empty_file_is_nothing_to_do(concord: Commands, tmp_path: Path, conte
     assert told == "0 memories: 0 created, 0 unchanged, 0 updated; 0 errors\n"
 
 
-def test_a_path_that_is_not_there_is_wrong_use(concord: Commands, tmp_path: Path) -> None:
+def test_a_path_that_is_not_there_is_wrong_use(concord: CommandLine, tmp_path: Path) -> None:
     """W4 Exit status 2."""
     result = concord("import", str(tmp_path / "nothing"))
 
@@ -281,7 +283,7 @@ def test_a_path_that_is_not_there_is_wrong_use(concord: Commands, tmp_path: Path
 
 
 def test_an_outcome_of_the_batch_is_not_replayed_later(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M5 M6 Importing the same file again tells what happened now, not what happened first."""
     path = jsonl(tmp_path / "n.jsonl", {"content": unique("x")})

@@ -13,9 +13,9 @@ from concord.graph.v1.memory_pb2 import BatchAddMemoriesResponse, GetMemoryRespo
 from concord.graph.v1.space_pb2 import CountByTypeRequest
 from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1.type_pb2 import MEMORY_KIND_TURN
-from concord_client.cli.testing import Commands
 from concord_client.client import Client
 from concord_client.credentials import find
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, spawned
 
 Unique = Callable[[str], str]
@@ -25,10 +25,10 @@ DATA = Path(
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     """The command line before a system of its own, whose index nobody here waits for."""
     with spawned(tmp_path_factory.mktemp("apart") / "data") as running:
-        yield Commands(running.environ)
+        yield CommandLine(running.environ)
         running.kill()
 
 
@@ -50,7 +50,7 @@ def records(name: str) -> list[dict[str, Any]]:
 
 
 def test_a_chat_is_remembered_turn_by_turn(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M2 M6 A transcript becomes turns that search finds with who said it and when."""
     word = unique("capybara").replace("-", "")
@@ -68,7 +68,7 @@ def test_a_chat_is_remembered_turn_by_turn(
 
 
 def test_equal_words_in_a_chat_are_turns_of_their_own(
-    apart: Commands, unique: Unique, tmp_path: Path
+    apart: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M5 M6 "OK" said twice was said twice; importing again adds nothing, more adds the rest."""
     session = unique("s")
@@ -86,7 +86,7 @@ def test_equal_words_in_a_chat_are_turns_of_their_own(
 
 
 def test_a_format_named_is_the_one_that_is_read(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M6 What another format cannot read is told item by item, with exit status 1."""
     path = lines(tmp_path / "n.jsonl", [{"content": unique("x")}])
@@ -103,7 +103,7 @@ def test_a_format_named_is_the_one_that_is_read(
 
 
 def test_a_damaged_chat_gives_its_turns_and_a_list(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M6 Errors name the place; what is whole is remembered."""
     session = unique("s")
@@ -135,7 +135,7 @@ BAD = {
 
 @pytest.mark.parametrize("bad", BAD)
 def test_stopping_on_an_error_keeps_what_came_before(
-    apart: Commands, unique: Unique, tmp_path: Path, bad: str
+    apart: CommandLine, unique: Unique, tmp_path: Path, bad: str
 ) -> None:
     """M6 `--stop-on-error`: the first wrong item is told alone, and nothing after it is written."""
     ids = [unique(f"n{number}") for number in range(300)]
@@ -168,7 +168,7 @@ def test_an_import_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
             before = _count(system) - already
             if before < total:
                 break
-        told = Commands(system.environ).done("import", path, "--no-wait")
+        told = CommandLine(system.environ).done("import", path, "--no-wait")
 
         assert 200 <= before < total
         assert told == (
@@ -203,7 +203,7 @@ def _count(system: Spawned) -> int:
 
 
 def test_real_dialogues_are_imported_and_found(
-    concord: Commands, unique: Unique, tmp_path: Path
+    concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M6 Long dialogues in sessions, as JSON Lines and as text; a second import adds nothing."""
     turns = [each for each in records("locomo/turns.jsonl") if each["conv"] == "conv-30"]
@@ -232,7 +232,7 @@ def test_real_dialogues_are_imported_and_found(
 
 
 def test_real_chats_with_an_assistant_are_imported(
-    apart: Commands, unique: Unique, tmp_path: Path
+    apart: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
     """M6 A list of conversations of messages with roles."""
     run = unique("c")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, clean_environ, spawned
 from two_signers import enrolled, environ_of, proposal
 
@@ -15,7 +15,7 @@ from two_signers import enrolled, environ_of, proposal
 )
 def test_a_name_that_no_genesis_takes_makes_no_key(name: str, tmp_path: Path) -> None:
     """V5 Refused when the key is made, not when it is enrolled; the sentence says what is taken."""
-    concord = Commands(clean_environ() | {"XDG_CONFIG_HOME": str(tmp_path)})
+    concord = CommandLine(clean_environ() | {"XDG_CONFIG_HOME": str(tmp_path)})
 
     told = concord("principal", "create", "--slot", "agent", f"--name={name}")
 
@@ -28,7 +28,7 @@ def test_a_name_that_no_genesis_takes_makes_no_key(name: str, tmp_path: Path) ->
 def test_a_passphrase_of_next_to_nothing_makes_no_key(words: str, tmp_path: Path) -> None:
     """V5 Twelve spaces are no passphrase."""
     environ = {"XDG_CONFIG_HOME": str(tmp_path), "CONCORD_PASSPHRASE": words}
-    concord = Commands(clean_environ() | environ)
+    concord = CommandLine(clean_environ() | environ)
 
     told = concord("principal", "create", "--slot", "human", "--name", "ada")
 
@@ -66,8 +66,8 @@ def test_a_start_with_bad_settings_names_the_variable(tmp_path: Path) -> None:
     settings = {"GOVERNANCE_SETTINGS_FILE": str(tmp_path / "settings.json")}
     environ = clean_environ() | settings | {"CONCORD_DATA": str(tmp_path / "data")}
 
-    told = Commands(environ)("up", "--port", "0")
-    helped = Commands(clean_environ())("up", "--help")
+    told = CommandLine(environ)("up", "--port", "0")
+    helped = CommandLine(clean_environ())("up", "--help")
 
     assert told.exit_code != 0
     assert "GOVERNANCE_SETTINGS_FILE" in told.output

@@ -7,12 +7,12 @@ from concord.graph.v1.dialogue_pb2 import AppendDialogueResponse, ListDialogueRe
 from concord.graph.v1.episode_pb2 import AddEpisodeResponse, ListEpisodesResponse
 from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse, PutWorkingMemoryResponse
 from concord.type.v1 import type_pb2
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
 
-def test_what_was_said_is_shown_in_its_order(concord: Commands, unique: Unique) -> None:
+def test_what_was_said_is_shown_in_its_order(concord: CommandLine, unique: Unique) -> None:
     """W4 M2 Each turn with its place, time and speaker; a dialogue that is none says so."""
     session = unique("talk")
     first = concord.done("say", session, "Ada", "Where do we meet?", "--time", "2026-03-01")
@@ -25,7 +25,7 @@ def test_what_was_said_is_shown_in_its_order(concord: Commands, unique: Unique) 
     assert concord.done("dialogue", unique("silence")) == "Nothing was said.\n"
 
 
-def test_say_and_dialogue_take_every_option(concord: Commands, unique: Unique) -> None:
+def test_say_and_dialogue_take_every_option(concord: CommandLine, unique: Unique) -> None:
     """W4 M2 M5 A key is kept once; pages go on; what was said by a time."""
     session, key = unique("talk"), unique("chat")
     said = ("say", session, "Ada", "Hello", "--external-id", key, "--time", "2026-03-01")
@@ -50,7 +50,7 @@ def test_say_and_dialogue_take_every_option(concord: Commands, unique: Unique) -
     assert ["turn", "1"] in [line.split() for line in got.splitlines()]
 
 
-def test_episodes_are_kept_and_listed(concord: Commands, unique: Unique) -> None:
+def test_episodes_are_kept_and_listed(concord: CommandLine, unique: Unique) -> None:
     """W4 M2 With reward, reflection and what they are about, the newest first, by page."""
     session, memory = unique("lab"), unique("memory")
     concord.done("add", f"A memory. {memory}", "--id", memory)
@@ -73,7 +73,7 @@ def test_episodes_are_kept_and_listed(concord: Commands, unique: Unique) -> None
     assert shown.endswith("2 of 2\n")
 
 
-def test_no_episodes_say_which_session_is_spelt_alike(concord: Commands, unique: Unique) -> None:
+def test_no_episodes_say_which_session_is_spelt_alike(concord: CommandLine, unique: Unique) -> None:
     """W4 G13 A miss is an answer."""
     session = unique("workshop")
     concord.done("episode", "Saw", "--reward", "0", "--session", session)
@@ -84,7 +84,7 @@ def test_no_episodes_say_which_session_is_spelt_alike(concord: Commands, unique:
 
 
 @pytest.fixture
-def empty_mind(concord: Commands) -> Iterator[None]:
+def empty_mind(concord: CommandLine) -> Iterator[None]:
     """An empty working memory before and after."""
     concord.done("working", "--clear", "--stale")
     yield
@@ -92,7 +92,7 @@ def empty_mind(concord: Commands) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("empty_mind")
-def test_what_is_held_is_shown_and_removed(concord: Commands) -> None:
+def test_what_is_held_is_shown_and_removed(concord: CommandLine) -> None:
     """W4 M2 The most important first, with the room there is."""
     put = concord.reply(
         PutWorkingMemoryResponse, "hold", "Call Bob", "--importance", "High", "--session", "s"
@@ -112,7 +112,7 @@ def test_what_is_held_is_shown_and_removed(concord: Commands) -> None:
 
 
 @pytest.mark.usefixtures("empty_mind")
-def test_what_makes_room_is_told(concord: Commands) -> None:
+def test_what_makes_room_is_told(concord: CommandLine) -> None:
     """W4 M2 The eviction with the put, and on the stale list; a full mind refuses."""
     for number in range(10):
         concord.done("hold", f"Thought {number}", "--importance", "low" if number else "high")
@@ -127,7 +127,7 @@ def test_what_makes_room_is_told(concord: Commands) -> None:
     assert "ERROR_REASON_WORKING_MEMORY_FULL" in refused.stderr
 
 
-def test_get_says_what_is_spelt_alike(concord: Commands, unique: Unique) -> None:
+def test_get_says_what_is_spelt_alike(concord: CommandLine, unique: Unique) -> None:
     """W4 G13 A node's name and a memory's own id, each once."""
     name = unique("Rosalind")
     concord.done("link", name, "KNOWS", unique("Francis"))

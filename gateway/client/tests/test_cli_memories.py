@@ -8,12 +8,12 @@ from concord.graph.v1.lineage_pb2 import AddLineageResponse, GetLineageResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse, ListMemoriesResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord.type.v1 import type_pb2
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
 
-def test_add_tells_the_id_and_get_shows_the_text(concord: Commands, unique: Unique) -> None:
+def test_add_tells_the_id_and_get_shows_the_text(concord: CommandLine, unique: Unique) -> None:
     """W4 M1 What was added is read back by the id that was told."""
     told = concord.done("add", f"Tea is at four. {unique('x')}")
     memory_id = told.removeprefix("Remembered ").strip()
@@ -24,7 +24,7 @@ def test_add_tells_the_id_and_get_shows_the_text(concord: Commands, unique: Uniq
     assert memory_id in shown
 
 
-def test_add_tells_of_a_ghost_that_it_made(concord: Commands, unique: Unique) -> None:
+def test_add_tells_of_a_ghost_that_it_made(concord: CommandLine, unique: Unique) -> None:
     """W4 G13 A misspelt id is named, with what the link waits for; one that is there is not."""
     there, typo = unique("there"), unique("typo")
     concord.done("add", f"Tea is at four. {there}", "--id", there)
@@ -36,7 +36,7 @@ def test_add_tells_of_a_ghost_that_it_made(concord: Commands, unique: Unique) ->
     assert f"no memory {there}" not in told + again
 
 
-def test_add_takes_every_option(concord: Commands, unique: Unique) -> None:
+def test_add_takes_every_option(concord: CommandLine, unique: Unique) -> None:
     """W4 M1 Each option of `add` reaches the stored memory."""
     own = unique("office")
     reply = concord.reply(
@@ -70,7 +70,7 @@ def test_add_takes_every_option(concord: Commands, unique: Unique) -> None:
     )
 
 
-def test_add_reads_standard_input(concord: Commands, unique: Unique) -> None:
+def test_add_reads_standard_input(concord: CommandLine, unique: Unique) -> None:
     """W4 "-" stands for standard input."""
     own = unique("piped")
     concord.done("add", "-", "--id", own, stdin=f"Line one of {own}\nline two\n")
@@ -80,7 +80,7 @@ def test_add_reads_standard_input(concord: Commands, unique: Unique) -> None:
     assert found.memory.content == f"Line one of {own}\nline two"
 
 
-def test_adding_the_same_again_is_one_memory(concord: Commands, unique: Unique) -> None:
+def test_adding_the_same_again_is_one_memory(concord: CommandLine, unique: Unique) -> None:
     """M5 The second time tells that it was known."""
     first = concord.done("add", unique("same"))
     second = concord.done("add", unique("same"))
@@ -90,7 +90,7 @@ def test_adding_the_same_again_is_one_memory(concord: Commands, unique: Unique) 
 
 
 def test_a_replacement_shows_in_lineage_and_at_the_replaced(
-    concord: Commands, unique: Unique
+    concord: CommandLine, unique: Unique
 ) -> None:
     """T1 T5 `--supersedes` makes the old one give way, and `lineage` marks the head."""
     old, new = unique("old"), unique("new")
@@ -109,7 +109,7 @@ def test_a_replacement_shows_in_lineage_and_at_the_replaced(
 
 @pytest.mark.parametrize("relation", ["deprecates", "amends", "contradicts"])
 def test_add_states_the_other_relations_too(
-    concord: Commands, unique: Unique, relation: str
+    concord: CommandLine, unique: Unique, relation: str
 ) -> None:
     """M3 T1 Each lineage option makes its edge in the same write."""
     old, new = unique("old"), unique("new")
@@ -121,7 +121,7 @@ def test_add_states_the_other_relations_too(
     assert [edge.relation for edge in reply.edges] == [relation.upper()]
 
 
-def test_a_code_fence_hides_no_lineage(concord: Commands, unique: Unique) -> None:
+def test_a_code_fence_hides_no_lineage(concord: CommandLine, unique: Unique) -> None:
     """M3 Text that ends inside a code fence does not swallow the links of the options."""
     old, new = unique("old"), unique("new")
     concord.done("add", f"```\nrun this {old}", "--id", new, "--supersedes", old)
@@ -131,7 +131,7 @@ def test_a_code_fence_hides_no_lineage(concord: Commands, unique: Unique) -> Non
     assert [(edge.relation, edge.target.id) for edge in reply.edges] == [("SUPERSEDES", old)]
 
 
-def test_a_ghost_is_marked_in_the_timeline(concord: Commands, unique: Unique) -> None:
+def test_a_ghost_is_marked_in_the_timeline(concord: CommandLine, unique: Unique) -> None:
     """M3 T5 What is pointed at and not remembered yet shows as such."""
     new, ghost = unique("new"), unique("ghost")
     concord.done("add", f"It replaces one to come {new}", "--id", new, "--supersedes", ghost)
@@ -139,7 +139,7 @@ def test_a_ghost_is_marked_in_the_timeline(concord: Commands, unique: Unique) ->
     assert f"?  {ghost}  not remembered yet" in concord.done("lineage", new)
 
 
-def test_lineage_shows_what_an_insight_was_drawn_from(concord: Commands, unique: Unique) -> None:
+def test_lineage_shows_what_an_insight_was_drawn_from(concord: CommandLine, unique: Unique) -> None:
     """M1 T5 W4 Each by its id and words; one that was never remembered as such."""
     insight, seen = unique("insight"), unique("seen")
     concord.done("add", f"A heron stood here. {seen}", "--id", seen)
@@ -154,7 +154,7 @@ def test_lineage_shows_what_an_insight_was_drawn_from(concord: Commands, unique:
     assert line.split() == ["derived", "from", f"{seen},", "nowhere/x"]
 
 
-def test_an_amended_memory_says_what_amends_it(concord: Commands, unique: Unique) -> None:
+def test_an_amended_memory_says_what_amends_it(concord: CommandLine, unique: Unique) -> None:
     """T4 W4 In `get`, in a list and in what a search finds."""
     gate, may = unique("gate"), unique("may")
     concord.done("add", f"The gate opens at nine. {gate}", "--id", gate, "--tag", gate)
@@ -168,7 +168,7 @@ def test_an_amended_memory_says_what_amends_it(concord: Commands, unique: Unique
     assert f"{gate}  amended by {may}" in concord.done("search", "gate", "--tag", gate)
 
 
-def test_properties_find_memories(concord: Commands, unique: Unique) -> None:
+def test_properties_find_memories(concord: CommandLine, unique: Unique) -> None:
     """M1 S2 W4 `list` and `search` by a property, which `update` replaces."""
     own, other = unique("p1"), unique("p2")
     concord.done("add", f"An open door. {own}", "--id", own, "--property", f"key={own}")
@@ -187,7 +187,7 @@ def test_properties_find_memories(concord: Commands, unique: Unique) -> None:
     assert dict(concord.reply(GetMemoryResponse, "get", own).memory.properties) == {"key": 7}
 
 
-def test_names_make_nodes_and_an_edge(concord: Commands, unique: Unique) -> None:
+def test_names_make_nodes_and_an_edge(concord: CommandLine, unique: Unique) -> None:
     """G1 G2 `link` with two names makes what is missing, once."""
     ada, acme = unique("Ada"), unique("Acme")
     reply = concord.reply(
@@ -210,7 +210,7 @@ def test_names_make_nodes_and_an_edge(concord: Commands, unique: Unique) -> None
     assert f"name      {ada}" in concord.done("get", ada)
 
 
-def test_link_joins_a_name_to_a_memory(concord: Commands, unique: Unique) -> None:
+def test_link_joins_a_name_to_a_memory(concord: CommandLine, unique: Unique) -> None:
     """G2 `memory:ID` names a memory; linking again tells that it was known."""
     ada, note = unique("Ada"), unique("note")
     concord.done("add", f"Ada wrote a note {note}", "--id", note)
@@ -222,7 +222,7 @@ def test_link_joins_a_name_to_a_memory(concord: Commands, unique: Unique) -> Non
     assert second.startswith(f"Known already: {ada} —WROTE→ memory:{note}\n")
 
 
-def test_link_between_memories_states_lineage(concord: Commands, unique: Unique) -> None:
+def test_link_between_memories_states_lineage(concord: CommandLine, unique: Unique) -> None:
     """T1 A lineage word between two memories is AddLineage, with its reason."""
     old, new = unique("old"), unique("new")
     for each in (old, new):
@@ -253,7 +253,7 @@ def test_link_between_memories_states_lineage(concord: Commands, unique: Unique)
         (["add", "x", "--frobnicate"], "No such option"),
     ],
 )
-def test_wrong_use_exits_with_2(concord: Commands, arguments: list[str], told: str) -> None:
+def test_wrong_use_exits_with_2(concord: CommandLine, arguments: list[str], told: str) -> None:
     """W4 Exit status 2 and what is wrong on standard error, before any call."""
     result = concord(*arguments)
 
@@ -261,7 +261,7 @@ def test_wrong_use_exits_with_2(concord: Commands, arguments: list[str], told: s
     assert told in " ".join(result.stderr.replace("│", " ").split())
 
 
-def test_a_refusal_is_told_once(concord: Commands) -> None:
+def test_a_refusal_is_told_once(concord: CommandLine) -> None:
     """W4 One broken rule is one sentence; several are a list."""
     one = concord("add", "")
     two = concord("add", "x", "--domain", "a b", "--id", "not an id")
@@ -285,7 +285,7 @@ def test_a_refusal_is_told_once(concord: Commands) -> None:
     ],
 )
 def test_a_refusal_exits_with_1_and_its_reason(
-    concord: Commands, arguments: list[str], reason: str
+    concord: CommandLine, arguments: list[str], reason: str
 ) -> None:
     """W4 Exit status 1; standard error begins with the machine's reason, then a sentence."""
     result = concord(*arguments)
@@ -294,7 +294,7 @@ def test_a_refusal_exits_with_1_and_its_reason(
     assert result.stderr.startswith(reason)
 
 
-def test_other_content_under_a_taken_id_is_refused(concord: Commands, unique: Unique) -> None:
+def test_other_content_under_a_taken_id_is_refused(concord: CommandLine, unique: Unique) -> None:
     """M5 An id stands for one memory."""
     own = unique("taken")
     concord.done("add", f"One {own}", "--id", own)
@@ -305,7 +305,7 @@ def test_other_content_under_a_taken_id_is_refused(concord: Commands, unique: Un
     assert result.stderr.startswith("ERROR_REASON_ITEM_EXISTS: ")
 
 
-def test_a_lineage_cycle_is_refused(concord: Commands, unique: Unique) -> None:
+def test_a_lineage_cycle_is_refused(concord: CommandLine, unique: Unique) -> None:
     """T1 What replaced something cannot be replaced by it."""
     old, new = unique("old"), unique("new")
     concord.done("add", f"Old {old}", "--id", old)
@@ -317,14 +317,14 @@ def test_a_lineage_cycle_is_refused(concord: Commands, unique: Unique) -> None:
     assert result.stderr.startswith("ERROR_REASON_LINEAGE_CYCLE: ")
 
 
-def test_a_miss_as_json_is_the_reply_and_exit_1(concord: Commands) -> None:
+def test_a_miss_as_json_is_the_reply_and_exit_1(concord: CommandLine) -> None:
     """G13 W4 With --json the miss is printed as the reply that it is."""
     reply = concord.reply(GetMemoryResponse, "get", "no-such-id", exit_code=1)
 
     assert reply.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 
-def test_two_spaces_do_not_see_each_other(concord: Commands, unique: Unique) -> None:
+def test_two_spaces_do_not_see_each_other(concord: CommandLine, unique: Unique) -> None:
     """G13 The same id in two spaces is two memories; `--space` stands before or after."""
     own = unique("home")
     concord.done("--space", "demo", "add", f"In the demo {own}", "--id", own)
@@ -337,7 +337,7 @@ def test_two_spaces_do_not_see_each_other(concord: Commands, unique: Unique) -> 
     assert "In the default space" in concord.done("get", own)
 
 
-def test_stored_text_steers_no_terminal(concord: Commands, unique: Unique) -> None:
+def test_stored_text_steers_no_terminal(concord: CommandLine, unique: Unique) -> None:
     """W4 Escape codes and markup in stored text are shown, not obeyed."""
     own = unique("rude")
     concord.done("add", f"\x1b[31mred\x1b[0m [bold]plain[/bold] {own}", "--id", own)

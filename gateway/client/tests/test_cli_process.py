@@ -19,7 +19,7 @@ from threading import Thread
 
 import pytest
 from concord_client.cli.commands.up import typed_as
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ
 
 Unique = Callable[[str], str]
@@ -199,7 +199,7 @@ def test_an_http_address_is_told_from_one_where_nothing_runs(system: Spawned) ->
     """W4 Neither Concord's own HTTP address nor another program's: it answers, but not gRPC."""
     with another_program() as other:
         for url in (system.http_url, other):
-            told = Commands(system.environ | {"CONCORD_URL": url})("get", "x")
+            told = CommandLine(system.environ | {"CONCORD_URL": url})("get", "x")
 
             assert told.exit_code == 1
             assert "ERROR_REASON_UNAVAILABLE: What answers there does not speak" in told.stderr

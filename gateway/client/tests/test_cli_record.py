@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from concord.graph.v1 import feed_pb2
 from concord.graph.v1.space_pb2 import ListOperationsResponse
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
 
 
-def test_operations_tell_who_did_what_to_an_item(concord: Commands, unique: Unique) -> None:
+def test_operations_tell_who_did_what_to_an_item(concord: CommandLine, unique: Unique) -> None:
     """G14 W4 One line for each change of the item, and not a word of its content."""
     own = unique("tea")
     concord.done("add", "Tea is at four, says Zorblax.", "--id", own)
@@ -23,7 +23,7 @@ def test_operations_tell_who_did_what_to_an_item(concord: Commands, unique: Uniq
     assert [each.method for each in reply.operations] == ["AddMemory"]
 
 
-def test_operations_take_every_filter_and_go_on(concord: Commands, unique: Unique) -> None:
+def test_operations_take_every_filter_and_go_on(concord: CommandLine, unique: Unique) -> None:
     """G14 W4 Options reach the query, and a page token shows the next page."""
     for number in range(3):
         concord.done("add", unique(f"line {number}"))

@@ -14,9 +14,9 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, SLOT_AGENT
 from concord_client.cli.governance.session import GovernanceSession
 from concord_client.cli.session import Session
-from concord_client.cli.testing import Commands
 from concord_client.trust import signing
 from concord_client.trust.review import ReviewError, review
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from google.protobuf.json_format import ParseDict
 from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
@@ -45,19 +45,19 @@ def environ(governed: Spawned, home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def concord(environ: dict[str, str]) -> Commands:
+def concord(environ: dict[str, str]) -> CommandLine:
     """The command line of somebody who holds both keys and has enrolled them."""
     return enrolled(environ)
 
 
 @pytest.fixture(scope="module")
-def other(governed: Spawned, home: Path) -> Commands:
+def other(governed: Spawned, home: Path) -> CommandLine:
     """The same user's command line in the space "demo"."""
     keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
-    return met(Commands(environ_of(governed, home) | {"CONCORD_API_KEY": keys["demo"]}))
+    return met(CommandLine(environ_of(governed, home) | {"CONCORD_API_KEY": keys["demo"]}))
 
 
-def valued(concord: Commands, what: str) -> proposal_pb2.Proposal:
+def valued(concord: CommandLine, what: str) -> proposal_pb2.Proposal:
     """A proposal that both must agree to."""
     return proposal(concord, "propose", "set", "helper", "VALUES", what, "--constitutive")
 
@@ -72,14 +72,14 @@ def revised(governed: Spawned, made: proposal_pb2.Proposal, relation: str) -> No
         client.proposals.ReviseProposal(request)
 
 
-def standing(concord: Commands, number: int) -> "proposal_pb2.ProposalStatus.ValueType":
+def standing(concord: CommandLine, number: int) -> "proposal_pb2.ProposalStatus.ValueType":
     """Where a proposal stands now."""
     found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--limit", "200")
     return next(each.status for each in found.proposals if each.number == number)
 
 
 def test_what_was_revised_after_the_review_is_not_signed(
-    concord: Commands, governed: Spawned
+    concord: CommandLine, governed: Spawned
 ) -> None:
     """V3 V6 The human read "patience"; what became of it meanwhile gets no signature unseen."""
     made = valued(concord, "patience")
@@ -99,7 +99,7 @@ def test_what_was_revised_after_the_review_is_not_signed(
 
 
 @pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "not so")])
-def test_what_was_never_reviewed_is_not_signed(concord: Commands, verb: tuple[str, ...]) -> None:
+def test_what_was_never_reviewed_is_not_signed(concord: CommandLine, verb: tuple[str, ...]) -> None:
     """V3 V6 Another principal's review does not count; the sentence names the command."""
     made = valued(concord, f"calm {verb[0]}")
     concord.done("review", str(made.number), "--as", "agent")
@@ -114,7 +114,7 @@ def test_what_was_never_reviewed_is_not_signed(concord: Commands, verb: tuple[st
     assert standing(concord, made.number) == PENDING
 
 
-def test_a_digest_at_hand_stands_for_the_review(concord: Commands, governed: Spawned) -> None:
+def test_a_digest_at_hand_stands_for_the_review(concord: CommandLine, governed: Spawned) -> None:
     """V6 `--digest` as review printed it elsewhere: those bytes are signed, and no others."""
     made = valued(concord, "order")
     answer = ("approve", str(made.number), "--as", "agent", "--json", "--digest")
@@ -131,7 +131,7 @@ def test_a_digest_at_hand_stands_for_the_review(concord: Commands, governed: Spa
 
 
 def test_on_a_terminal_what_is_new_is_shown_and_asked_for(
-    concord: Commands, environ: dict[str, str]
+    concord: CommandLine, environ: dict[str, str]
 ) -> None:
     """V3 V6 All of it stands on the screen; a no signs nothing, a yes signs that."""
     made = valued(concord, "thrift")
@@ -149,7 +149,7 @@ def test_on_a_terminal_what_is_new_is_shown_and_asked_for(
     assert [each.slot for each in found.proposals[0].consents] == [SLOT_AGENT]
 
 
-def test_what_was_reviewed_is_kept_for_its_reader_alone(concord: Commands, home: Path) -> None:
+def test_what_was_reviewed_is_kept_for_its_reader_alone(concord: CommandLine, home: Path) -> None:
     """V6 By principal, beside the checkpoints, mode 0600."""
     made = valued(concord, "wit")
     concord.done("review", str(made.number))
@@ -162,7 +162,7 @@ def test_what_was_reviewed_is_kept_for_its_reader_alone(concord: Commands, home:
     assert made.id not in kept["reviewed"].get("helper", {})
 
 
-def test_the_reader_sees_what_an_item_says(concord: Commands) -> None:
+def test_the_reader_sees_what_an_item_says(concord: CommandLine) -> None:
     """V3 An item that a proposal names by id alone shows its words, marked as the server's."""
     linked = concord.reply(graph_pb2.UpsertEdgeResponse, "link", "helper", "LIKES", "walnuts")
     concord.done("add", "Walnuts grow on trees.", "--id", "walnuts-grow")
@@ -177,7 +177,7 @@ def test_the_reader_sees_what_an_item_says(concord: Commands) -> None:
     assert "(another version by now) helper" in concord.done("review", str(gone.number))
 
 
-def test_the_reader_sees_what_is_to_be_made(concord: Commands) -> None:
+def test_the_reader_sees_what_is_to_be_made(concord: CommandLine) -> None:
     """V6 The statement of an item that the action makes is shown as it is signed."""
     edge = proposal(concord, "propose", "set", "helper", "VALUES", "patience", "--constitutive")
     memory = proposal(concord, "propose", "add", "Ada is my friend.", "--constitutive")
@@ -191,7 +191,7 @@ def test_the_reader_sees_what_is_to_be_made(concord: Commands) -> None:
     assert "Ada is my friend." in shown_memory.partition("{")[0]
 
 
-def test_a_note_is_shown_last_in_quotes_as_the_proposers(concord: Commands) -> None:
+def test_a_note_is_shown_last_in_quotes_as_the_proposers(concord: CommandLine) -> None:
     """V3 The proposer's words stand behind all that Concord says, under the proposer's name."""
     what = ("propose", "set", "helper", "VALUES", "calm", "--constitutive")
     note = "Ada said so on 3 May."
@@ -225,7 +225,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, told: proposal_pb2.Proposal) -> N
 @pytest.mark.parametrize("arguments", [("{n}", "--as", "agent"), ("--all-agent",)])
 @pytest.mark.parametrize("named", [(), ("--space", "default")])
 def test_a_proposal_of_another_space_is_not_signed(
-    concord: Commands,
+    concord: CommandLine,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     named: tuple[str, ...],
@@ -243,7 +243,7 @@ def test_a_proposal_of_another_space_is_not_signed(
     concord.done("withdraw", str(made.number))
 
 
-def test_a_key_by_variable_tells_its_space(other: Commands) -> None:
+def test_a_key_by_variable_tells_its_space(other: CommandLine) -> None:
     """V6 G13 The space of a key that `up` wrote is known without being named."""
     made = proposal(other, "propose", "set", "helper", "LIKES", "tea")
 
@@ -279,7 +279,7 @@ WHOLE = [2.0**53, 2.0**53 + 2, -(2.0**60), 123456789012345680000.0, 1e20, 999999
 OTHER = [0.0, -0.0, 1.5, 5e-324, 1e21, 1.7976931348623157e308, 2.0**53 - 1]
 
 
-def test_the_reader_sees_how_many_others_go_along(concord: Commands, tmp_path: Path) -> None:
+def test_the_reader_sees_how_many_others_go_along(concord: CommandLine, tmp_path: Path) -> None:
     """V6 G4 What needs no consent is not listed, but counted, on the page as in what is signed."""
     for relation in ("KEEPS", "SORTS"):
         edge = concord.reply(graph_pb2.UpsertEdgeResponse, "link", "shelf", relation, "books").edge
@@ -292,7 +292,7 @@ def test_the_reader_sees_how_many_others_go_along(concord: Commands, tmp_path: P
     assert "2 more, not listed, that need no consent" in concord.done("review", str(made.number))
 
 
-def test_numbers_are_read_as_they_are_written(concord: Commands, tmp_path: Path) -> None:
+def test_numbers_are_read_as_they_are_written(concord: CommandLine, tmp_path: Path) -> None:
     """V6 Whole doubles from 2^53 to 10^21 have no exponent in RFC 8785: they review and execute."""
     edge = {
         "source": {"name": "helper"},
@@ -333,7 +333,7 @@ def test_a_number_beyond_doubles_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def undoing(concord: Commands) -> proposal_pb2.Proposal:
+def undoing(concord: CommandLine) -> proposal_pb2.Proposal:
     """An undo of the second of two changes of a constitutive memory's words."""
     made = proposal(concord, "propose", "add", "I never lie.", "--id", "vow", "--constitutive")
     for word in ("I seldom lie.", "I may lie."):
@@ -347,7 +347,7 @@ def undoing(concord: Commands) -> proposal_pb2.Proposal:
 
 
 def test_the_review_of_an_undo_says_what_comes_back(
-    concord: Commands, undoing: proposal_pb2.Proposal
+    concord: CommandLine, undoing: proposal_pb2.Proposal
 ) -> None:
     """V6 V8 The words that will hold stand on the page, and in the bytes that are signed."""
     page = concord.done("review", str(undoing.number))
@@ -363,7 +363,7 @@ def test_the_review_of_an_undo_says_what_comes_back(
     "other", [{"revision": "1"}, {"id": "creed"}, {"expected_revision": "4"}], ids=str
 )
 def test_an_undo_brings_back_what_its_original_changed_and_nothing_else(
-    concord: Commands,
+    concord: CommandLine,
     undoing: proposal_pb2.Proposal,
     monkeypatch: pytest.MonkeyPatch,
     verb: str,

@@ -6,9 +6,9 @@ import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client.cli.render.search_page import show_results
-from concord_client.cli.testing import Commands
 from concord_client.client import Client
 from concord_client.freshness import follow
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
 
 Unique = Callable[[str], str]
@@ -17,7 +17,7 @@ Unique = Callable[[str], str]
 class Notes:
     """Three notes about one office, the middle one replaced by the last."""
 
-    def __init__(self, concord: Commands, unique: Unique) -> None:
+    def __init__(self, concord: CommandLine, unique: Unique) -> None:
         self.word = unique("zeppelin").replace("-", "")
         self.old, self.new, self.plan = unique("old"), unique("new"), unique("plan")
         concord.done("add", f"The {self.word} office is in Hamburg.", "--id", self.old)
@@ -34,12 +34,12 @@ class Notes:
 
 
 @pytest.fixture
-def notes(concord: Commands, unique: Unique) -> Notes:
+def notes(concord: CommandLine, unique: Unique) -> Notes:
     """The notes, newly written."""
     return Notes(concord, unique)
 
 
-def found(concord: Commands, notes: Notes, *options: str) -> list[str]:
+def found(concord: CommandLine, notes: Notes, *options: str) -> list[str]:
     """The ids of the notes that a search finds, in its order, and as fresh as the notes."""
     query = f"where is the {notes.word} office"
     reply = concord.reply(SearchResponse, "search", query, "--fresh", notes.token, *options)
@@ -47,7 +47,7 @@ def found(concord: Commands, notes: Notes, *options: str) -> list[str]:
     return [each.memory.id for each in reply.results if each.memory.id in mine]
 
 
-def test_the_live_one_answers_and_says_why(concord: Commands, notes: Notes) -> None:
+def test_the_live_one_answers_and_says_why(concord: CommandLine, notes: Notes) -> None:
     """S4 S5 T4 The page shows STAC lines, score, whole id, content and reason."""
     query = f"where is the {notes.word} office"
     shown = concord.done("search", query, "--fresh", notes.token)
@@ -61,7 +61,7 @@ def test_the_live_one_answers_and_says_why(concord: Commands, notes: Notes) -> N
     assert notes.old not in found(concord, notes)
 
 
-def test_all_and_history_show_what_was_replaced(concord: Commands, notes: Notes) -> None:
+def test_all_and_history_show_what_was_replaced(concord: CommandLine, notes: Notes) -> None:
     """T4 On request, after its head, or as the whole chain by valid time."""
     everything = found(concord, notes, "--all")
     history = found(concord, notes, "--history")
@@ -71,7 +71,7 @@ def test_all_and_history_show_what_was_replaced(concord: Commands, notes: Notes)
     assert "superseded from" in concord.done("search", notes.word, "--all")
 
 
-def test_filters_choose(concord: Commands, notes: Notes) -> None:
+def test_filters_choose(concord: CommandLine, notes: Notes) -> None:
     """S2 Kind, domain and tags; every tag must match."""
     assert found(concord, notes, "--kind", "plan") == [notes.plan]
     assert found(concord, notes, "--domain", "work") == [notes.plan]
@@ -79,7 +79,7 @@ def test_filters_choose(concord: Commands, notes: Notes) -> None:
     assert found(concord, notes, "--tag", "paint", "--tag", "autumn") == []
 
 
-def test_limit_and_min_score_cut(concord: Commands, notes: Notes) -> None:
+def test_limit_and_min_score_cut(concord: CommandLine, notes: Notes) -> None:
     """S2 The page's size and the smallest score."""
     query = f"where is the {notes.word} office"
     one = concord.reply(SearchResponse, "search", query, "--fresh", notes.token, "--limit", "1")
@@ -104,7 +104,7 @@ def test_nothing_found_in_an_index_that_lags_is_told_so(
     assert capsys.readouterr().out == "Nothing was found.\n"
 
 
-def test_explain_shows_every_signal(concord: Commands, notes: Notes) -> None:
+def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:
     """S3 S4 Each signal with score, weight and contribution, and why one dropped out."""
     shown = concord.done("search", notes.word, "--fresh", notes.token, "--explain")
 
@@ -113,7 +113,7 @@ def test_explain_shows_every_signal(concord: Commands, notes: Notes) -> None:
     assert "domain_match: no data, " in shown
 
 
-def test_another_spaces_memories_do_not_come_up(concord: Commands, notes: Notes) -> None:
+def test_another_spaces_memories_do_not_come_up(concord: CommandLine, notes: Notes) -> None:
     """G13 The same word in another space finds nothing of this one."""
     assert found(concord, notes)
     reply = concord.reply(SearchResponse, "--space", "demo", "search", notes.word)
@@ -121,7 +121,7 @@ def test_another_spaces_memories_do_not_come_up(concord: Commands, notes: Notes)
     assert not {each.memory.id for each in reply.results} & {notes.old, notes.new, notes.plan}
 
 
-def test_wrong_use_and_bad_queries_are_told(concord: Commands) -> None:
+def test_wrong_use_and_bad_queries_are_told(concord: CommandLine) -> None:
     """W4 S2 Exit status 2 for options that exclude each other, 1 for what the service refuses."""
     both = concord("search", "x", "--all", "--history")
     blank = concord("search", " ")

@@ -13,15 +13,15 @@ from concord.graph.v1.graph_pb2 import FindPathResponse, QueryNeighborsResponse
 from concord.graph.v1.space_pb2 import CountByTypeResponse, ExportSpaceResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
 from concord_client.cli.commands import up
-from concord_client.cli.testing import Commands
 from concord_client.refusal import Refused
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
 from google.protobuf.json_format import Parse, ParseDict
 
 Unique = Callable[[str], str]
 
 
-def test_neighbors_walks_as_far_and_where_told(concord: Commands, unique: Unique) -> None:
+def test_neighbors_walks_as_far_and_where_told(concord: CommandLine, unique: Unique) -> None:
     """G9 Depth, direction and relation choose the edges."""
     ada, acme, town = unique("Ada"), unique("Acme"), unique("Hamburg")
     concord.done("link", ada, "WORKS_AT", acme)
@@ -39,7 +39,7 @@ def test_neighbors_walks_as_far_and_where_told(concord: Commands, unique: Unique
     assert f"{ada} —WORKS_AT→ {acme}" in concord.done("neighbors", ada)
 
 
-def test_neighbors_leaves_out_what_was_replaced(concord: Commands, unique: Unique) -> None:
+def test_neighbors_leaves_out_what_was_replaced(concord: CommandLine, unique: Unique) -> None:
     """T4 A superseded edge's memory shows with --all only."""
     old, new, topic = unique("old"), unique("new"), unique("topic")
     concord.done("add", f"Old {old}", "--id", old)
@@ -51,7 +51,7 @@ def test_neighbors_leaves_out_what_was_replaced(concord: Commands, unique: Uniqu
     assert {each.neighbor.id for each in reply.neighbors} >= {old}
 
 
-def test_a_node_without_edges_says_so(concord: Commands, unique: Unique) -> None:
+def test_a_node_without_edges_says_so(concord: CommandLine, unique: Unique) -> None:
     """G9 Nothing found is told in words."""
     note = unique("note")
     concord.done("add", f"Alone {note}", "--id", note)
@@ -59,7 +59,7 @@ def test_a_node_without_edges_says_so(concord: Commands, unique: Unique) -> None
     assert concord.done("neighbors", f"memory:{note}") == "No edges.\n"
 
 
-def test_path_tells_how_two_things_hang_together(concord: Commands, unique: Unique) -> None:
+def test_path_tells_how_two_things_hang_together(concord: CommandLine, unique: Unique) -> None:
     """G10 The shortest path comes first, each edge as it points."""
     a, b, c = unique("A"), unique("B"), unique("C")
     concord.done("link", a, "KNOWS", b)
@@ -75,7 +75,7 @@ def test_path_tells_how_two_things_hang_together(concord: Commands, unique: Uniq
     assert concord.done("path", a, c, "--direction", "outgoing") == "No path.\n"
 
 
-def test_export_writes_json_lines(concord: Commands, unique: Unique, tmp_path: Path) -> None:
+def test_export_writes_json_lines(concord: CommandLine, unique: Unique, tmp_path: Path) -> None:
     """G15 The same lines on standard output and in a file that is its owner's alone."""
     note = unique("note")
     concord.done("add", f"To be exported {note}", "--id", note)
@@ -98,7 +98,7 @@ def test_export_writes_json_lines(concord: Commands, unique: Unique, tmp_path: P
     assert [r["content"] for r in records if r.get("id") == note] == [f"To be exported {note}"]
 
 
-def test_export_to_nowhere_leaves_nothing(concord: Commands, tmp_path: Path) -> None:
+def test_export_to_nowhere_leaves_nothing(concord: CommandLine, tmp_path: Path) -> None:
     """W4 A file that cannot be written is a sentence and exit status 1."""
     result = concord("export", "--out", str(tmp_path / "no" / "such" / "file"))
 
@@ -107,7 +107,7 @@ def test_export_to_nowhere_leaves_nothing(concord: Commands, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_status_tells_health_counts_and_lag(concord: Commands, system: Spawned) -> None:
+def test_status_tells_health_counts_and_lag(concord: CommandLine, system: Spawned) -> None:
     """W4 S10 Both forms tell where Concord is, what it holds and how far the index is."""
     shown = concord.done("status")
     told = json.loads(concord.done("status", "--json"))
@@ -136,7 +136,7 @@ def test_status_for_who_may_not_ask_governance() -> None:
         up._is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
 
 
-def test_a_memorys_plain_id_is_no_nodes_name(concord: Commands, unique: Unique) -> None:
+def test_a_memorys_plain_id_is_no_nodes_name(concord: CommandLine, unique: Unique) -> None:
     """G13 W4 What is there is not denied: the miss says that it looked for a node, and how else."""
     own = unique("walked")
     concord.done("add", f"Wombats of {own}", "--id", own)

@@ -10,7 +10,7 @@ from concord.graph.v1.governed_pb2 import GovernedAction
 from concord_client.cli.governance import action_file
 from concord_client.cli.render import failure_words, proposal_page
 from concord_client.cli.render.page import show
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from two_signers import approved, enrolled, environ_of, proposal
 
@@ -31,14 +31,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def concord(governed: Spawned, home: Path) -> Commands:
+def concord(governed: Spawned, home: Path) -> CommandLine:
     """The command line of both parties."""
     return enrolled(environ_of(governed, home))
 
 
 @pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "not so")])
 def test_who_has_no_say_is_told_before_they_sign(
-    concord: Commands, home: Path, verb: tuple[str, ...]
+    concord: CommandLine, home: Path, verb: tuple[str, ...]
 ) -> None:
     """V6 V7 What the agent decides alone is not signed in the human's name, nor kept as given."""
     made = proposal(concord, "propose", "set", "helper", "LIKES", f"tea {verb[0]}")
@@ -54,7 +54,9 @@ def test_who_has_no_say_is_told_before_they_sign(
     assert made.id not in kept[0]["consents"]
 
 
-def test_both_exports_take_their_file_in_the_same_ways(concord: Commands, tmp_path: Path) -> None:
+def test_both_exports_take_their_file_in_the_same_ways(
+    concord: CommandLine, tmp_path: Path
+) -> None:
     """T2 A2 Behind the command or after --out; without one, standard output; never two."""
     for words in (("export",), ("audit", "export")):
         behind, after = tmp_path / f"{words[0]}-1", tmp_path / f"{words[0]}-2"
@@ -69,7 +71,7 @@ def test_both_exports_take_their_file_in_the_same_ways(concord: Commands, tmp_pa
 
 
 def test_the_form_of_an_action_is_told_with_an_example_that_works(
-    concord: Commands, tmp_path: Path
+    concord: CommandLine, tmp_path: Path
 ) -> None:
     """V1 W4 What `propose --help` shows is proposed as it stands, but for the etag."""
     both = [f"{slot}" for slot in ("agent", "human")]
@@ -92,7 +94,7 @@ def test_the_form_of_an_action_is_told_with_an_example_that_works(
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"delete_all": {}}', "delete"])
 def test_another_form_is_refused_with_the_way_to_see_it(
-    concord: Commands, tmp_path: Path, content: str
+    concord: CommandLine, tmp_path: Path, content: str
 ) -> None:
     """V1 W4 One sentence, and where the form is told."""
     (tmp_path / "action.json").write_text(content)
@@ -112,7 +114,7 @@ def test_every_action_that_a_file_may_hold_is_named() -> None:
     assert named == set(GovernedAction.DESCRIPTOR.fields_by_name) - own
 
 
-def test_a_memory_is_not_deleted_by_proposal(concord: Commands) -> None:
+def test_a_memory_is_not_deleted_by_proposal(concord: CommandLine) -> None:
     """V1 W4 The sentence names the commands that there are for one."""
     concord.done("add", "Rain falls.", "--id", "rain")
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from concord.governance.v1 import proposal_pb2
-from concord_client.cli.testing import Commands
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned
 from google.protobuf.json_format import ParseDict
 
@@ -23,16 +23,16 @@ def environ_of(running: Spawned, home: Path) -> dict[str, str]:
     }
 
 
-def enrolled(environ: dict[str, str]) -> Commands:
+def enrolled(environ: dict[str, str]) -> CommandLine:
     """The command line of somebody who has made both keys and enrolled them."""
-    run = met(Commands(environ))
+    run = met(CommandLine(environ))
     run.done("principal", "create", "--slot", "agent", "--name", "helper")
     run.done("principal", "create", "--slot", "human", "--name", "ada")
     run.done("principal", "enrol")
     return run
 
 
-def met(concord: Commands, *arguments: str) -> Commands:
+def met(concord: CommandLine, *arguments: str) -> CommandLine:
     """A command line that has met the system: the first contact is said aloud, and once."""
     first = concord("principal", "show", *arguments)
     assert first.exit_code == 0, first.output
@@ -40,12 +40,12 @@ def met(concord: Commands, *arguments: str) -> Commands:
     return concord
 
 
-def proposal(concord: Commands, *arguments: str) -> proposal_pb2.Proposal:
+def proposal(concord: CommandLine, *arguments: str) -> proposal_pb2.Proposal:
     """What a `propose` command made."""
     return concord.reply(proposal_pb2.CreateProposalResponse, *arguments).proposal
 
 
-def approved(concord: Commands, number: int, slot: str) -> proposal_pb2.Proposal:
+def approved(concord: CommandLine, number: int, slot: str) -> proposal_pb2.Proposal:
     """A proposal after a slot read it and gave its consent."""
     concord.done("review", str(number), "--as", slot)
     result = concord("approve", str(number), "--as", slot, "--json")

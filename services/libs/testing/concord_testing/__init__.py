@@ -1,3 +1,4 @@
 """Real servers for tests: `serving` runs one in the test's own process, `up_process` a whole
-`concord up`, `neo4j_server` a Neo4j; `relay` falls silent between two of them, `certificates` sign.
+`concord up`, `command_line` runs `concord` commands, `neo4j_server` a Neo4j; `relay` falls silent
+between two of them, `certificates` sign.
 """

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
+from concord_client.cli.app import app
 from google.protobuf.json_format import Parse
 from google.protobuf.message import Message
 from typer.testing import CliRunner, Result
 
-from concord_client.cli.app import app
-
 M = TypeVar("M", bound=Message)
 
 
-class Commands:
+class CommandLine:
     """Runs `concord ...` with the variables of `environ` in place of Concord's own."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
