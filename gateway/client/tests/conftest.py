@@ -10,6 +10,7 @@ from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 
 sys.path.insert(0, str(Path(__file__).parent))
+from two_signers import enrolled, environ_of
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +25,31 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
 def concord(system: Spawned) -> CommandLine:
     """The command line, in this process."""
     return CommandLine(system.environ)
+
+
+@pytest.fixture(scope="session")
+def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
+    """A running system whose space "default" both parties govern (`signers`)."""
+    with spawned(tmp_path_factory.mktemp("governed") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the keys of both parties and their memory of the governed system are kept."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def environ(governed: Spawned, home: Path) -> dict[str, str]:
+    """The variables of both parties' commands."""
+    return environ_of(governed, home)
+
+
+@pytest.fixture(scope="session")
+def signers(environ: dict[str, str]) -> CommandLine:
+    """The command line of somebody who holds both keys and has enrolled them."""
+    return enrolled(environ)
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from concord.governance.v1 import proposal_pb2
 from concord_client.cli.errors import CommandError, error_report
 from concord_client.cli.render import page, visible
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, spawned
 from rich.console import Console
-from two_signers import enrolled, environ_of, proposal, typed
+from two_signers import proposal, typed
 
 HIDDEN = {
     "\u202e": "\\u202e",  # right-to-left override
@@ -90,22 +89,9 @@ def test_a_complaint_hides_nothing() -> None:
 
 
 @pytest.fixture(scope="module")
-def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
-    """A running system whose space both parties govern."""
-    with spawned(tmp_path_factory.mktemp("governed") / "data") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def environ(governed: Spawned, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a user's commands run with."""
-    return environ_of(governed, tmp_path_factory.mktemp("home"))
-
-
-@pytest.fixture(scope="module")
-def concord(environ: dict[str, str]) -> CommandLine:
+def concord(signers: CommandLine) -> CommandLine:
     """The command line of both parties."""
-    return enrolled(environ)
+    return signers
 
 
 RAW = ("\u202e", "\u202c", "\u200b")
@@ -114,7 +100,7 @@ RAW = ("\u202e", "\u202c", "\u200b")
 def test_what_is_signed_is_seen(concord: CommandLine, environ: dict[str, str]) -> None:
     """V6 Reversed words and a space without width: in the action, the bytes, and on a terminal."""
     words = "I always \u202erevewoh lie\u202c to Ada.\u200b"
-    made = proposal(concord, "propose", "add", words, "--id", "creed", "--constitutive")
+    made = proposal(concord, "propose", "add", words, "--id", "hidden-creed", "--constitutive")
     number = str(made.number)
     reviewed = concord.done("review", number)
     as_json = concord.done("review", number, "--json")

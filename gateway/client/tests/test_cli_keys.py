@@ -1,13 +1,12 @@
 """Which keys are made and used: what no genesis takes and what servers read is refused."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, clean_environ, spawned
-from two_signers import enrolled, environ_of, proposal
+from concord_testing.up_process import Spawned, clean_environ
+from two_signers import proposal
 
 
 @pytest.mark.parametrize(
@@ -37,21 +36,15 @@ def test_a_passphrase_of_next_to_nothing_makes_no_key(words: str, tmp_path: Path
     assert not list(tmp_path.rglob("*.key"))
 
 
-@pytest.fixture
-def governed(tmp_path: Path) -> Iterator[Spawned]:
-    """A running system."""
-    with spawned(tmp_path / "data") as running:
-        yield running
-
-
-def test_a_key_where_a_server_reads_signs_nothing(governed: Spawned, tmp_path: Path) -> None:
+def test_a_key_where_a_server_reads_signs_nothing(
+    governed: Spawned, home: Path, signers: CommandLine
+) -> None:
     """V5 W6 A key copied into the data directory is refused as it is when it is made there."""
-    environ = environ_of(governed, tmp_path / "home")
-    concord = enrolled(environ)
+    concord = signers
     made = proposal(concord, "propose", "set", "helper", "VALUES", "calm", "--constitutive")
     concord.done("review", str(made.number))
     inside = governed.data / "human.key"
-    shutil.copy(tmp_path / "home" / "config" / "concord" / "human.key", inside)
+    shutil.copy(home / "config" / "concord" / "human.key", inside)
 
     told = concord("approve", str(made.number), "--as", "human", "--key", str(inside))
 

@@ -114,25 +114,22 @@ def test_help_loads_no_grpc() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_json(command: str) -> None:
     """W4 `--json` is everywhere."""
-    told = concord(clean_environ(), *command.split(), "--help")
-
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "--json" in told.stdout
+    assert "--json" in CommandLine(clean_environ()).done(*command.split(), "--help")
 
 
 def test_a_pipe_gets_plain_whole_lines(system: Spawned, unique: Unique) -> None:
     """W4 No colour codes, no wrapping, no padding, ids whole."""
     own = unique("a-rather-long-id-of-somebody-who-likes-long-ids")
     long = " ".join(f"word{number}" for number in range(60))
-    concord(system.environ, "add", f"{long} {own}", "--id", own)
-    concord(system.environ, "add", f"It follows. {own}", "--supersedes", own)
+    run = CommandLine(system.environ)
+    run.done("add", f"{long} {own}", "--id", own)
+    run.done("add", f"It follows. {own}", "--supersedes", own)
 
     for arguments in (["search", own, "--all"], ["lineage", own], ["get", own]):
-        told = concord(system.environ, *arguments)
-        lines = told.stdout.splitlines()
-        assert (told.returncode, told.stderr) == (0, "")
-        assert "\x1b" not in told.stdout
-        assert own in told.stdout
+        printed = run.done(*arguments)
+        lines = printed.splitlines()
+        assert "\x1b" not in printed
+        assert own in printed
         assert any(" ".join(f"word{number}" for number in range(20)) in line for line in lines)
         assert all(line == line.rstrip() for line in lines)
 
@@ -140,8 +137,9 @@ def test_a_pipe_gets_plain_whole_lines(system: Spawned, unique: Unique) -> None:
 def test_eighty_columns_hold_everything(system: Spawned, unique: Unique) -> None:
     """W4 On a terminal nothing is cut off and nothing is wider than the screen."""
     own, ada = unique("an-id-of-forty-characters-or-so"), unique("Ada")
-    concord(system.environ, "add", f"Some {'long ' * 40} text. {own}", "--id", own)
-    concord(system.environ, "link", ada, "WROTE_A_LONG_LETTER_ABOUT", f"memory:{own}")
+    run = CommandLine(system.environ)
+    run.done("add", f"Some {'long ' * 40} text. {own}", "--id", own)
+    run.done("link", ada, "WROTE_A_LONG_LETTER_ABOUT", f"memory:{own}")
 
     for arguments in (
         ["search", own, "--limit", "1"],  # other tests of the system remember long texts
@@ -173,12 +171,12 @@ def test_a_terminal_shows_progress(system: Spawned, unique: Unique, tmp_path: Pa
 
 def test_not_running_says_what_to_do(tmp_path: Path) -> None:
     """W4 Neither set up nor reachable is a sentence that names `concord up`."""
-    never = concord(clean_environ() | {"CONCORD_DATA": str(tmp_path)}, "status")
+    never = CommandLine(clean_environ() | {"CONCORD_DATA": str(tmp_path)})("status")
     environ = {"CONCORD_URL": "127.0.0.1:1", "CONCORD_API_KEY": "ck_" + "x" * 43}
-    gone = concord(clean_environ() | environ, "get", "x")
+    gone = CommandLine(clean_environ() | environ)("get", "x")
 
     for told in (never, gone):
-        assert (told.returncode, told.stdout) == (1, "")
+        assert (told.exit_code, told.stdout) == (1, "")
         assert "`concord up`" in told.stderr
         assert len(told.stderr.splitlines()) == 1
     assert gone.stderr.startswith("ERROR_REASON_UNAVAILABLE: ")
@@ -210,9 +208,9 @@ def test_a_wrong_key_is_told(system: Spawned) -> None:
     """W6 A key that is not ours lets nobody in."""
     environ = system.environ | {"CONCORD_API_KEY": "ck_" + "Zb3" * 14 + "x"}
 
-    told = concord(environ, "get", "x")
+    told = CommandLine(environ)("get", "x")
 
-    assert told.returncode == 1
+    assert told.exit_code == 1
     assert told.stderr.startswith("ERROR_REASON_CREDENTIAL_INVALID: ")
 
 
@@ -232,7 +230,7 @@ def test_variables_alone_are_enough(system: Spawned, unique: Unique) -> None:
 def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Unique) -> None:
     """W4 `concord export | head -1` ends quietly, with the status of any tool in its place."""
     for letter in "stuvwxyz":  # more than a pipe holds
-        concord(system.environ, "add", letter * 15_000 + unique(letter))
+        CommandLine(system.environ).done("add", letter * 15_000 + unique(letter))
     with subprocess.Popen(
         [*COMMAND, "export"],
         env=system.environ,

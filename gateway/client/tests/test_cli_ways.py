@@ -1,7 +1,6 @@
 """No dead ends: what is refused says how else, before anything was signed or written (V1, V6)."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,29 +10,15 @@ from concord_client.cli.governance import action_file
 from concord_client.cli.render import failure_words, proposal_page
 from concord_client.cli.render.page import show
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, spawned
-from two_signers import approved, enrolled, environ_of, proposal
+from two_signers import approved, proposal
 
 STATUS = proposal_pb2.ProposalStatus
 
 
 @pytest.fixture(scope="module")
-def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
-    """A running system whose space both parties govern."""
-    with spawned(tmp_path_factory.mktemp("governed") / "data") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the user's keys and memory of the system are kept."""
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def concord(governed: Spawned, home: Path) -> CommandLine:
+def concord(signers: CommandLine) -> CommandLine:
     """The command line of both parties."""
-    return enrolled(environ_of(governed, home))
+    return signers
 
 
 @pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "not so")])
