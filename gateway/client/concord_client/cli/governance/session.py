@@ -163,7 +163,7 @@ class GovernanceSession:
                 "This space has no principals yet: `concord principal enrol` comes first.",
                 reason="ERROR_REASON_GENESIS_MISSING",
             )
-        wanted = holders[slot.value_of()]
+        holder = holders[slot.value_of()]
         files = [keyfiles.read(given)] if given else list(keyfiles.known(merged(self.session)))
         for file in files:
             if file.slot == slot.contract and file.public_key == holder.public_key:
