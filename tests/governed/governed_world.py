@@ -49,7 +49,7 @@ from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
-from concord_graph.adapters.sqlite.migrations import SCHEMA
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.bootstrap import build as build_graph
 from concord_testing import blank_files
 from concord_testing.serving import Serving, new_issuer, serving
@@ -391,7 +391,7 @@ async def world(
     known, now = keys or Keys(), clock or Clock()
     secret = sha256(SECRET.encode()).hexdigest()
     graph_app = build_graph(
-        blank_files.lay(folder / "graph.db", SCHEMA.whole),
+        blank_files.lay(folder / "graph.db", SCHEMA),
         enrolment=dict.fromkeys(spaces, secret),
         clock=now,
         confirmers=("governance",),

@@ -39,7 +39,7 @@ from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
 from concord_client.trust import signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
-from concord_graph.adapters.sqlite.migrations import SCHEMA
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build, build_on
 from concord_graph.ports import GraphStore
@@ -570,7 +570,7 @@ async def _built(
             working_capacity=working_capacity,
         )
     return build(
-        blank_files.lay(path, SCHEMA.whole),
+        blank_files.lay(path, SCHEMA),
         clock=clock,
         enrolment=enrolment,
         busy_seconds=busy_seconds,
@@ -582,7 +582,7 @@ async def opened_store(path: Path, clock: Clock) -> GraphStore:
     """Return the bare store that GRAPH_STORE chooses."""
     if neo4j_at_hand.is_chosen():
         return await open_neo4j(neo4j_at_hand.of(path), clock)
-    return open_sqlite(blank_files.lay(path, SCHEMA.whole), clock)
+    return open_sqlite(blank_files.lay(path, SCHEMA), clock)
 
 
 async def refused(call: Awaitable[object]) -> Failure:

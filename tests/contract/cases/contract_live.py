@@ -11,7 +11,7 @@ from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
 from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
-from concord_graph.adapters.sqlite.migrations import SCHEMA
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
 from concord_testing import blank_files
@@ -152,7 +152,7 @@ def graph_app(
     store: SqliteStore | None = None,
 ) -> GraphApp:
     """Assemble graph over a store file, or over a store that a test has made itself."""
-    kept = store or open_store(blank_files.lay(path, SCHEMA.whole), frozen_clock)
+    kept = store or open_store(blank_files.lay(path, SCHEMA), frozen_clock)
     return GraphApp(kept, frozen_clock, enrolment or {})
 
 
