@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast  # field values, whose type only the descriptor knows
 
 from concord.rules.v1 import rules_pb2
+from concord_chassis.rules import rules_of
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
@@ -60,7 +61,7 @@ def _of_message(descriptor: Descriptor, above: tuple[str, ...]) -> _Found:
 
 
 def _of_field(field: FieldDescriptor, above: tuple[str, ...]) -> _Found:
-    rules = field.GetOptions().Extensions[rules_pb2.field]
+    rules = rules_of(field)
     yield from _presence(field, rules)
     if field.is_repeated:
         yield from _items(field, rules)

@@ -24,7 +24,6 @@ class Method:
     service: str
     name: str
     permission: str
-    retryable: bool
     request: Descriptor
     streams_in: bool
     streams_out: bool
@@ -49,7 +48,6 @@ def _method(descriptor: MethodDescriptor) -> Method:
         service=service,
         name=descriptor.name,
         permission=rules.permission,
-        retryable=rules.retryable,
         request=descriptor.input_type,
         streams_in=descriptor.client_streaming,
         streams_out=descriptor.server_streaming,

@@ -11,13 +11,20 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import grpc
-from google.protobuf.descriptor import ServiceDescriptor
 
-from concord_chassis import access, deadline, keepalive, request_id
+from concord_chassis import deadline, keepalive, request_id
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
-MAX_ATTEMPTS = 4
+_RETRY = {
+    "maxAttempts": 4,
+    "initialBackoff": "0.05s",
+    "maxBackoff": "1s",
+    "backoffMultiplier": 2,
+    "retryableStatusCodes": ["UNAVAILABLE"],
+}
+RETRIES = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": _RETRY}]})
+"""gRPC's service config: every method may be sent again, as the contract says."""
 
 Metadata = Sequence[tuple[str, str | bytes]] | grpc.aio.Metadata
 Token = Callable[[], str]
@@ -28,7 +35,6 @@ def connect(
     *,
     token: Token | None,
     cap: float | None = 30.0,
-    services: Sequence[ServiceDescriptor] = (),
     alive: Keepalive = keepalive.CHANNEL,
 ) -> grpc.aio.Channel:
     """A channel to `unix:/path` or `host:port`; it connects with its first call.
@@ -37,34 +43,17 @@ def connect(
     None; the current request id; and a deadline: the least of `cap`, the call's own `timeout` and
     the current call's remaining time less 50 ms. With `cap=None` a call outside any other has no
     deadline unless it asks for one: for streams that follow forever.
-    Methods of `services` that the contract calls retryable are sent again on UNAVAILABLE, at
-    most four times in all. `alive` finds out that the other side vanished.
+    A call that meets UNAVAILABLE is sent again, at most four times in all. `alive` finds out that
+    the other side vanished.
     """
-    raw = grpc.aio.insecure_channel(address, options=[*_options(services), *alive.of_channel()])
+    raw = grpc.aio.insecure_channel(address, options=[*_options(), *alive.of_channel()])
     return _Channel(raw, _Terms(token, cap))
 
 
-def retry_policy(services: Sequence[ServiceDescriptor]) -> str:
-    """gRPC's service config, as JSON, that retries the retryable methods of `services`."""
-    names = [
-        {"service": method.service, "method": method.name}
-        for method in access.table(services).values()
-        if method.retryable
-    ]
-    policy = {
-        "maxAttempts": MAX_ATTEMPTS,
-        "initialBackoff": "0.05s",
-        "maxBackoff": "1s",
-        "backoffMultiplier": 2,
-        "retryableStatusCodes": ["UNAVAILABLE"],
-    }
-    return json.dumps({"methodConfig": [{"name": names, "retryPolicy": policy}] if names else []})
-
-
-def _options(services: Sequence[ServiceDescriptor]) -> list[tuple[str, int | str]]:
+def _options() -> list[tuple[str, int | str]]:
     return [
         ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
-        ("grpc.service_config", retry_policy(services)),
+        ("grpc.service_config", RETRIES),
         ("grpc.enable_http_proxy", 0),  # our services are never behind the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
         ("grpc.initial_reconnect_backoff_ms", 100),

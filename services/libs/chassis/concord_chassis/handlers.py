@@ -29,7 +29,6 @@ UNKNOWN = Method(
     service="",
     name="unknown",
     permission="",
-    retryable=False,
     request=Empty.DESCRIPTOR,
     streams_in=True,
     streams_out=True,

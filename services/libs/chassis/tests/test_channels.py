@@ -8,7 +8,6 @@ from typing import Any
 import grpc
 import pytest
 from chassis_probe import (
-    PROBE,
     READER,
     SECONDS,
     WRITER,
@@ -20,7 +19,7 @@ from chassis_probe import (
     registration,
 )
 from concord_chassis import deadline, request_id
-from concord_chassis.channel import connect, retry_policy
+from concord_chassis.channel import RETRIES, connect
 from concord_chassis.failure import Failure
 from concord_testing.serving import serving
 
@@ -62,32 +61,26 @@ async def _flaky(
         await server.stop(0)
 
 
-async def test_a_retryable_method_is_sent_again_on_unavailable(tmp_path: Path) -> None:
-    """Issue 3: retry policy for UNAVAILABLE; the contract says which methods."""
+async def test_a_call_is_sent_again_on_unavailable(tmp_path: Path) -> None:
+    """Issue 3: retry policy for UNAVAILABLE: the contract holds every method to be repeatable."""
     async with (
         _flaky(tmp_path, good=3) as (flaky, address),
-        connect(address, token=None, services=[PROBE]) as channel,
+        connect(address, token=None) as channel,
     ):
         await Stub(channel).ask(Request())
 
     assert flaky.attempts == 3
 
 
-@pytest.mark.parametrize(
-    ("method", "code"),
-    [("change", grpc.StatusCode.UNAVAILABLE), ("ask", grpc.StatusCode.ABORTED)],
-)
-async def test_nothing_else_is_sent_again(
-    method: str, code: grpc.StatusCode, tmp_path: Path
-) -> None:
-    """Issue 3: a method that is not retryable, or another code, is tried once."""
+async def test_no_other_code_is_sent_again(tmp_path: Path) -> None:
+    """Issue 3: a call that was refused is tried once."""
     async with (
-        _flaky(tmp_path, 2, code) as (flaky, address),
-        connect(address, token=None, services=[PROBE]) as channel,
+        _flaky(tmp_path, 2, grpc.StatusCode.ABORTED) as (flaky, address),
+        connect(address, token=None) as channel,
     ):
-        failure = await failure_of(getattr(Stub(channel), method)(Request()))
+        failure = await failure_of(Stub(channel).ask(Request()))
 
-    assert failure.code is code
+    assert failure.code is grpc.StatusCode.ABORTED
     assert flaky.attempts == 1
 
 
@@ -105,20 +98,19 @@ async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: in
 
     async with serving([registration(ProbeServicer(refuse))]) as live:
         token = live.issuer.mint(READER)
-        async with connect(live.address, token=lambda: token, services=[PROBE]) as channel:
+        async with connect(live.address, token=lambda: token) as channel:
             failure = await failure_of(Stub(channel).ask(Request()))
 
     assert seen == attempts
     assert failure.reason == "ERROR_REASON_INDEX_STALE"
 
 
-def test_the_policy_names_the_contracts_retryable_methods() -> None:
+def test_the_policy_holds_for_every_method() -> None:
     """Design 4: `retryPolicy` works; a `timeout` in the service config is never used."""
-    policy = json.loads(retry_policy([PROBE]))["methodConfig"]
+    (policy,) = json.loads(RETRIES)["methodConfig"]
 
-    assert [name["method"] for name in policy[0]["name"]] == ["Ask", "Follow"]
-    assert "timeout" not in policy[0]
-    assert json.loads(retry_policy([])) == {"methodConfig": []}
+    assert policy["name"] == [{}]
+    assert "timeout" not in policy
 
 
 async def test_a_call_carries_token_request_id_and_deadline(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ MISFITS = {
     "a number rule on a string": "string x = 1 [(concord.rules.v1.field).number = {gte: 1}];",
     "items of what is single": "string x = 1 [(concord.rules.v1.field).repeated = {max_items: 1}];",
     "an enum rule on a number": "int32 x = 1 [(concord.rules.v1.field).defined_only = true];",
+    "a preset on a number": "int32 x = 1 [(concord.rules.v1.field).preset = PRESET_PAGE_TOKEN];",
     "a struct rule on a string": "string x = 1 [(concord.rules.v1.field).struct = {max_depth: 1}];",
     "a required plain number": "int32 x = 1 [(concord.rules.v1.field).required = true];",
     "a pattern that is none": 'string x = 1 [(concord.rules.v1.field).string = {pattern: "("}];',

@@ -20,6 +20,7 @@ SOUND = {
     "part": {"title": "t"},
     "parts": [{"title": "t"}],
     "id": "i",
+    "given_id": "g",
 }
 
 
@@ -108,6 +109,9 @@ BROKEN = [
         "must be set",
     ),
     ({"parts": []}, "parts", "must have at least 1 items, has 0"),
+    ({"other_id": "x" * 129}, "other_id", "must have at most 128 characters, has 129"),
+    ({"given_id": "x" * 129}, "given_id", "must have at most 128 characters, has 129"),
+    ({"given_id": ""}, "given_id", "must be set"),
     ({"parts": [{"title": "a"}, {"title": "a"}]}, "parts", "must not repeat an item"),
     ({"by_name": {"x": {"title": ""}}}, 'by_name["x"].title', "must be set"),
     (

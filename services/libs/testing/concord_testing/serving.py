@@ -20,7 +20,6 @@ from concord_chassis.metrics import Metrics
 from concord_chassis.server import Registration, Server
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from google.protobuf.descriptor import ServiceDescriptor
 
 DEFAULT_CAP = 30.0
 METRICS = Metrics()
@@ -50,12 +49,10 @@ class Serving:
         server: Server,
         address: str,
         issuer: TokenIssuer,
-        services: Sequence[ServiceDescriptor],
     ) -> None:
         self.server = server
         self.address = address
         self.issuer = issuer
-        self._services = services
         self._channels: list[grpc.aio.Channel] = []
 
     def channel(
@@ -63,7 +60,7 @@ class Serving:
     ) -> grpc.aio.Channel:
         """A channel that speaks for `caller`, or without a credential; closed with the server."""
         token = None if caller is None else self.token(caller)
-        return self._kept(connect(self.address, token=token, cap=cap, services=self._services))
+        return self._kept(connect(self.address, token=token, cap=cap))
 
     def token(self, caller: Caller) -> RenewedToken:
         """A token source for `caller`, signed by the test's issuer."""
@@ -126,7 +123,7 @@ async def serving(
             alive=alive,
         )
         await server.start()
-        live = Serving(server, address, known, [each.descriptor for each in registrations])
+        live = Serving(server, address, known)
         try:
             if wait_until_ready:
                 await server.until_ready()

@@ -27,7 +27,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/governance/v1/principal.proto\x12\x15\x63oncord.governance.v1\x1a\x1f\x63oncord/graph/v1/governed.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\x16\n\x14GetPrincipalsRequest\"\xc5\x01\n\x15GetPrincipalsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12(\n\x05slots\x18\x02 \x03(\x0b\x32\x19.concord.graph.v1.SlotKey\x12\x16\n\x0egovernance_key\x18\x03 \x01(\x0c\x12\x0f\n\x07log_key\x18\x04 \x01(\x0c\x12\x12\n\nlog_origin\x18\x05 \x01(\t\x12\x16\n\x0egenesis_digest\x18\x06 \x01(\t2\x98\x01\n\x10PrincipalService\x12\x83\x01\n\rGetPrincipals\x12+.concord.governance.v1.GetPrincipalsRequest\x1a,.concord.governance.v1.GetPrincipalsResponse\"\x17\xda\xf3\x18\x13\n\x0fgovernance:read\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/governance/v1/principal.proto\x12\x15\x63oncord.governance.v1\x1a\x1f\x63oncord/graph/v1/governed.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\x16\n\x14GetPrincipalsRequest\"\xc5\x01\n\x15GetPrincipalsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12(\n\x05slots\x18\x02 \x03(\x0b\x32\x19.concord.graph.v1.SlotKey\x12\x16\n\x0egovernance_key\x18\x03 \x01(\x0c\x12\x0f\n\x07log_key\x18\x04 \x01(\x0c\x12\x12\n\nlog_origin\x18\x05 \x01(\t\x12\x16\n\x0egenesis_digest\x18\x06 \x01(\t2\x96\x01\n\x10PrincipalService\x12\x81\x01\n\rGetPrincipals\x12+.concord.governance.v1.GetPrincipalsRequest\x1a,.concord.governance.v1.GetPrincipalsResponse\"\x15\xda\xf3\x18\x11\n\x0fgovernance:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,11 +35,11 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.governance.v1.princ
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_PRINCIPALSERVICE'].methods_by_name['GetPrincipals']._loaded_options = None
-  _globals['_PRINCIPALSERVICE'].methods_by_name['GetPrincipals']._serialized_options = b'\332\363\030\023\n\017governance:read\020\001'
+  _globals['_PRINCIPALSERVICE'].methods_by_name['GetPrincipals']._serialized_options = b'\332\363\030\021\n\017governance:read'
   _globals['_GETPRINCIPALSREQUEST']._serialized_start=155
   _globals['_GETPRINCIPALSREQUEST']._serialized_end=177
   _globals['_GETPRINCIPALSRESPONSE']._serialized_start=180
   _globals['_GETPRINCIPALSRESPONSE']._serialized_end=377
   _globals['_PRINCIPALSERVICE']._serialized_start=380
-  _globals['_PRINCIPALSERVICE']._serialized_end=532
+  _globals['_PRINCIPALSERVICE']._serialized_end=530
 # @@protoc_insertion_point(module_scope)

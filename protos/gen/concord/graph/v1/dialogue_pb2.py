@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/dialogue.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x01\n\x15\x41ppendDialogueRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12#\n\nsession_id\x18\x02 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x01 \x01(\x01\x12:\n\x05turns\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.DialogueTurnB\x0b\xca\xf3\x18\x07\x08\x01\"\x03\x10\xc8\x01\"\x9d\x01\n\x0c\x44ialogueTurn\x12 \n\x07speaker\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12\x1f\n\x07\x63ontent\x18\x02 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x0b\x65xternal_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x04(\x01\"f\n\x16\x41ppendDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x15\n\rcreated_count\x18\x02 \x01(\x05\x12\r\n\x05token\x18\x03 \x01(\t\"\xac\x01\n\x13ListDialogueRequest\x12!\n\nsession_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12+\n\tpage_size\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"W\n\x14ListDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\x80\x02\n\x0f\x44ialogueService\x12y\n\x0e\x41ppendDialogue\x12\'.concord.graph.v1.AppendDialogueRequest\x1a(.concord.graph.v1.AppendDialogueResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x01\x12r\n\x0cListDialogue\x12%.concord.graph.v1.ListDialogueRequest\x1a&.concord.graph.v1.ListDialogueResponse\"\x13\xda\xf3\x18\x0f\n\x0bmemory:read\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/dialogue.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x01\n\x15\x41ppendDialogueRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12#\n\nsession_id\x18\x02 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x01 \x01(\x01\x12:\n\x05turns\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.DialogueTurnB\x0b\xca\xf3\x18\x07\x08\x01\"\x03\x10\xc8\x01\"\x9d\x01\n\x0c\x44ialogueTurn\x12 \n\x07speaker\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12\x1f\n\x07\x63ontent\x18\x02 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x0b\x65xternal_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x04(\x01\"f\n\x16\x41ppendDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x15\n\rcreated_count\x18\x02 \x01(\x05\x12\r\n\x05token\x18\x03 \x01(\t\"\x8e\x01\n\x13ListDialogueRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"W\n\x14ListDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xfc\x01\n\x0f\x44ialogueService\x12w\n\x0e\x41ppendDialogue\x12\'.concord.graph.v1.AppendDialogueRequest\x1a(.concord.graph.v1.AppendDialogueResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListDialogue\x12%.concord.graph.v1.ListDialogueRequest\x1a&.concord.graph.v1.ListDialogueResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,7 +35,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.graph.v1.dialogue_p
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['request_id']._loaded_options = None
-  _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['session_id']._loaded_options = None
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\013\010\001\022\007\020\200\001 \001(\001'
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['turns']._loaded_options = None
@@ -47,25 +47,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DIALOGUETURN'].fields_by_name['external_id']._loaded_options = None
   _globals['_DIALOGUETURN'].fields_by_name['external_id']._serialized_options = b'\312\363\030\007\022\005\020\200\004(\001'
   _globals['_LISTDIALOGUEREQUEST'].fields_by_name['session_id']._loaded_options = None
-  _globals['_LISTDIALOGUEREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_LISTDIALOGUEREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\002'
   _globals['_LISTDIALOGUEREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_LISTDIALOGUEREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000i@'
+  _globals['_LISTDIALOGUEREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\002H\004'
   _globals['_LISTDIALOGUEREQUEST'].fields_by_name['page_token']._loaded_options = None
-  _globals['_LISTDIALOGUEREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\007\022\005\020\200\020(\001'
+  _globals['_LISTDIALOGUEREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\002H\005'
   _globals['_DIALOGUESERVICE'].methods_by_name['AppendDialogue']._loaded_options = None
-  _globals['_DIALOGUESERVICE'].methods_by_name['AppendDialogue']._serialized_options = b'\332\363\030\020\n\014memory:write\020\001'
+  _globals['_DIALOGUESERVICE'].methods_by_name['AppendDialogue']._serialized_options = b'\332\363\030\016\n\014memory:write'
   _globals['_DIALOGUESERVICE'].methods_by_name['ListDialogue']._loaded_options = None
-  _globals['_DIALOGUESERVICE'].methods_by_name['ListDialogue']._serialized_options = b'\332\363\030\017\n\013memory:read\020\001'
+  _globals['_DIALOGUESERVICE'].methods_by_name['ListDialogue']._serialized_options = b'\332\363\030\r\n\013memory:read'
   _globals['_APPENDDIALOGUEREQUEST']._serialized_start=145
-  _globals['_APPENDDIALOGUEREQUEST']._serialized_end=300
-  _globals['_DIALOGUETURN']._serialized_start=303
-  _globals['_DIALOGUETURN']._serialized_end=460
-  _globals['_APPENDDIALOGUERESPONSE']._serialized_start=462
-  _globals['_APPENDDIALOGUERESPONSE']._serialized_end=564
-  _globals['_LISTDIALOGUEREQUEST']._serialized_start=567
-  _globals['_LISTDIALOGUEREQUEST']._serialized_end=739
-  _globals['_LISTDIALOGUERESPONSE']._serialized_start=741
-  _globals['_LISTDIALOGUERESPONSE']._serialized_end=828
-  _globals['_DIALOGUESERVICE']._serialized_start=831
-  _globals['_DIALOGUESERVICE']._serialized_end=1087
+  _globals['_APPENDDIALOGUEREQUEST']._serialized_end=293
+  _globals['_DIALOGUETURN']._serialized_start=296
+  _globals['_DIALOGUETURN']._serialized_end=453
+  _globals['_APPENDDIALOGUERESPONSE']._serialized_start=455
+  _globals['_APPENDDIALOGUERESPONSE']._serialized_end=557
+  _globals['_LISTDIALOGUEREQUEST']._serialized_start=560
+  _globals['_LISTDIALOGUEREQUEST']._serialized_end=702
+  _globals['_LISTDIALOGUERESPONSE']._serialized_start=704
+  _globals['_LISTDIALOGUERESPONSE']._serialized_end=791
+  _globals['_DIALOGUESERVICE']._serialized_start=794
+  _globals['_DIALOGUESERVICE']._serialized_end=1046
 # @@protoc_insertion_point(module_scope)

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/graph/v1/working_memory.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x01\n\x0cWorkingEntry\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12/\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.Importance\x12\x12\n\nsession_id\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08put_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nevict_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x01\n\x17PutWorkingMemoryRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1f\n\x07\x63ontent\x18\x02 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12\x37\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.ImportanceB\x06\xca\xf3\x18\x02\x30\x01\x12\x1f\n\nsession_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\"\x89\x01\n\x18PutWorkingMemoryResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12/\n\x07\x65victed\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\r\n\x05token\x18\x03 \x01(\t\"\xbe\x01\n\x18ListWorkingMemoryRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x1f\n\nsession_id\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12+\n\tpage_size\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\x1f\n\npage_token\x18\x05 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\"\x8c\x01\n\x19ListWorkingMemoryResponse\x12/\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0btotal_count\x18\x03 \x01(\x03\x12\x10\n\x08\x63\x61pacity\x18\x04 \x01(\x05\"Z\n\x1aRemoveWorkingMemoryRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x19\n\x02id\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\",\n\x1bRemoveWorkingMemoryResponse\x12\r\n\x05token\x18\x01 \x01(\t\"v\n\x19\x43learWorkingMemoryRequest\x12!\n\nrequest_id\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1f\n\nsession_id\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12\x15\n\rinclude_stale\x18\x03 \x01(\x08\"B\n\x1a\x43learWorkingMemoryResponse\x12\x15\n\rremoved_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t2\xae\x04\n\x14WorkingMemoryService\x12\x7f\n\x10PutWorkingMemory\x12).concord.graph.v1.PutWorkingMemoryRequest\x1a*.concord.graph.v1.PutWorkingMemoryResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x01\x12\x81\x01\n\x11ListWorkingMemory\x12*.concord.graph.v1.ListWorkingMemoryRequest\x1a+.concord.graph.v1.ListWorkingMemoryResponse\"\x13\xda\xf3\x18\x0f\n\x0bmemory:read\x10\x01\x12\x88\x01\n\x13RemoveWorkingMemory\x12,.concord.graph.v1.RemoveWorkingMemoryRequest\x1a-.concord.graph.v1.RemoveWorkingMemoryResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x01\x12\x85\x01\n\x12\x43learWorkingMemory\x12+.concord.graph.v1.ClearWorkingMemoryRequest\x1a,.concord.graph.v1.ClearWorkingMemoryResponse\"\x14\xda\xf3\x18\x10\n\x0cmemory:write\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/graph/v1/working_memory.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x01\n\x0cWorkingEntry\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12/\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.Importance\x12\x12\n\nsession_id\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08put_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nevict_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xab\x01\n\x17PutWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1f\n\x07\x63ontent\x18\x02 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12\x37\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.ImportanceB\x06\xca\xf3\x18\x02\x30\x01\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\x89\x01\n\x18PutWorkingMemoryResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12/\n\x07\x65victed\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\r\n\x05token\x18\x03 \x01(\t\"\xa2\x01\n\x18ListWorkingMemoryRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x04 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"\x8c\x01\n\x19ListWorkingMemoryResponse\x12/\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0btotal_count\x18\x03 \x01(\x03\x12\x10\n\x08\x63\x61pacity\x18\x04 \x01(\x05\"L\n\x1aRemoveWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x12\n\x02id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\",\n\x1bRemoveWorkingMemoryResponse\x12\r\n\x05token\x18\x01 \x01(\t\"j\n\x19\x43learWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x15\n\rinclude_stale\x18\x03 \x01(\x08\"B\n\x1a\x43learWorkingMemoryResponse\x12\x15\n\rremoved_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t2\xa5\x04\n\x14WorkingMemoryService\x12}\n\x10PutWorkingMemory\x12).concord.graph.v1.PutWorkingMemoryRequest\x1a*.concord.graph.v1.PutWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12\x7f\n\x11ListWorkingMemory\x12*.concord.graph.v1.ListWorkingMemoryRequest\x1a+.concord.graph.v1.ListWorkingMemoryResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12\x86\x01\n\x13RemoveWorkingMemory\x12,.concord.graph.v1.RemoveWorkingMemoryRequest\x1a-.concord.graph.v1.RemoveWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12\x83\x01\n\x12\x43learWorkingMemory\x12+.concord.graph.v1.ClearWorkingMemoryRequest\x1a,.concord.graph.v1.ClearWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:writeb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,53 +35,53 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.graph.v1.working_me
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['request_id']._loaded_options = None
-  _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['content']._loaded_options = None
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['content']._serialized_options = b'\312\363\030\n\010\001\022\006\020\240\234\001 \001'
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['importance']._loaded_options = None
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['importance']._serialized_options = b'\312\363\030\0020\001'
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._loaded_options = None
-  _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\007\022\005\020\200\001(\001'
+  _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._loaded_options = None
-  _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\007\022\005\020\200\001(\001'
+  _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000i@'
+  _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\002H\004'
   _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['page_token']._loaded_options = None
-  _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\007\022\005\020\200\020(\001'
+  _globals['_LISTWORKINGMEMORYREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\002H\005'
   _globals['_REMOVEWORKINGMEMORYREQUEST'].fields_by_name['request_id']._loaded_options = None
-  _globals['_REMOVEWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_REMOVEWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_REMOVEWORKINGMEMORYREQUEST'].fields_by_name['id']._loaded_options = None
-  _globals['_REMOVEWORKINGMEMORYREQUEST'].fields_by_name['id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_REMOVEWORKINGMEMORYREQUEST'].fields_by_name['id']._serialized_options = b'\312\363\030\002H\002'
   _globals['_CLEARWORKINGMEMORYREQUEST'].fields_by_name['request_id']._loaded_options = None
-  _globals['_CLEARWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_CLEARWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_CLEARWORKINGMEMORYREQUEST'].fields_by_name['session_id']._loaded_options = None
-  _globals['_CLEARWORKINGMEMORYREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\007\022\005\020\200\001(\001'
+  _globals['_CLEARWORKINGMEMORYREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_WORKINGMEMORYSERVICE'].methods_by_name['PutWorkingMemory']._loaded_options = None
-  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['PutWorkingMemory']._serialized_options = b'\332\363\030\020\n\014memory:write\020\001'
+  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['PutWorkingMemory']._serialized_options = b'\332\363\030\016\n\014memory:write'
   _globals['_WORKINGMEMORYSERVICE'].methods_by_name['ListWorkingMemory']._loaded_options = None
-  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['ListWorkingMemory']._serialized_options = b'\332\363\030\017\n\013memory:read\020\001'
+  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['ListWorkingMemory']._serialized_options = b'\332\363\030\r\n\013memory:read'
   _globals['_WORKINGMEMORYSERVICE'].methods_by_name['RemoveWorkingMemory']._loaded_options = None
-  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['RemoveWorkingMemory']._serialized_options = b'\332\363\030\020\n\014memory:write\020\001'
+  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['RemoveWorkingMemory']._serialized_options = b'\332\363\030\016\n\014memory:write'
   _globals['_WORKINGMEMORYSERVICE'].methods_by_name['ClearWorkingMemory']._loaded_options = None
-  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['ClearWorkingMemory']._serialized_options = b'\332\363\030\020\n\014memory:write\020\001'
+  _globals['_WORKINGMEMORYSERVICE'].methods_by_name['ClearWorkingMemory']._serialized_options = b'\332\363\030\016\n\014memory:write'
   _globals['_WORKINGENTRY']._serialized_start=151
   _globals['_WORKINGENTRY']._serialized_end=406
   _globals['_PUTWORKINGMEMORYREQUEST']._serialized_start=409
-  _globals['_PUTWORKINGMEMORYREQUEST']._serialized_end=592
-  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_start=595
-  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_end=732
-  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_start=735
-  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_end=925
-  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_start=928
-  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_end=1068
-  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_start=1070
-  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_end=1160
-  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_start=1162
-  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_end=1206
-  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_start=1208
-  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_end=1326
-  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_start=1328
-  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_end=1394
-  _globals['_WORKINGMEMORYSERVICE']._serialized_start=1397
-  _globals['_WORKINGMEMORYSERVICE']._serialized_end=1955
+  _globals['_PUTWORKINGMEMORYREQUEST']._serialized_end=580
+  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_start=583
+  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_end=720
+  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_start=723
+  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_end=885
+  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_start=888
+  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_end=1028
+  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_start=1030
+  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_end=1106
+  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_start=1108
+  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_end=1152
+  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_start=1154
+  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_end=1260
+  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_start=1262
+  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_end=1328
+  _globals['_WORKINGMEMORYSERVICE']._serialized_start=1331
+  _globals['_WORKINGMEMORYSERVICE']._serialized_end=1880
 # @@protoc_insertion_point(module_scope)

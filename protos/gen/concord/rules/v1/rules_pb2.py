@@ -25,29 +25,41 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/rules/v1/rules.proto\x12\x10\x63oncord.rules.v1\x1a google/protobuf/descriptor.proto\"\xd6\x02\n\nFieldRules\x12\x10\n\x08required\x18\x01 \x01(\x08\x12-\n\x06string\x18\x02 \x01(\x0b\x32\x1d.concord.rules.v1.StringRules\x12-\n\x06number\x18\x03 \x01(\x0b\x32\x1d.concord.rules.v1.NumberRules\x12\x31\n\x08repeated\x18\x04 \x01(\x0b\x32\x1f.concord.rules.v1.RepeatedRules\x12+\n\x05\x62ytes\x18\x05 \x01(\x0b\x32\x1c.concord.rules.v1.BytesRules\x12\x14\n\x0c\x64\x65\x66ined_only\x18\x06 \x01(\x08\x12-\n\x06struct\x18\x07 \x01(\x0b\x32\x1d.concord.rules.v1.StructRules\x12\x33\n\ttimestamp\x18\x08 \x01(\x0b\x32 .concord.rules.v1.TimestampRules\"f\n\x0bStringRules\x12\x0f\n\x07min_len\x18\x01 \x01(\r\x12\x0f\n\x07max_len\x18\x02 \x01(\r\x12\x0f\n\x07pattern\x18\x03 \x01(\t\x12\x11\n\tnot_blank\x18\x04 \x01(\x08\x12\x11\n\tprintable\x18\x05 \x01(\x08\"A\n\x0bNumberRules\x12\x10\n\x03gte\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x03lte\x18\x02 \x01(\x01H\x01\x88\x01\x01\x42\x06\n\x04_gteB\x06\n\x04_lte\"E\n\rRepeatedRules\x12\x11\n\tmin_items\x18\x01 \x01(\r\x12\x11\n\tmax_items\x18\x02 \x01(\r\x12\x0e\n\x06unique\x18\x03 \x01(\x08\".\n\nBytesRules\x12\x0f\n\x07min_len\x18\x01 \x01(\r\x12\x0f\n\x07max_len\x18\x02 \x01(\r\"3\n\x0bStructRules\x12\x11\n\tmax_bytes\x18\x01 \x01(\r\x12\x11\n\tmax_depth\x18\x02 \x01(\r\"$\n\x0eTimestampRules\x12\x12\n\nnot_future\x18\x01 \x01(\x08\"\x1e\n\nOneofRules\x12\x10\n\x08required\x18\x01 \x01(\x08\"4\n\x0bMethodRules\x12\x12\n\npermission\x18\x01 \x01(\t\x12\x11\n\tretryable\x18\x02 \x01(\x08:L\n\x05\x66ield\x12\x1d.google.protobuf.FieldOptions\x18\xb9\x8e\x03 \x01(\x0b\x32\x1c.concord.rules.v1.FieldRules:L\n\x05oneof\x12\x1d.google.protobuf.OneofOptions\x18\xba\x8e\x03 \x01(\x0b\x32\x1c.concord.rules.v1.OneofRules:O\n\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xbb\x8e\x03 \x01(\x0b\x32\x1d.concord.rules.v1.MethodRulesb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63oncord/rules/v1/rules.proto\x12\x10\x63oncord.rules.v1\x1a google/protobuf/descriptor.proto\"\x80\x03\n\nFieldRules\x12\x10\n\x08required\x18\x01 \x01(\x08\x12-\n\x06string\x18\x02 \x01(\x0b\x32\x1d.concord.rules.v1.StringRules\x12-\n\x06number\x18\x03 \x01(\x0b\x32\x1d.concord.rules.v1.NumberRules\x12\x31\n\x08repeated\x18\x04 \x01(\x0b\x32\x1f.concord.rules.v1.RepeatedRules\x12+\n\x05\x62ytes\x18\x05 \x01(\x0b\x32\x1c.concord.rules.v1.BytesRules\x12\x14\n\x0c\x64\x65\x66ined_only\x18\x06 \x01(\x08\x12-\n\x06struct\x18\x07 \x01(\x0b\x32\x1d.concord.rules.v1.StructRules\x12\x33\n\ttimestamp\x18\x08 \x01(\x0b\x32 .concord.rules.v1.TimestampRules\x12(\n\x06preset\x18\t \x01(\x0e\x32\x18.concord.rules.v1.Preset\"f\n\x0bStringRules\x12\x0f\n\x07min_len\x18\x01 \x01(\r\x12\x0f\n\x07max_len\x18\x02 \x01(\r\x12\x0f\n\x07pattern\x18\x03 \x01(\t\x12\x11\n\tnot_blank\x18\x04 \x01(\x08\x12\x11\n\tprintable\x18\x05 \x01(\x08\"A\n\x0bNumberRules\x12\x10\n\x03gte\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x03lte\x18\x02 \x01(\x01H\x01\x88\x01\x01\x42\x06\n\x04_gteB\x06\n\x04_lte\"E\n\rRepeatedRules\x12\x11\n\tmin_items\x18\x01 \x01(\r\x12\x11\n\tmax_items\x18\x02 \x01(\r\x12\x0e\n\x06unique\x18\x03 \x01(\x08\".\n\nBytesRules\x12\x0f\n\x07min_len\x18\x01 \x01(\r\x12\x0f\n\x07max_len\x18\x02 \x01(\r\"3\n\x0bStructRules\x12\x11\n\tmax_bytes\x18\x01 \x01(\r\x12\x11\n\tmax_depth\x18\x02 \x01(\r\"$\n\x0eTimestampRules\x12\x12\n\nnot_future\x18\x01 \x01(\x08\"\x1e\n\nOneofRules\x12\x10\n\x08required\x18\x01 \x01(\x08\"!\n\x0bMethodRules\x12\x12\n\npermission\x18\x01 \x01(\t*\xdd\x01\n\x06Preset\x12\x16\n\x12PRESET_UNSPECIFIED\x10\x00\x12$\n\x11PRESET_REQUEST_ID\x10\x01\x1a\r\xe2\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1c\n\tPRESET_ID\x10\x02\x1a\r\xe2\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12#\n\x12PRESET_OPTIONAL_ID\x10\x03\x1a\x0b\xe2\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12.\n\x10PRESET_PAGE_SIZE\x10\x04\x1a\x18\xe2\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00i@\x12\"\n\x11PRESET_PAGE_TOKEN\x10\x05\x1a\x0b\xe2\xf3\x18\x07\x12\x05\x10\x80\x10(\x01:L\n\x05\x66ield\x12\x1d.google.protobuf.FieldOptions\x18\xb9\x8e\x03 \x01(\x0b\x32\x1c.concord.rules.v1.FieldRules:Q\n\x06preset\x12!.google.protobuf.EnumValueOptions\x18\xbc\x8e\x03 \x01(\x0b\x32\x1c.concord.rules.v1.FieldRules:L\n\x05oneof\x12\x1d.google.protobuf.OneofOptions\x18\xba\x8e\x03 \x01(\x0b\x32\x1c.concord.rules.v1.OneofRules:O\n\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xbb\x8e\x03 \x01(\x0b\x32\x1d.concord.rules.v1.MethodRulesb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.rules.v1.rules_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_PRESET'].values_by_name["PRESET_REQUEST_ID"]._loaded_options = None
+  _globals['_PRESET'].values_by_name["PRESET_REQUEST_ID"]._serialized_options = b'\342\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_PRESET'].values_by_name["PRESET_ID"]._loaded_options = None
+  _globals['_PRESET'].values_by_name["PRESET_ID"]._serialized_options = b'\342\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_PRESET'].values_by_name["PRESET_OPTIONAL_ID"]._loaded_options = None
+  _globals['_PRESET'].values_by_name["PRESET_OPTIONAL_ID"]._serialized_options = b'\342\363\030\007\022\005\020\200\001(\001'
+  _globals['_PRESET'].values_by_name["PRESET_PAGE_SIZE"]._loaded_options = None
+  _globals['_PRESET'].values_by_name["PRESET_PAGE_SIZE"]._serialized_options = b'\342\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000i@'
+  _globals['_PRESET'].values_by_name["PRESET_PAGE_TOKEN"]._loaded_options = None
+  _globals['_PRESET'].values_by_name["PRESET_PAGE_TOKEN"]._serialized_options = b'\342\363\030\007\022\005\020\200\020(\001'
+  _globals['_PRESET']._serialized_start=920
+  _globals['_PRESET']._serialized_end=1141
   _globals['_FIELDRULES']._serialized_start=85
-  _globals['_FIELDRULES']._serialized_end=427
-  _globals['_STRINGRULES']._serialized_start=429
-  _globals['_STRINGRULES']._serialized_end=531
-  _globals['_NUMBERRULES']._serialized_start=533
-  _globals['_NUMBERRULES']._serialized_end=598
-  _globals['_REPEATEDRULES']._serialized_start=600
-  _globals['_REPEATEDRULES']._serialized_end=669
-  _globals['_BYTESRULES']._serialized_start=671
-  _globals['_BYTESRULES']._serialized_end=717
-  _globals['_STRUCTRULES']._serialized_start=719
-  _globals['_STRUCTRULES']._serialized_end=770
-  _globals['_TIMESTAMPRULES']._serialized_start=772
-  _globals['_TIMESTAMPRULES']._serialized_end=808
-  _globals['_ONEOFRULES']._serialized_start=810
-  _globals['_ONEOFRULES']._serialized_end=840
-  _globals['_METHODRULES']._serialized_start=842
-  _globals['_METHODRULES']._serialized_end=894
+  _globals['_FIELDRULES']._serialized_end=469
+  _globals['_STRINGRULES']._serialized_start=471
+  _globals['_STRINGRULES']._serialized_end=573
+  _globals['_NUMBERRULES']._serialized_start=575
+  _globals['_NUMBERRULES']._serialized_end=640
+  _globals['_REPEATEDRULES']._serialized_start=642
+  _globals['_REPEATEDRULES']._serialized_end=711
+  _globals['_BYTESRULES']._serialized_start=713
+  _globals['_BYTESRULES']._serialized_end=759
+  _globals['_STRUCTRULES']._serialized_start=761
+  _globals['_STRUCTRULES']._serialized_end=812
+  _globals['_TIMESTAMPRULES']._serialized_start=814
+  _globals['_TIMESTAMPRULES']._serialized_end=850
+  _globals['_ONEOFRULES']._serialized_start=852
+  _globals['_ONEOFRULES']._serialized_end=882
+  _globals['_METHODRULES']._serialized_start=884
+  _globals['_METHODRULES']._serialized_end=917
 # @@protoc_insertion_point(module_scope)

@@ -17,6 +17,7 @@ A rule that does not fit its field's type stops the server from starting.
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pb2 as _descriptor_pb2
 from google.protobuf import message as _message
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf.internal import extension_dict as _extension_dict
 import builtins as _builtins
 import sys
@@ -28,6 +29,42 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _Preset:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PresetEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Preset.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PRESET_UNSPECIFIED: _Preset.ValueType  # 0
+    """None."""
+    PRESET_REQUEST_ID: _Preset.ValueType  # 1
+    """The caller's id of a write request."""
+    PRESET_ID: _Preset.ValueType  # 2
+    """An id or an etag that must be stated."""
+    PRESET_OPTIONAL_ID: _Preset.ValueType  # 3
+    """An id or an etag that may be empty."""
+    PRESET_PAGE_SIZE: _Preset.ValueType  # 4
+    """How many items a page holds; 0 = the method's default."""
+    PRESET_PAGE_TOKEN: _Preset.ValueType  # 5
+    """Where a page starts: the `next_page_token` of the page before."""
+
+class Preset(_Preset, metaclass=_PresetEnumTypeWrapper):
+    """Rules that many fields share, by name."""
+
+PRESET_UNSPECIFIED: Preset.ValueType  # 0
+"""None."""
+PRESET_REQUEST_ID: Preset.ValueType  # 1
+"""The caller's id of a write request."""
+PRESET_ID: Preset.ValueType  # 2
+"""An id or an etag that must be stated."""
+PRESET_OPTIONAL_ID: Preset.ValueType  # 3
+"""An id or an etag that may be empty."""
+PRESET_PAGE_SIZE: Preset.ValueType  # 4
+"""How many items a page holds; 0 = the method's default."""
+PRESET_PAGE_TOKEN: Preset.ValueType  # 5
+"""Where a page starts: the `next_page_token` of the page before."""
+Global___Preset: _TypeAlias = Preset  # noqa: Y015
 
 @_typing.final
 class FieldRules(_message.Message):
@@ -43,6 +80,7 @@ class FieldRules(_message.Message):
     DEFINED_ONLY_FIELD_NUMBER: _builtins.int
     STRUCT_FIELD_NUMBER: _builtins.int
     TIMESTAMP_FIELD_NUMBER: _builtins.int
+    PRESET_FIELD_NUMBER: _builtins.int
     required: _builtins.bool
     """Demands presence: a non-empty string, bytes, list or map; a set message; an enum that is not
     `_UNSPECIFIED`; for a number or bool only that an `optional` one is set. On a member of a oneof
@@ -52,6 +90,8 @@ class FieldRules(_message.Message):
     """Enum: the value must be one that the contract defines. Zero passes unless `required`. The items of a
     list always have this rule, and zero is refused among them.
     """
+    preset: Global___Preset.ValueType
+    """Rules that many fields share. Those stated beside it hold as well."""
     @_builtins.property
     def string(self) -> Global___StringRules:
         """Rules for a string, or for each item of a repeated string or value of a map. They apply to an empty item
@@ -91,10 +131,11 @@ class FieldRules(_message.Message):
         defined_only: _builtins.bool = ...,
         struct: Global___StructRules | None = ...,
         timestamp: Global___TimestampRules | None = ...,
+        preset: Global___Preset.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "number", b"number", "repeated", b"repeated", "string", b"string", "struct", b"struct", "timestamp", b"timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "defined_only", b"defined_only", "number", b"number", "repeated", b"repeated", "required", b"required", "string", b"string", "struct", b"struct", "timestamp", b"timestamp"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes", b"bytes", "defined_only", b"defined_only", "number", b"number", "preset", b"preset", "repeated", b"repeated", "required", b"required", "string", b"string", "struct", b"struct", "timestamp", b"timestamp"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -301,39 +342,40 @@ Global___OneofRules: _TypeAlias = OneofRules  # noqa: Y015
 
 @_typing.final
 class MethodRules(_message.Message):
-    """Who may call a method, and how it behaves."""
+    """Who may call a method.
+
+    Every method may be called again: a second call with the same request changes nothing more. Reads
+    change nothing, and writes carry a `request_id`. So a client retries any call on UNAVAILABLE.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PERMISSION_FIELD_NUMBER: _builtins.int
-    RETRYABLE_FIELD_NUMBER: _builtins.int
     permission: _builtins.str
     """The scope that the caller's token must carry, e.g. "graph:write"."""
-    retryable: _builtins.bool
-    """True when a second call with the same request changes nothing more: a client may retry it
-    on UNAVAILABLE. Reads are; writes are because they carry a `request_id`.
-    """
     def __init__(
         self,
         *,
         permission: _builtins.str = ...,
-        retryable: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["permission", b"permission", "retryable", b"retryable"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["permission", b"permission"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MethodRules: _TypeAlias = MethodRules  # noqa: Y015
 
 FIELD_FIELD_NUMBER: _builtins.int
+PRESET_FIELD_NUMBER: _builtins.int
 ONEOF_FIELD_NUMBER: _builtins.int
 METHOD_FIELD_NUMBER: _builtins.int
 field: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.FieldOptions, Global___FieldRules]
 """The rules of this field. A breach is INVALID_ARGUMENT with
 `ERROR_REASON_FIELD_INVALID` and one `google.rpc.BadRequest` violation per field.
 """
+preset: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.EnumValueOptions, Global___FieldRules]
+"""The rules that a value of `Preset` stands for."""
 oneof: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.OneofOptions, Global___OneofRules]
 """The rules of a oneof."""
 method: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.MethodOptions, Global___MethodRules]

@@ -64,12 +64,7 @@ class GraphClient:
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
         self._issuer = issuer
         service = RenewedToken(issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM"))
-        methods = [
-            governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],
-            feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
-            memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
-        ]
-        self._channel = connect(address, token=service, services=methods)
+        self._channel = connect(address, token=service)
         self._follower = connect(address, token=service, cap=None)
         self._governed = governed_pb2_grpc.GovernedChangeServiceStub(self._channel)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)

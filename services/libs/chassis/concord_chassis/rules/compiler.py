@@ -14,6 +14,7 @@ from concord_chassis.rules import scalars, well_known
 from concord_chassis.rules.finding import MAX_VIOLATIONS, Check, Finding, breach
 
 DEFAULT_MAX_ITEMS = 10_000
+_PRESETS = rules_pb2.DESCRIPTOR.enum_types_by_name["Preset"]
 
 _FLOATS = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE)
 _INTEGERS = frozenset(
@@ -24,6 +25,17 @@ _INTEGERS = frozenset(
         FieldDescriptor.CPPTYPE_UINT64,
     }
 )
+
+
+def rules_of(field: FieldDescriptor) -> rules_pb2.FieldRules:
+    """The rules of a field: those of its preset, and those that it states itself."""
+    stated = field.GetOptions().Extensions[rules_pb2.field]
+    preset = _PRESETS.values_by_number[stated.preset]
+    rules = rules_pb2.FieldRules()
+    rules.CopyFrom(preset.GetOptions().Extensions[rules_pb2.preset])
+    rules.MergeFrom(stated)
+    rules.ClearField("preset")
+    return rules
 
 
 class MessageCheck:
@@ -90,7 +102,7 @@ class Rulebook:
         return check
 
     def _field(self, field: FieldDescriptor) -> tuple[Check | None, list[Check]]:
-        rules = field.GetOptions().Extensions[rules_pb2.field]
+        rules = rules_of(field)
         try:
             _demand_fit(field, rules)
             if field.is_repeated:

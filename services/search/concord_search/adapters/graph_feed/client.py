@@ -57,12 +57,7 @@ class GraphClient:
         self._issuer = issuer
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
         token = RenewedToken(issuer, service)
-        services = [
-            feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
-            memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
-            lineage_pb2.DESCRIPTOR.services_by_name["LineageService"],
-        ]
-        self._channel = connect(address, token=token, services=services)
+        self._channel = connect(address, token=token)
         self._follower = connect(address, token=token, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
