@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance import reviewed as shown
+from concord_client.cli.governance.reviewed import DigestOption, demand_reviewed, demand_say
 from concord_client.cli.governance.session import (
     KeyOption,
     NumberArgument,
@@ -42,7 +42,7 @@ def approve(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="With --all-agent: say what would become of each.")
     ] = False,
-    digest: shown.DigestOption = "",
+    digest: DigestOption = "",
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
     space: SpaceOption = None,
@@ -66,9 +66,9 @@ def approve(
 
     with governance_session(session) as governance:
         proposal, found = governance.agreeable(number)
-        shown.demand_say(slot, found)
+        demand_say(slot, found)
         file = governance.key_file(slot, key)
-        shown.demand(governance, file, proposal, found, digest)
+        demand_reviewed(governance, file, proposal, found, digest)
         nonce = secrets.token_bytes(32)
         payload = found.payload(slot.contract, file.principal, nonce)
         _show_payload(session, found, payload)
@@ -88,7 +88,7 @@ def reject(
     *,
     slot: AsOption,
     reason: Annotated[str, typer.Option(help="Why; required, up to 1,000 characters.")],
-    digest: shown.DigestOption = "",
+    digest: DigestOption = "",
     key: KeyOption = None,
     passphrase_fd: PassphraseOption = None,
     space: SpaceOption = None,
@@ -102,9 +102,9 @@ def reject(
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         proposal, found = governance.reviewed(number)
-        shown.demand_say(slot, found)
+        demand_say(slot, found)
         file = governance.key_file(slot, key)
-        shown.demand(governance, file, proposal, found, digest)
+        demand_reviewed(governance, file, proposal, found, digest)
         signer = governance.signer(file, passphrase_fd)
         rejection = signing.sign_rejection(
             slot=slot.contract,

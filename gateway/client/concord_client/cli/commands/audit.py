@@ -75,12 +75,11 @@ def log(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, text
+    from concord_client.cli.render.page import show, show_more
     from concord_client.cli.render.proposal_page import logged
 
     show(logged(reply))
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)
 
 
 @app.command("export")
@@ -179,32 +178,22 @@ def proof(
     as_json: JsonOption = False,
 ) -> None:
     """Prove that an entry is in the log: its leaf and its way up to the signed root."""
-    from concord.governance.v1 import audit_pb2
-    from concord_attestation.tree import ProofInvalid, leaf_hash, verify_inclusion
     from google.protobuf.json_format import MessageToDict
+
+    from concord_client.cli.governance.log_entry import proved
 
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
-        seen = _followed(governance)
-        head = seen.read(seen.checkpoint)
-        reply = governance.client.audit.GetInclusionProof(
-            audit_pb2.GetInclusionProofRequest(index=index, tree_size=head.size)
-        )
-    try:
-        verify_inclusion(leaf_hash(reply.leaf), index, head.size, list(reply.hashes), head.root)
-    except ProofInvalid:
-        raise CommandError(
-            f"The log does not prove its entry {index}.", reason="AUDIT_PROOF_INVALID"
-        ) from None
+        seen, reply = proved(governance, index)
     if session.as_json:
-        proof = {"checkpoint": seen.checkpoint, **MessageToDict(reply)}
-        write_line(json.dumps(proof, indent=2))
+        write_line(json.dumps({"checkpoint": seen.checkpoint, **MessageToDict(reply)}, indent=2))
         return
     from concord_client.cli.render.page import show, text
     from concord_client.cli.render.proposal_page import proof_hashes
 
     show(text(reply.leaf.decode()), *proof_hashes(list(reply.hashes)), "", text(seen.checkpoint))
-    show(text(f"Entry {index} is in the log of {head.size} that this checkpoint signs.", "green"))
+    size = seen.read(seen.checkpoint).size
+    show(text(f"Entry {index} is in the log of {size} that this checkpoint signs.", "green"))
 
 
 def _action(word: str) -> "AuditAction.ValueType":
@@ -221,7 +210,7 @@ def _action(word: str) -> "AuditAction.ValueType":
 
 
 def _followed(governance: GovernanceSession) -> "Seen":
-    """What the witness knows, once the log was held against it."""
+    """The witness's pins, after the log was compared with them."""
     governance.principals()
     return governance.witness.follow(governance.client.audit)
 

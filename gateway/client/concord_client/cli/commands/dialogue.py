@@ -85,7 +85,7 @@ def dialogue(
 
 
 def _show(reply: "ListDialogueResponse") -> None:
-    from concord_client.cli.render.page import show, table, text, when
+    from concord_client.cli.render.page import show, show_more, table, text, when
 
     if not reply.turns:
         show("Nothing was said.")
@@ -99,5 +99,4 @@ def _show(reply: "ListDialogueResponse") -> None:
             text(turn.content),
         )
     show(made)
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)

@@ -95,7 +95,7 @@ def history(
     """
     from concord.graph.v1.memory_pb2 import GetMemoryHistoryRequest
 
-    from concord_client.cli.render.page import show, table, text, when
+    from concord_client.cli.render.page import show, show_more, table, text, when
 
     session = Session.of(ctx, space, as_json)
     request = GetMemoryHistoryRequest(
@@ -118,8 +118,7 @@ def history(
             str(each.revision), when(each.record_from), text(each.principal), text(_said(each))
         )
     show(made)
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)
 
 
 def _receipt(client: "Client", memory_id: str) -> "GetEraseReceiptResponse":

@@ -128,7 +128,7 @@ def list_(
     kind and origin of each."""
     from concord.governance.v1.access_pb2 import KeyStatus, ListKeysRequest
 
-    from concord_client.cli.render.page import show, table, text, when, word
+    from concord_client.cli.render.page import show, show_more, table, text, when, word
 
     session = Session.of(ctx, space, as_json)
     request = ListKeysRequest(
@@ -152,8 +152,7 @@ def list_(
             word(KeyStatus.Name(each.status), "KEY_STATUS_") if ended else "",
         )
     show(rows if reply.keys else "There are no keys.")
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)
 
 
 @app.command("revoke")

@@ -139,7 +139,7 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
     from concord.type.v1.type_pb2 import MemoryKind
 
     from concord_client.cli.render.item_page import amended
-    from concord_client.cli.render.page import shortened, show, table, text, when, word
+    from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
 
     if not reply.memories:
         show("No memories.")
@@ -156,11 +156,11 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
             head.append("\n").append(text(shortened(each.content, SHOWN_CHARACTERS))),
         )
     show(made)
-    _show_more(reply.next_page_token)
+    show_more(reply.next_page_token)
 
 
 def _show_nodes(reply: "ListNodesResponse") -> None:
-    from concord_client.cli.render.page import show, table, text
+    from concord_client.cli.render.page import show, show_more, table, text
 
     if not reply.nodes:
         show("No nodes.")
@@ -169,12 +169,12 @@ def _show_nodes(reply: "ListNodesResponse") -> None:
     for each in reply.nodes:
         made.add_row(text(each.label), text(each.name, "bold").append(f"\n{each.id}", "dim"))
     show(made)
-    _show_more(reply.next_page_token)
+    show_more(reply.next_page_token)
 
 
 def _show_edges(reply: "ListEdgesResponse") -> None:
     from concord_client.cli.render.item_page import amended, statement
-    from concord_client.cli.render.page import show, table, text, when
+    from concord_client.cli.render.page import show, show_more, table, text, when
 
     if not reply.edges:
         show("No edges.")
@@ -187,11 +187,4 @@ def _show_edges(reply: "ListEdgesResponse") -> None:
         edge.append(amended(each.standing), "yellow")
         made.add_row(when(each.standing.effective_valid_from), edge.append(f"\n{each.id}", "dim"))
     show(made)
-    _show_more(reply.next_page_token)
-
-
-def _show_more(page_token: str) -> None:
-    from concord_client.cli.render.page import show, text
-
-    if page_token:
-        show(text(f"More: --page-token {page_token}", "dim"))
+    show_more(reply.next_page_token)

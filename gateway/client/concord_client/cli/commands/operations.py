@@ -58,7 +58,7 @@ def _show(reply: "ListOperationsResponse") -> None:
     from concord.graph.v1.feed_pb2 import ChangeType
     from concord.type.v1.type_pb2 import ItemKind
 
-    from concord_client.cli.render.page import show, table, text, when, word
+    from concord_client.cli.render.page import show, show_more, table, text, when, word
 
     made = table("#Seq", "When", "Who", "What", "Item", "Digest", "Request")
     for each in reply.operations:
@@ -74,5 +74,4 @@ def _show(reply: "ListOperationsResponse") -> None:
             text(each.request_id),
         )
     show(made)
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)

@@ -37,12 +37,11 @@ def proposals(
     if session.as_json:
         session.reply(reply)
         return
-    from concord_client.cli.render.page import show, text
+    from concord_client.cli.render.page import show, show_more
     from concord_client.cli.render.proposal_page import listed
 
     show(listed(list(reply.proposals)))
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)
 
 
 def briefing(ctx: typer.Context, space: SpaceOption = None, as_json: JsonOption = False) -> None:

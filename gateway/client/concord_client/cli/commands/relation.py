@@ -53,7 +53,7 @@ def relations(
     """
     from concord.graph.v1.relation_pb2 import ListRelationsRequest
 
-    from concord_client.cli.render.page import show, text
+    from concord_client.cli.render.page import show_more
 
     session = Session.of(ctx, space, as_json)
     request = ListRelationsRequest(
@@ -65,8 +65,7 @@ def relations(
         session.reply(reply)
         return
     _show(reply.relations)
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)
 
 
 def _show(declared: "Iterable[Relation]") -> None:

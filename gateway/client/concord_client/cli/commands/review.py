@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.governance import reviewed as shown
+from concord_client.cli.governance.reviewed import keep_reviewed
 from concord_client.cli.governance.session import NumberArgument, Slot, governance_session
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
@@ -38,7 +38,7 @@ def review(
             write_line(json.dumps(terms, indent=2, ensure_ascii=False))
         else:
             _show_review(found, proposal, governance.words(found))
-        shown.keep(governance, slot, found)
+        keep_reviewed(governance, slot, found)
 
 
 def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str]) -> None:

@@ -68,7 +68,7 @@ def list_(
     """List the spaces by name."""
     from concord.governance.v1.access_pb2 import ListSpacesRequest
 
-    from concord_client.cli.render.page import show, table, text, when
+    from concord_client.cli.render.page import show, show_more, table, text, when
 
     session = Session.of(ctx, None, as_json)
     request = ListSpacesRequest(include_deleted=deleted, page_size=limit, page_token=page_token)
@@ -87,8 +87,7 @@ def list_(
             f"{gone}, erased" if each.erased else gone,
         )
     show(rows if reply.spaces else "There are no spaces.")
-    if reply.next_page_token:
-        show(text(f"More: --page-token {reply.next_page_token}", "dim"))
+    show_more(reply.next_page_token)
 
 
 @app.command("delete")
@@ -129,12 +128,12 @@ def delete(
     from concord_client.cli.governance import deletion
 
     session = Session.of(ctx, name, as_json)
-    means = deletion.Means(session, agent, human, passphrase_fd)
+    keys = deletion.DeletionKeys(session, agent, human, passphrase_fd)
     if sign_only is not None:
-        write_line(means.signed_by(sign_only, join).decode())
+        write_line(keys.signed_by(sign_only, join).decode())
         return
     _demand_typed(name, typed)
-    signed = statement.read_bytes() if statement else means.signed_by_both()
+    signed = statement.read_bytes() if statement else keys.signed_by_both()
     _delete(session, name, signed)
 
 

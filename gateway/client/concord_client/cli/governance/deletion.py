@@ -17,8 +17,8 @@ VALID = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Means:
-    """What it is signed with: the space's session, and where the keys are."""
+class DeletionKeys:
+    """The space's session and the key files that sign for its deletion."""
 
     session: Session
     agent: Path | None

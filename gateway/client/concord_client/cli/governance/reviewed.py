@@ -1,4 +1,4 @@
-"""What was shown, and what may therefore be signed: those bytes and no others (V3, V6)."""
+"""Which bytes a principal was shown, and may therefore sign: no others (V3, V6)."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,7 @@ DigestOption = Annotated[
 ]
 
 
-def keep(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
+def keep_reviewed(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
     """Remember that a slot's principal was shown these bytes; nothing before the genesis."""
     for holder in governance.principals().slots:
         if holder.slot == slot.value_of():
@@ -34,7 +34,7 @@ def keep(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
 
 
 def demand_say(slot: Slot, found: "Reviewed") -> None:
-    """Let nobody sign where their word counts for nothing. Raises `CommandError`."""
+    """Let no slot sign that has no say in the proposal. Raises `CommandError`."""
     said = found.document
     if slot == Slot.HUMAN and said["approval_level"] == "AGENT":
         raise CommandError(
@@ -44,7 +44,7 @@ def demand_say(slot: Slot, found: "Reviewed") -> None:
         )
 
 
-def demand(
+def demand_reviewed(
     governance: GovernanceSession,
     file: "KeyFile",
     proposal: "Proposal",

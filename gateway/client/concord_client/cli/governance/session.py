@@ -133,9 +133,9 @@ class GovernanceSession:
         from concord_client.trust.review import demand_undoing
 
         if found.document["undo_of"] or "revert_items" in found.document["action"]:
-            from concord_client.cli.governance.executed import leaf_of
+            from concord_client.cli.governance.log_entry import execution_of
 
-            demand_undoing(found, leaf_of(self, found.document["undo_of"]))
+            demand_undoing(found, execution_of(self, found.document["undo_of"]))
 
     def words(self, found: "Reviewed") -> dict[str, str]:
         """Item id to its present words, as the server gives them, for each item touched."""

@@ -81,6 +81,12 @@ def _written_out(segments: Iterable[Segment], found: set[str]) -> Iterator[Segme
         yield Segment(visible.visible(segment.text), segment.style)
 
 
+def show_more(page_token: str) -> None:
+    """Prints how to ask for the next page, where there is one."""
+    if page_token:
+        show(text(f"More: --page-token {page_token}", "dim"))
+
+
 def table(*columns: str) -> Table:
     """An empty table; a column named "#..." is right-aligned."""
     made = Table(

@@ -1,38 +1,45 @@
-"""What the log says an executed proposal did: proved to stand under the newest checkpoint."""
+"""Entries of the audit log that are proved to be in it, such as a proposal's execution."""
 
 import json
 
 from concord.governance.v1 import audit_pb2
+from concord.governance.v1.audit_pb2 import GetInclusionProofResponse
 from concord_attestation.tree import ProofInvalid, leaf_hash, verify_inclusion
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.session import GovernanceSession
+from concord_client.trust.pins import Seen
 
 _PAGE = 200
 
 
-def leaf_of(governance: GovernanceSession, proposal_id: str) -> bytes | None:
-    """The entry of a proposal's execution, as it is hashed; None when the log has none.
+def proved(governance: GovernanceSession, index: int) -> tuple[Seen, GetInclusionProofResponse]:
+    """The witness's pins with the newest checkpoint, and the proof that its entry `index` is in it.
 
-    The log is followed first, so that it is the one that was seen before, and the entry is proved
-    to be in it. Raises `CommandError`, `WitnessError`.
+    The log is followed first: it must extend what was seen before. Raises `CommandError`,
+    `WitnessError`.
     """
     governance.principals()
     seen = governance.witness.follow(governance.client.audit)
     head = seen.read(seen.checkpoint)
-    entry = _entry(governance, proposal_id)
-    if entry is None or entry.index >= head.size:
-        return None
-    request = audit_pb2.GetInclusionProofRequest(index=entry.index, tree_size=head.size)
+    request = audit_pb2.GetInclusionProofRequest(index=index, tree_size=head.size)
     reply = governance.client.audit.GetInclusionProof(request)
-    hashes = list(reply.hashes)
     try:
-        verify_inclusion(leaf_hash(reply.leaf), entry.index, head.size, hashes, head.root)
+        verify_inclusion(leaf_hash(reply.leaf), index, head.size, list(reply.hashes), head.root)
     except ProofInvalid:
         raise CommandError(
-            f"The log does not prove its entry {entry.index}.", reason="AUDIT_PROOF_INVALID"
+            f"The log does not prove its entry {index}.", reason="AUDIT_PROOF_INVALID"
         ) from None
-    return reply.leaf
+    return seen, reply
+
+
+def execution_of(governance: GovernanceSession, proposal_id: str) -> bytes | None:
+    """The entry of a proposal's execution, as it is hashed; None when the log has none.
+
+    Raises `CommandError`, `WitnessError`.
+    """
+    entry = _entry(governance, proposal_id)
+    return None if entry is None else proved(governance, entry.index)[1].leaf
 
 
 def _entry(governance: GovernanceSession, proposal_id: str) -> audit_pb2.AuditEntry | None:
