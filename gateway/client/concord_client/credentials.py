@@ -162,7 +162,7 @@ def save(
 
 
 def demand_savable(environ: Mapping[str, str]) -> None:
-    """Raise `CredentialsError` unless there is a file of the system that commands work with."""
+    """Raise `CredentialsError` unless the credentials file is of the system in use."""
     path = data_directory(environ) / FILE_NAME
     url = environ.get(URL_VARIABLE)
     if read(path).url != (url or read(path).url):
@@ -197,7 +197,7 @@ def find(
 
 
 def space_in_use(space: str | None, environ: Mapping[str, str]) -> str:
-    """Return the space that is worked in: the one named, else the one whose key it is.
+    """Return the space in use: the one named, else the one whose key it is.
 
     A key given by variable is looked up among those that `concord up` wrote; where it is none of
     them, the space is "default" until it is named.

@@ -15,7 +15,7 @@ LOOK = 1.0
 """Seconds that one look waits for the index."""
 
 SETTLED = 5.0
-"""Seconds that a command that wrote waits for the index, which takes some hundredths of one."""
+"""Seconds that a writing command waits for the index, which takes some hundredths of one."""
 
 STUCK_AFTER = 60.0
 """Seconds without any progress after which the index counts as stuck."""

@@ -1,4 +1,4 @@
-"""What a call that did not succeed says: `Refused`, read from the error's rich details."""
+"""The error of a failed call, read from its rich details: `Refused`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the client adds to each call: the key, a request id, a deadline, retries that are safe."""
+"""The terms of each call: the key, a request id, a deadline, retries that are safe."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""What a command runs with: the space, the form of its output, and a client when it wants one."""
+"""The session of a command: its space, the form of its output, and a client."""
 
 import os
 import sys
@@ -59,12 +59,12 @@ class Session:
 
     @property
     def space_name(self) -> str:
-        """The space that is worked in, by name: what is signed must be of it."""
+        """The name of the space in use; signed statements must name it."""
         return credentials.space_in_use(self.space, self.environ)
 
     @property
     def system_name(self) -> str:
-        """What the user calls the system: what was seen of it is kept under that name."""
+        """The user's name for the system, under which the witness keeps its pins."""
         return credentials.system_name(self.environ)
 
     @contextmanager

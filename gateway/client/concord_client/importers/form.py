@@ -1,4 +1,4 @@
-"""The forms that an import can have. Imports nothing: the command line's help names them."""
+"""The forms of an import. Imports nothing, so that the command line's help starts at once."""
 
 from enum import StrEnum
 

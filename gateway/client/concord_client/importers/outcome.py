@@ -1,4 +1,4 @@
-"""What reading one item of an import comes to."""
+"""The outcome of reading one item of an import: a draft or a defect."""
 
 from dataclasses import dataclass
 from unicodedata import is_normalized, normalize
@@ -32,7 +32,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """Why an item cannot be added, and where it stands."""
+    """Why an item cannot be added, and where it was read."""
 
     file: str
     line: int

@@ -1,4 +1,4 @@
-"""Many memories in few calls: batches that are written whole, and a list of what was refused."""
+"""Many memories in few calls: batches that are written whole, and a list of refused items."""
 
 import secrets
 from collections import Counter
@@ -54,7 +54,7 @@ class _Item:
 
 
 class Upload:
-    """One import: what was sent, what became of it, and the token of its newest write.
+    """One import: the items sent, their outcomes, and the token of its newest write.
 
     Safe to repeat after a crash at any point: the graph knows a memory again by its id, its
     external id or its content (spec M5). The ids of the requests are therefore new in each
@@ -63,11 +63,11 @@ class Upload:
     """
 
     def __init__(self, *, update_existing: bool = False, stop_on_error: bool = False) -> None:
-        """`stop_on_error`: what stands before the first item that is refused is still written."""
+        """`stop_on_error`: items before the first refused one are still written."""
         self.refusals: list[Refusal] = []
         self.token = ""
         self.finished = False
-        """Whether all was sent that is to be: nothing ended it before."""
+        """Whether every item was sent that should be."""
         self._update = update_existing
         self._stop = stop_on_error
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
@@ -119,7 +119,7 @@ class Upload:
     def _divided(
         self, chunk: Iterable[tuple[int, Draft | Defect]]
     ) -> tuple[list[_Item], list[Refusal]]:
-        """What can be sent, and what could not be read; up to the first such where that stops."""
+        """The drafts to send; defects become refusals, and end it with `stop_on_error`."""
         items, unreadable = [], []
         for index, outcome in chunk:
             if isinstance(outcome, Draft):

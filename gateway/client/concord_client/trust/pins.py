@@ -1,4 +1,4 @@
-"""What is kept of each system that this client met, and the file that it is kept in (V5, A2).
+"""The pins of each system that this client met, and their file (V5, A2).
 
 The file (`CONCORD_STATE`, else `concord/witness.json` in the user's state home) holds a list of
 systems. A system is found by its space and by what *the client's owner* calls it: a data
@@ -23,11 +23,11 @@ from concord_client.credentials import STATE_VARIABLE
 from concord_client.trust.keyfiles import decoded
 
 MOST_CHECKPOINTS = 200
-"""Kept of one system: the first and the newest. Older exports are held against them."""
+"""Kept of one system: the first and the newest. Older exports are compared with them."""
 
 
 class WitnessError(Exception):
-    """What was answered contradicts what was seen before; the text says what, and what to do."""
+    """An answer contradicts a pin; the text names both, and what to do."""
 
 
 class Kept(TypedDict):
@@ -39,11 +39,11 @@ class Kept(TypedDict):
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of one space of one system; "" = nothing yet. Times are RFC 3339, UTC."""
+    """The pins of one space of one system; "" = none yet. Times are RFC 3339, UTC."""
 
     space: str = ""
     names: tuple[str, ...] = ()
-    """What the owner of this client called it, the first name first."""
+    """The names that this client's owner gave it, the first name first."""
     met_time: str = ""
     """When the log's key and origin were pinned."""
     genesis_digest: str = ""
@@ -93,7 +93,7 @@ def now() -> str:
 
 
 def state_file(environ: Mapping[str, str]) -> Path:
-    """Return where it is kept."""
+    """Return the path of the pins' file."""
     if given := environ.get(STATE_VARIABLE):
         return Path(given).expanduser()
     home = environ.get("XDG_STATE_HOME") or "~/.local/state"
@@ -117,8 +117,8 @@ class PinFile:
             raise WitnessError(f"Cannot read {self.path}: {error.strerror}.") from error
         except (ValueError, LookupError, TypeError):
             raise WitnessError(
-                f"{self.path} is damaged: it is what later answers are held against, so look at it "
-                "before you move it away."
+                f"{self.path} is damaged: later answers are compared with it, so look at it before "
+                "you move it away."
             ) from None
 
     def change(self, find: Callable[[Seen], bool], change: Callable[[Seen], Seen]) -> Seen:

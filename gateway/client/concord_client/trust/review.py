@@ -1,6 +1,6 @@
-"""What a proposal says, read from its stored bytes alone, and the consent to it (V6).
+"""The content of a proposal, read from its stored bytes alone, and the consent to it (V6).
 
-Nothing that the server says beside those bytes is shown or signed before it was held against
+The server's fields beside those bytes are neither shown nor signed before they were compared with
 them.
 """
 
@@ -37,7 +37,7 @@ class ReviewError(Exception):
 
 
 class OtherSpace(ReviewError):
-    """The proposal is of another space than the one that is worked in."""
+    """The proposal is of another space than the one in use."""
 
     def __init__(self, found: str, wanted: str) -> None:
         super().__init__("space")
@@ -117,7 +117,7 @@ def _parsed(canonical: bytes) -> dict[str, Any]:
 
 
 def _stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what a document states in today's names, if its action is the one that it digests."""
+    """Return a document in today's names; its digest must be that of its action."""
     try:
         if document["version"] not in VERSIONS:
             raise ReviewError("version")
@@ -153,7 +153,7 @@ def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) 
 
 
 def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
-    """Return what the server says beside the bytes, as the bytes would say it."""
+    """Return the server's fields beside the bytes, in the form that the bytes have."""
     kind = proposal_pb2.ProposalKind.Name(proposal.kind)
     trigger = proposal_pb2.ProposalTrigger.Name(proposal.trigger)
     checked = proposal_pb2.FramingCheck.Name(proposal.framing_check)
@@ -188,7 +188,7 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
 
 
 def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
-    """Check that an undo brings back what its original changed, by the log's entry of that.
+    """Check that an undo reverts what its original changed, by the log's entry of that.
 
     `leaf`: the SMF_EXECUTE entry of the proposal that it undoes, proved to be in the log; None when
     there is none. Items that cascaded are compared with the entry's digest of them.

@@ -1,4 +1,4 @@
-"""What a principal signs, and how: DSSE envelopes over RFC 8785 JSON with Ed25519 keys.
+"""The statements that a principal signs: DSSE envelopes over RFC 8785 JSON, Ed25519 keys.
 
 The graph checks every envelope on its own terms; this is the other side of that contract, and
 shares no code with it. Keys never leave the process that calls this.
@@ -195,7 +195,7 @@ def sign_rejection(
 def sign_revocation(
     *, slot: str, signer: Signer, space: str, proposal_id: str, revision: int, consent: bytes
 ) -> bytes:
-    """Return what takes a consent of `signer`'s back: it names the consent's nonce."""
+    """Return `signer`'s revocation (JSON) of its own consent, which it names by nonce."""
     nonce = json.loads(_payload_of(consent))["nonce"]
     about = (slot, signer, space, proposal_id, revision)
     return _sign_answer(REVOCATION_TYPE, about, "", nonce)

@@ -36,7 +36,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a system shows of itself; no genesis is ""."""
+    """The genesis, log key and log origin that a system shows; no genesis is ""."""
 
     genesis: str
     log_key: str
@@ -48,7 +48,7 @@ class _Shown:
         return cls(genesis, encoded(reply.log_key), reply.log_origin)
 
     def contradiction(self, seen: Seen) -> tuple[str, str, str] | None:
-        """What differs from what was seen: its name, before, now."""
+        """The first pin that differs: its name, before, now."""
         compared = (
             ("genesis", seen.genesis_digest, self.genesis),
             ("audit log's key", seen.log_key, self.log_key),
@@ -67,11 +67,11 @@ class Witness:
 
     @property
     def seen(self) -> Seen:
-        """What was seen so far. Raises `WitnessError` for a damaged file."""
+        """The pins so far. Raises `WitnessError` for a damaged file."""
         return next(filter(self._is_it, self._file.read()), Seen())
 
     def meet(self, reply: principal_pb2.GetPrincipalsResponse, trusted: str = "") -> Meeting:
-        """Compare the genesis and the log's key with what was seen; remember what is new.
+        """Compare the genesis and the log's key with the pins; keep new ones.
 
         `trusted`: the digest of the genesis that its owners named, or that was signed here.
         Raises `WitnessError`.
@@ -192,7 +192,7 @@ class Witness:
         )
 
     def _news(self, seen: Seen, shown: _Shown, others: list[Seen], trusted: str) -> list[str]:
-        """What is believed from now on because it was shown first, a line each."""
+        """New pins, believed because they were shown first, a line each."""
         advice = "Compare it, through another channel, with what the other party has."
         if not seen.log_key:
             genesis = f"its genesis {shown.genesis}" if shown.genesis else "no genesis yet"

@@ -1,1 +1,1 @@
-"""What the commands of governance share: witness and keys, what was shown and may be signed."""
+"""What governance commands share: the session, reviewed bytes, genesis, deletion, verification."""

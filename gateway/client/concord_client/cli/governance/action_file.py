@@ -1,4 +1,4 @@
-"""`concord propose --action FILE`: what no command of `concord propose` is for."""
+"""`concord propose --action FILE`: an action that `concord propose` has no command for."""
 
 import secrets
 from pathlib import Path

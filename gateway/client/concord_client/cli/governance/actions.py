@@ -1,4 +1,4 @@
-"""What `concord propose` makes of a command: the items as they are now, and the action (V1)."""
+"""The actions that `concord propose` makes, each on the present version of its item (V1)."""
 
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def retyped(client: "Client", item: str, *, constitutive: bool) -> "GovernedAction":
-    """A memory or edge that defines the agent from then on, or no longer. Raises `CommandError`."""
+    """The action that makes a memory or edge constitutive or descriptive. Raises `CommandError`."""
     from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
     from concord.type.v1 import type_pb2
     from google.protobuf.field_mask_pb2 import FieldMask
@@ -34,7 +34,7 @@ def retyped(client: "Client", item: str, *, constitutive: bool) -> "GovernedActi
 
 
 def memory_update(client: "Client", item: str, path: str, **fields: object) -> "GovernedAction":
-    """One field of a memory, changed. Raises `CommandError`."""
+    """The action that changes one field of a memory. Raises `CommandError`."""
     from concord.graph.v1 import governed_pb2, memory_pb2
     from concord.type.v1 import type_pb2
     from google.protobuf.field_mask_pb2 import FieldMask

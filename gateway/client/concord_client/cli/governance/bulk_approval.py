@@ -1,4 +1,4 @@
-"""`concord approve --all-agent`: what the agent may decide alone, all at once (V7)."""
+"""`concord approve --all-agent`: consent to every proposal that the agent decides alone (V7)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ MOST = 100
 def approve_all(
     governance: GovernanceSession, key: Path | None, passphrase_fd: int | None, *, dry_run: bool
 ) -> None:
-    """Signs and sends up to a hundred, or with `dry_run` says what would become of each."""
+    """Signs and sends up to a hundred; with `dry_run` prints the outcome each would have."""
     found = [each for _, each in zip(range(MOST), _waiting(governance), strict=False)]
     request = proposal_pb2.BulkApproveRequest(dry_run=dry_run)
     signer = None

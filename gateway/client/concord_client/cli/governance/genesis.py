@@ -19,7 +19,7 @@ OTHER = {Slot.AGENT: Slot.HUMAN, Slot.HUMAN: Slot.AGENT}
 
 @dataclass(frozen=True)
 class Keys:
-    """Where both keys are."""
+    """The governance session and the files of both keys."""
 
     governance: GovernanceSession
     agent: Path | None
@@ -44,7 +44,7 @@ class Keys:
         return fitting[0]
 
     def signer(self, file: KeyFile) -> signing.Signer:
-        """Who signs with a file's key."""
+        """The signer with a file's key."""
         return self.governance.signer(file, self.passphrase_fd)
 
 
@@ -107,7 +107,7 @@ def joined(keys: Keys, first: bytes) -> bytes:
 
 
 def enrol(governance: GovernanceSession, record: bytes, secret: str) -> "GetPrincipalsResponse":
-    """Bring the record to graph, demand that it is what now counts, and pin it."""
+    """Enrol with the record at graph, demand that graph then shows this genesis, and pin it."""
     from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
 
     governance.principals()  # what was seen before must agree before anything is given away

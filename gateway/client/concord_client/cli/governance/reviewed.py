@@ -51,7 +51,7 @@ def demand_reviewed(
     found: "Reviewed",
     digest: str,
 ) -> None:
-    """Let nothing be signed but what the key's owner has seen, whatever the server has now.
+    """Let a key sign only the bytes that its owner has seen, whatever the server has now.
 
     The digest is the one given, else the one kept when it was reviewed. Other bytes are shown in
     full and, on a terminal, asked for. Raises `CommandError`.
@@ -82,7 +82,7 @@ def demand_reviewed(
 
 
 def _show_all(governance: GovernanceSession, proposal: "Proposal", found: "Reviewed") -> None:
-    """All that would be signed: on standard error when standard output is for a machine."""
+    """Prints all that would be signed; on standard error with --json."""
     from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import noted, reviewed
 

@@ -1,4 +1,4 @@
-"""What `concord audit verify` believes, and what it finds (A2)."""
+"""The pins that `concord audit verify` compares a log with, and its findings (A2)."""
 
 import os
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ FRESH = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Known:
-    """What a log is held against: what was given, else what this client saw before."""
+    """The pins that a log is compared with: those given, else those this client kept."""
 
     seen: Seen
     pinned: Pinned
@@ -30,7 +30,7 @@ class Known:
 
     @property
     def kept(self) -> tuple[Kept, ...]:
-        """This client's own checkpoints, which are of the log that it knows, and of no other."""
+        """This client's own checkpoints; none where another log's key is given."""
         key = decoded(self.seen.log_key) if self.seen.log_key else None
         theirs = (self.pinned.log_key, self.pinned.genesis_digest)
         return self.seen.checkpoints if theirs == (key, self.seen.genesis_digest or None) else ()
@@ -41,7 +41,7 @@ class Known:
         return self.seen.read(self.kept[-1]["note"]).size if self.kept else 0
 
     def older(self, size: int) -> "Known":
-        """What an export of so many entries can be held against: what was kept up to then."""
+        """The pins for an export of so many entries: those kept up to then."""
         fitting = [each for each in self.kept if self.seen.read(each["note"]).size <= size]
         return replace(self, seen=replace(self.seen, checkpoints=tuple(fitting)))
 
@@ -52,7 +52,7 @@ class Known:
 
 
 def known(session: Session, checkpoint: Path | None, genesis: str, log_key: str) -> Known:
-    """What is compared: what was given, else what this client saw before of the same system."""
+    """The pins to compare with: those given, else those this client kept of the same system."""
     seen = Witness(state_file(os.environ), session.system_name, session.space_name).seen
     key = log_key or seen.log_key
     try:
@@ -97,7 +97,7 @@ def verified(lines: list[bytes], held: Known) -> Findings:
 
 
 def found(lines: list[bytes], held: Known) -> Findings:
-    """As `verified`; where writes that nobody decided are all that is wrong, what was found."""
+    """As `verified`; also the findings of a log whose only fault is undecided writes."""
     try:
         return verified(lines, held)
     except UndecidedWrites as broken:
@@ -105,7 +105,7 @@ def found(lines: list[bytes], held: Known) -> Findings:
 
 
 def covered(entries: int, held: Known, older: Known) -> str:
-    """What part of the log an older export is, and what ties it to the rest, in a sentence."""
+    """A sentence: the part of the log in an older export, and how far it was compared."""
     if not held.size:
         return f"It covers {entries:,} entries; this client has kept nothing to compare them with."
     if entries >= held.size:
@@ -122,7 +122,7 @@ def covered(entries: int, held: Known, older: Known) -> str:
 
 
 def compared(governance: GovernanceSession, findings: Findings) -> list[Difference]:
-    """Hold the store as it stands against the log."""
+    """Compare the store's present items with the log."""
     return differences(findings.constitutive, stored_digests(governance.client.governed))
 
 

@@ -84,7 +84,7 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
 
 
 def amended(standing: type_pb2.Standing) -> str:
-    """What a title says of the live amendments of an item; "" where it has none."""
+    """The amendments of an item, for its title; "" without one."""
     return f"  amended by {', '.join(standing.amendment_ids)}" if standing.amendment_ids else ""
 
 

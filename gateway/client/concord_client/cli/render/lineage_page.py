@@ -58,7 +58,7 @@ def _standing(item: lineage_pb2.LineageItem, at: datetime) -> tuple[str, str, st
 
 
 def _outside(standing: type_pb2.Standing, at: datetime) -> str:
-    """What to say of an item that does not hold then: it begins later, or has ended; else ""."""
+    """That an item begins later than a time or has ended by then; else ""."""
     begin, end = standing.effective_valid_from, standing.effective_valid_until
     if standing.HasField("effective_valid_from") and begin.ToDatetime(tzinfo=UTC) > at:
         return f"holds from {when(begin)}"
@@ -74,7 +74,7 @@ def _begin(item: lineage_pb2.LineageItem) -> str:
 
 
 def _deeds(item: lineage_pb2.LineageItem, reply: lineage_pb2.GetLineageResponse) -> list[str]:
-    """What this item did to others, one line for each lineage edge that starts at it."""
+    """One line for each lineage edge that starts at this item."""
     return [
         f"└ {_word(edge)} {edge.target.name or edge.target.id}"
         for edge in reply.edges

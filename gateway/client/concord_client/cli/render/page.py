@@ -1,4 +1,4 @@
-"""What people read: coloured and wrapped on a terminal, plain and unwrapped in a pipe."""
+"""Output for people: coloured and wrapped on a terminal, plain and unwrapped in a pipe."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
@@ -22,11 +22,11 @@ PIPE_WIDTH = 32_768
 """Wide enough that nothing is wrapped in a pipe: content has at most 20,000 characters a line."""
 
 _HIDDEN = "hidden"
-"""The key under which a style remembers what was written out in its place."""
+"""The key under which a style keeps the hidden characters that it stands for."""
 
 
 class _Output(Console):
-    """A console that leaves it to the command's end what to do when its reader has left."""
+    """A console that lets a broken pipe rise to the end of the command."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -70,7 +70,7 @@ def _print(output: Console, parts: Sequence[RenderableType]) -> None:
 
 
 def _written_out(segments: Iterable[Segment], found: set[str]) -> Iterator[Segment]:
-    """The same with nothing hidden; `found` gets what was, here or in `text` before."""
+    """The segments without hidden characters; those found go into `found`."""
     for segment in segments:
         if segment.style is not None and segment.style.meta:
             found.update(segment.style.meta.get(_HIDDEN, ""))
@@ -112,7 +112,7 @@ def lines(*parts: Text) -> Text:
 
 
 def text(content: str, style: str = "") -> Text:
-    """Stored text: no markup is read from it, and what does not show is written out.
+    """Stored text: its markup is not read, and its hidden characters are written out.
 
     What is appended to it has a style of its own.
     """

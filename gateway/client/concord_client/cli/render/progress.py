@@ -1,4 +1,4 @@
-"""Progress bars for long work: on standard error, and only where somebody watches."""
+"""Progress bars for long work: on standard error, and only on a terminal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

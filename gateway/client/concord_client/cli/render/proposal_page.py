@@ -1,4 +1,4 @@
-"""How proposals look on a page. What is signed is shown from its bytes, never from beside them."""
+"""How proposals look on a page. All that is signed is shown from the stored bytes alone."""
 
 import json
 from base64 import b64encode
@@ -120,12 +120,12 @@ def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
 
 
 def _cascaded(count: int) -> str:
-    """What goes along unnamed, as it was when the revision was made; empty for nothing."""
+    """How many items cascade unlisted, counted when the revision was made; empty for none."""
     return f"{count} more, not listed, that need no consent, when it was proposed" if count else ""
 
 
 def status_of(proposal: proposal_pb2.Proposal) -> str:
-    """Where it stands, as a word."""
+    """Its status as a word."""
     return word(proposal_pb2.ProposalStatus.Name(proposal.status), "PROPOSAL_STATUS_")
 
 
@@ -139,7 +139,7 @@ def why(proposal: proposal_pb2.Proposal) -> str:
 
 
 def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:
-    """What it does, as a word."""
+    """Its kind as a word."""
     return word(proposal_pb2.ProposalKind.Name(kind), "PROPOSAL_KIND_")
 
 
@@ -150,7 +150,7 @@ def level_of(level: "proposal_pb2.ApprovalLevel.ValueType") -> str:
 
 
 def signed(proposal: proposal_pb2.Proposal) -> str:
-    """The slots whose consent stands."""
+    """The slots whose consent is not revoked."""
     return ", ".join(_slot(each.slot) for each in proposal.consents if not each.revoked)
 
 
@@ -169,7 +169,7 @@ def _slot(slot: "type_pb2.Slot.ValueType") -> str:
 
 
 def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
-    """What waits, a line each."""
+    """The waiting proposals, a line each."""
     head = text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
     made = table("#No", "What", "Waits for", "Until", "Summary")
     for each in reply.proposals:

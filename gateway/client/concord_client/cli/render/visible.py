@@ -35,7 +35,7 @@ def visible(content: str) -> str:
 
 
 def in_json(line: str) -> str:
-    """JSON that means the same and hides nothing: what is written out is JSON's own escape."""
+    """The same JSON with every hidden character as JSON's own escape."""
     if line.isascii():
         return line
     return "".join(_in_utf16(char) if is_hidden(char) else char for char in line)

@@ -1,5 +1,5 @@
 """Reads chat transcripts: every turn becomes a memory of kind TURN."""
 
-from concord_client.importers.chat.reading import read_chat
+from concord_client.importers.chat.transcript import read_chat
 
 __all__ = ["read_chat"]

@@ -1,4 +1,4 @@
-"""What the log says of the constitutive, held against what the store says of it now (A2)."""
+"""The constitutive items of the log, compared with those of the store (A2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Difference:
 def stored_digests(
     governed: GovernedChangeServiceStub,
 ) -> Iterator[governed_pb2.ConstitutiveItem]:
-    """Yield what is constitutive in the store, with digests computed from its rows as they are."""
+    """Yield the store's constitutive items, with digests computed from its present rows."""
     request = governed_pb2.GetConstitutiveDigestsRequest()
     while True:
         page = governed.GetConstitutiveDigests(request)
