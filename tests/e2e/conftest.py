@@ -1,15 +1,23 @@
 """A system in the test's own process, or a governed space of graph and governance alone."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
-from concord_embedded import Running, running
+from concord_embedded import Running
+from concord_embedded import running as whole_system
+from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.ports import Embedder
+from concord_testing.embedders import Shared
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "governed"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 from governed_fixtures import _ledger_server, _patient_answers, live, party
+from search_over_graph import TwoServers, run
 
 __all__ = ["_ledger_server", "_patient_answers", "live", "party", "system"]
 
@@ -17,5 +25,21 @@ __all__ = ["_ledger_server", "_patient_answers", "live", "party", "system"]
 @pytest_asyncio.fixture(loop_scope="function")
 async def system(tmp_path: Path) -> AsyncIterator[Running]:
     """A running system of the test's own."""
-    async with running(tmp_path / "data", environ={}, grace=1.0) as live:
+    async with whole_system(tmp_path / "data", environ={}, grace=1.0) as live:
         yield live
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Iterator[Embedder]:
+    """The real model, loaded once."""
+    model = MiniLm()
+    asyncio.run(model.open())
+    yield Shared(model)
+    asyncio.run(model.close())
+
+
+@pytest.fixture
+async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[TwoServers]:
+    """Graph and search over an empty data directory, with the real model."""
+    async with run(tmp_path, minilm) as system:
+        yield system

@@ -13,19 +13,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder, Index
+from concord_testing.embedders import Shared, WordEmbedder
 from following import Following, follower_of
-from search_lab import (
-    SPACE,
-    Lab,
-    MakeState,
-    OpenIndex,
-    OpenLab,
-    Running,
-    Shared,
-    WordEmbedder,
-    plain_state,
-    run,
-)
+from search_lab import SPACE, Lab, MakeState, OpenIndex, OpenLab, plain_state
 
 
 @pytest.fixture
@@ -76,13 +66,6 @@ async def open_lab(words: WordEmbedder, make_index: OpenIndex) -> AsyncIterator[
 async def lab(tmp_path: Path, open_lab: OpenLab) -> Lab:
     """A lab over an empty directory."""
     return await open_lab(tmp_path / "index")
-
-
-@pytest.fixture
-async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[Running]:
-    """Graph and search over an empty data directory, with the real model."""
-    async with run(tmp_path, minilm) as system:
-        yield system
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from search_lab import WordEmbedder
+from concord_testing.embedders import WordEmbedder
 
 Reply = bytes | None
 """The bytes of an HTTP reply; None closes the connection without one."""

@@ -10,8 +10,10 @@ from concord_search.usecases.follow import Follow
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.scrub import Scrub
 from concord_search.usecases.space_follower import FollowerContext
+from concord_testing.embedders import WordEmbedder
+from concord_testing.polling import until
 from scripted_graph import ScriptedGraph
-from search_lab import QUIET, SPACE, Lab, WordEmbedder, until
+from search_lab import QUIET, SPACE, Lab
 
 
 class MoodyEmbedder(WordEmbedder):

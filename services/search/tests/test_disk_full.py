@@ -10,8 +10,9 @@ from concord_search.domain.errors import IndexDiskFull
 from concord_search.ports import Batch
 from concord_search.servicer.translate import translate
 from concord_search.usecases.reconcile import Reconcile
+from concord_testing.polling import SECONDS, until
 from following import Following, follower_of
-from search_lab import NOW, SECONDS, SPACE, MakeState, OpenLab, until
+from search_lab import NOW, SPACE, MakeState, OpenLab
 
 
 class Disk:

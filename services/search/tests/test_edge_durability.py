@@ -18,7 +18,8 @@ from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusabl
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Parked, property_of
 from concord_search.ports import Batch, EmbeddingModel
-from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, WordEmbedder, part_of, plain_state
+from concord_testing.embedders import WordEmbedder
+from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, part_of, plain_state
 
 MODEL = WordEmbedder.model
 

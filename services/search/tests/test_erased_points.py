@@ -8,29 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from concord.graph.v1 import memory_pb2
-from concord.search.v1 import search_pb2
-from concord.type.v1 import type_pb2
 from concord_search.adapters.edge.shard import Bm25
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Touch
 from concord_search.ports import Batch
+from concord_testing.embedders import WordEmbedder
+from concord_testing.polling import SECONDS, until
 from following import Following
-from search_lab import (
-    NOW,
-    SECONDS,
-    SPACE,
-    Lab,
-    MakeState,
-    OpenLab,
-    Running,
-    WordEmbedder,
-    part_of,
-    plain_state,
-    until,
-)
+from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, part_of, plain_state
 
 TEXT = "zorblax lives in plingtown"
 
@@ -228,31 +215,3 @@ async def test_graph_is_told_again_until_it_hears(
     await at_work.reached(3)
     assert at_work.graph.confirmed == [(SPACE, "a")]
     assert at_work.lab.ids(await at_work.lab.ask("fox")) == ["b"]
-
-
-async def test_an_erasure_is_completed(running: Running) -> None:
-    """M4 S10 From the erasure to its receipt, with every part at work (`make bench` times it)."""
-    memories = [type_pb2.Memory(content=f"number {n} of many") for n in range(50)]
-    await running.add(*memories, type_pb2.Memory(id="doomed", content=TEXT))
-    stub = running.memories()
-    doomed = (await stub.GetMemory(memory_pb2.GetMemoryRequest(id="doomed"))).memory
-
-    request = memory_pb2.EraseMemoryRequest(request_id="e", id="doomed", etag=doomed.etag)
-    reply = await stub.EraseMemory(request)
-    async with asyncio.timeout(SECONDS):
-        receipt = memory_pb2.EraseReceipt()
-        while not receipt.HasField("complete_time"):
-            asked = memory_pb2.GetEraseReceiptRequest(erase_id=reply.erase_id)
-            receipt = (await stub.GetEraseReceipt(asked)).receipt
-            await asyncio.sleep(0.01)
-
-    fresh = type_pb2.Consistency(at_least_as_fresh=reply.token)
-    found = await running.searching().Search(
-        search_pb2.SearchRequest(query="zorblax", consistency=fresh)
-    )
-    status = await running.index().GetIndexStatus(search_pb2.GetIndexStatusRequest())
-    near = await running.searching().FindSimilar(search_pb2.FindSimilarRequest(memory_id="doomed"))
-    assert "doomed" not in {each.memory.id for each in found.results}
-    assert near.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
-    assert status.unconfirmed_erasures == 0
-    assert status.indexed_memories == 50

@@ -14,8 +14,9 @@ from concord_search.domain.errors import (
 )
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.space_follower import SLICE
+from concord_testing.polling import SECONDS, until
 from following import Following
-from search_lab import SECONDS, SPACE, MakeState, until
+from search_lab import SPACE, MakeState
 
 
 async def test_changes_are_applied_as_they_come(at_work: Following, make_state: MakeState) -> None:

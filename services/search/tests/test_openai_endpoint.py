@@ -10,6 +10,7 @@ import pytest
 from concord_chassis.log import json_lines
 from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
 from concord_search.domain.errors import EmbeddingRefused, EmbeddingUnavailable
+from concord_testing.polling import SECONDS, until
 from embeddings_endpoint import (
     EmbeddingsEndpoint,
     Misdeed,
@@ -19,7 +20,6 @@ from embeddings_endpoint import (
     status,
 )
 from pydantic import SecretStr
-from search_lab import SECONDS, until
 
 KEY = "sk-very-secret"
 SECRET_TEXT = "my diary"

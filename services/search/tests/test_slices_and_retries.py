@@ -10,8 +10,9 @@ from concord_search.domain.memory import MemoryState
 from concord_search.ports import Batch
 from concord_search.usecases import space_follower
 from concord_search.usecases.space_follower import RETRIED, SLICE
+from concord_testing.polling import until
 from following import Following
-from search_lab import SPACE, MakeState, until
+from search_lab import SPACE, MakeState
 
 
 async def test_the_next_slice_is_embedded_while_one_is_written(

@@ -10,9 +10,10 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY, NEVER, AsOf, Micros
 from concord_search.domain.memory import Ending, MemoryState, Touch
 from concord_search.ports import Batch
+from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_lab import NOW, START, Lab, OpenIndex, WordEmbedder, plain_state
+from search_lab import NOW, START, Lab, OpenIndex, plain_state
 
 ITEMS = ("one", "two", "three")
 TIMES = (START - 2 * DAY, START, START + DAY, START + 3 * DAY)

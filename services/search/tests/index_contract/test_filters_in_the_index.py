@@ -7,9 +7,10 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admit
 from concord_search.domain.instants import NEVER
 from concord_search.domain.memory import MemoryState, Origin, property_of
 from concord_search.ports import Index
+from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
-from search_lab import NOW, SPACE, Lab, MakeState, OpenIndex, WordEmbedder, plain_state
+from search_lab import NOW, SPACE, Lab, MakeState, OpenIndex, plain_state
 
 MODEL = WordEmbedder.model
 TAGS = ("red", "green", "blue")

@@ -12,14 +12,16 @@ from concord.type.v1 import type_pb2
 from concord_search.adapters.edge import shard
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.keys import read_key
-from search_lab import SECONDS, Running, WordEmbedder, part_of, run, until
+from concord_testing.embedders import WordEmbedder
+from concord_testing.polling import SECONDS, until
+from search_over_graph import TwoServers, part_of, run
 
 Memory = type_pb2.Memory
 Consistency = type_pb2.Consistency
 KEPT = ("item", "seq", "rf", "closed", "till", "gone", "ended", "text")
 
 
-async def story(running: Running) -> None:
+async def story(running: TwoServers) -> None:
     """Write memories with everything that makes a state, or ends one."""
     stub = running.memories()
     for number in range(40):
@@ -40,7 +42,7 @@ async def story(running: Running) -> None:
     await followed(running, token)
 
 
-async def followed(running: Running, token: str) -> None:
+async def followed(running: TwoServers, token: str) -> None:
     """Wait until the index has followed, and its files hold nothing of what was erased."""
     seen = Consistency(at_least_as_fresh=token)
     async with asyncio.timeout(SECONDS):
@@ -52,7 +54,7 @@ async def followed(running: Running, token: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def reconciled(running: Running, *, repair: bool) -> search_pb2.ReconcileIndexResponse:
+async def reconciled(running: TwoServers, *, repair: bool) -> search_pb2.ReconcileIndexResponse:
     """Ask whether both agree."""
     request = search_pb2.ReconcileIndexRequest(repair=repair)
     return await running.index().ReconcileIndex(request)

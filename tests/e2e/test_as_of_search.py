@@ -11,11 +11,12 @@ from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_search.domain.instants import DAY, Micros
+from concord_testing.embedders import WordEmbedder
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_lab import START, Running, WordEmbedder, run
+from search_over_graph import START, TwoServers, run
 
 ITEMS = ("m0", "m1", "m2")
 TIMES = (START, START + DAY)
@@ -51,7 +52,7 @@ class Version:
 class Told:
     """Every version in the order of recording, and the calls that record them."""
 
-    running: Running
+    running: TwoServers
     space: str
     numbers: Iterator[int] = field(default_factory=itertools.count)
     versions: list[Version] = field(default_factory=list)
@@ -186,7 +187,7 @@ def test_a_search_at_any_instant_equals_a_naive_replay(tmp_path: Path, examples:
             runner.run(entered.__aexit__(None, None, None))
 
 
-async def test_former_words_are_found_and_shown_with_as_of_when(running: Running) -> None:
+async def test_former_words_are_found_and_shown_with_as_of_when(running: TwoServers) -> None:
     """T3 S4 A search finds and shows what a memory said then, and says as of when."""
     told = Told(running, "default")
     await told.tell("m1", "", None)
@@ -201,7 +202,7 @@ async def test_former_words_are_found_and_shown_with_as_of_when(running: Running
     assert not (await told.search(None, first.recorded - 1)).results
 
 
-async def test_history_and_replaced_ones_of_then(running: Running) -> None:
+async def test_history_and_replaced_ones_of_then(running: TwoServers) -> None:
     """T3 T4 A chain, and what was replaced, as they were known before the chain went on."""
     told = Told(running, "default")
     await told.tell("m0", "", None)
@@ -217,7 +218,7 @@ async def test_history_and_replaced_ones_of_then(running: Running) -> None:
     assert [each.memory.id for each in (await told.search(None, then)).results] == ["m1"]
 
 
-async def test_what_was_near_then(running: Running) -> None:
+async def test_what_was_near_then(running: TwoServers) -> None:
     """T3 FindSimilar compares with what the memory said then, among what was known then."""
     told = Told(running, "default")
     for item in ("m0", "m1"):

@@ -7,8 +7,9 @@ from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.opaque import seal, unseal
+from concord_testing.polling import until
 from google.protobuf.struct_pb2 import Struct
-from search_lab import Running, until
+from search_over_graph import TwoServers
 
 Memory = type_pb2.Memory
 DOG = Memory(id="dog", content="My dog is called Rex and likes long walks.", tags=["pet"])
@@ -20,7 +21,7 @@ NEW_DOG = Memory(
 
 
 async def search(
-    running: Running, query: str, *, space: str = "default", fresh: str = "", **said: object
+    running: TwoServers, query: str, *, space: str = "default", fresh: str = "", **said: object
 ) -> search_pb2.SearchResponse:
     """Searches at least as fresh as `fresh`, when given."""
     request = search_pb2.SearchRequest(query=query, **said)  # type: ignore[arg-type] # by name
@@ -34,7 +35,7 @@ def ids(reply: search_pb2.SearchResponse) -> list[str]:
 
 
 async def refused(
-    running: Running, query: str, *, space: str = "default", fresh: str = "", **said: object
+    running: TwoServers, query: str, *, space: str = "default", fresh: str = "", **said: object
 ) -> Failure:
     """The failure that a search ends with."""
     with pytest.raises(grpc.aio.AioRpcError) as error:
@@ -42,7 +43,9 @@ async def refused(
     return from_rpc_error(error.value)
 
 
-async def test_a_write_is_found_by_the_search_that_carries_its_token(running: Running) -> None:
+async def test_a_write_is_found_by_the_search_that_carries_its_token(
+    running: TwoServers,
+) -> None:
     """S10, design 3: freshness is an argument and a token, never a sleep."""
     token = await running.add(OFFICE, DOG)
 
@@ -53,7 +56,7 @@ async def test_a_write_is_found_by_the_search_that_carries_its_token(running: Ru
     assert reply.results[0].memory.content == DOG.content
 
 
-async def test_each_result_explains_itself(running: Running) -> None:
+async def test_each_result_explains_itself(running: TwoServers) -> None:
     """S3, S4 contributions sum to the composite; the raw cosine stands beside, unblended."""
     token = await running.add(DOG, OFFICE, PAY)
 
@@ -76,7 +79,7 @@ async def test_each_result_explains_itself(running: Running) -> None:
     assert "never read" in top["authority"].reason
 
 
-async def test_results_come_by_composite(running: Running) -> None:
+async def test_results_come_by_composite(running: TwoServers) -> None:
     """S3 the composite is the sort key."""
     token = await running.add(DOG, OFFICE, PAY)
 
@@ -87,7 +90,7 @@ async def test_results_come_by_composite(running: Running) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-async def test_the_reply_carries_its_band_lines_and_next_action(running: Running) -> None:
+async def test_the_reply_carries_its_band_lines_and_next_action(running: TwoServers) -> None:
     """S5 three lines, the top result's band, and a next action."""
     token = await running.add(DOG)
 
@@ -102,7 +105,7 @@ async def test_the_reply_carries_its_band_lines_and_next_action(running: Running
     assert [line.split(":")[0] for line in short.stac_lines] == ["Relevance"]
 
 
-async def test_nothing_found_is_unknown_and_no_error(running: Running) -> None:
+async def test_nothing_found_is_unknown_and_no_error(running: TwoServers) -> None:
     """S2, S5 unrelated queries may return nothing."""
     token = await running.add(DOG)
 
@@ -115,7 +118,7 @@ async def test_nothing_found_is_unknown_and_no_error(running: Running) -> None:
         assert each.next_action == search_pb2.NEXT_ACTION_REFINE
 
 
-async def test_a_replaced_memory_gives_way_to_its_head(running: Running) -> None:
+async def test_a_replaced_memory_gives_way_to_its_head(running: TwoServers) -> None:
     """T4 superseded is excluded by default; the head says that it is current."""
     token = await running.add(DOG, NEW_DOG)
 
@@ -126,7 +129,7 @@ async def test_a_replaced_memory_gives_way_to_its_head(running: Running) -> None
     assert signals["head_of_chain"] == "current: it replaces 1 older memory"
 
 
-async def test_on_request_replaced_memories_follow_their_head(running: Running) -> None:
+async def test_on_request_replaced_memories_follow_their_head(running: TwoServers) -> None:
     """T4 superseded ones are listed after their head."""
     token = await running.add(DOG, NEW_DOG, OFFICE)
 
@@ -138,7 +141,7 @@ async def test_on_request_replaced_memories_follow_their_head(running: Running) 
     assert found.index("dog") == found.index("dog-2") + 1
 
 
-async def test_history_returns_the_whole_chain_by_valid_time(running: Running) -> None:
+async def test_history_returns_the_whole_chain_by_valid_time(running: TwoServers) -> None:
     """T4 history mode: the chain of a result, also members that share no word with the query."""
     newest = Memory(id="cat", content="There is a cat now.\nSupersedes: [[memory:dog-2]]")
     token = await running.add(DOG, NEW_DOG, newest, OFFICE, PAY)
@@ -151,7 +154,7 @@ async def test_history_returns_the_whole_chain_by_valid_time(running: Running) -
     ]
 
 
-async def test_pages_of_history_reach_everything_once(running: Running) -> None:
+async def test_pages_of_history_reach_everything_once(running: TwoServers) -> None:
     """T4 every match's chain comes on some page, and on no two."""
     notes = [Memory(id=f"m{at}", content=f"note number {at} about rivers") for at in range(6)]
     heads = [
@@ -169,7 +172,7 @@ async def test_pages_of_history_reach_everything_once(running: Running) -> None:
 
 
 async def history_pages(
-    running: Running, query: str, token: str, *, page_size: int
+    running: TwoServers, query: str, token: str, *, page_size: int
 ) -> list[list[str]]:
     """The ids of each page of a history, following every token."""
     pages: list[list[str]] = []
@@ -188,7 +191,9 @@ async def history_pages(
     return pages
 
 
-async def test_deleting_the_newer_memory_makes_the_older_current_again(running: Running) -> None:
+async def test_deleting_the_newer_memory_makes_the_older_current_again(
+    running: TwoServers,
+) -> None:
     """T2 derived, never stored by hand."""
     await running.add(DOG, NEW_DOG)
     stub = running.memories()
@@ -202,7 +207,7 @@ async def test_deleting_the_newer_memory_makes_the_older_current_again(running: 
     assert ids(reply) == ["dog"]
 
 
-async def test_an_update_is_found_by_its_new_words(running: Running) -> None:
+async def test_an_update_is_found_by_its_new_words(running: TwoServers) -> None:
     """M4 update re-embeds and keeps the id."""
     await running.add(DOG, OFFICE)
     stub = running.memories()
@@ -218,7 +223,7 @@ async def test_an_update_is_found_by_its_new_words(running: Running) -> None:
     assert reply.results[0].memory.content == "The bakery sells fresh bread."
 
 
-async def test_pages_follow_one_another_without_overlap(running: Running) -> None:
+async def test_pages_follow_one_another_without_overlap(running: TwoServers) -> None:
     """S3 a page token is bound to its query and freezes its now."""
     memories = [Memory(id=f"m{at}", content=f"note number {at} about rivers") for at in range(7)]
     token = await running.add(*memories)
@@ -236,7 +241,7 @@ async def test_pages_follow_one_another_without_overlap(running: Running) -> Non
     assert third.next_page_token == ""
 
 
-async def test_a_page_token_of_another_query_is_refused(running: Running) -> None:
+async def test_a_page_token_of_another_query_is_refused(running: TwoServers) -> None:
     """Must hold: a page token of another query is a typed error."""
     token = await running.add(DOG, OFFICE)
     first = await search(running, "dog", fresh=token, page_size=1)
@@ -270,7 +275,7 @@ async def test_a_page_token_of_another_query_is_refused(running: Running) -> Non
     ],
 )
 async def test_filters_apply_before_anything_is_ranked(
-    running: Running, wanted: search_pb2.SearchFilter, expected: set[str]
+    running: TwoServers, wanted: search_pb2.SearchFilter, expected: set[str]
 ) -> None:
     """S2 filters by tag, domain, kind, concept, with and/or/not."""
     token = await running.add(DOG, OFFICE, PAY)
@@ -297,7 +302,7 @@ def _struct(**values: str | float | bool | None) -> Struct:
     ],
 )
 async def test_properties_are_filtered_by_their_very_value(
-    running: Running, properties: Struct, expected: set[str]
+    running: TwoServers, properties: Struct, expected: set[str]
 ) -> None:
     """M1 S2 a filter of properties: each key, with this string, number or bool."""
     token = await running.add(
@@ -331,7 +336,7 @@ NFD = "scho\N{COMBINING DIAERESIS}n"
     ],
 )
 async def test_filters_compare_composed_spellings(
-    running: Running, wanted: search_pb2.SearchFilter, found: bool
+    running: TwoServers, wanted: search_pb2.SearchFilter, found: bool
 ) -> None:
     """S2 a filter and the query's domain are normalised (NFC) as stored words are."""
     token = await running.add(
@@ -373,7 +378,7 @@ def deep(levels: int) -> search_pb2.SearchFilter:
     ],
 )
 async def test_a_filter_that_cannot_be_applied_is_an_error(
-    running: Running, wanted: search_pb2.SearchFilter, field: str
+    running: TwoServers, wanted: search_pb2.SearchFilter, field: str
 ) -> None:
     """S2 a filter is never ignored."""
     failure = await refused(running, "dog", filter=wanted)
@@ -383,7 +388,7 @@ async def test_a_filter_that_cannot_be_applied_is_an_error(
     assert [violation.field for violation in failure.violations] == [field]
 
 
-async def test_a_search_counts_as_reading_unless_it_peeks(running: Running) -> None:
+async def test_a_search_counts_as_reading_unless_it_peeks(running: TwoServers) -> None:
     """G6 the returned page counts, with the access data from before this read."""
     token = await running.add(DOG, OFFICE)
 
@@ -398,7 +403,7 @@ async def test_a_search_counts_as_reading_unless_it_peeks(running: Running) -> N
     assert (dog.memory.access.access_count, office.memory.access.access_count) == (1, 0)
 
 
-async def test_spaces_never_see_each_other(running: Running) -> None:
+async def test_spaces_never_see_each_other(running: TwoServers) -> None:
     """G13 two spaces with the same names: search, similar and status stay apart."""
     token = await running.add(DOG, space="one")
     other = await running.add(Memory(id="dog", content="A dog called Wolf."), space="two")
@@ -416,7 +421,7 @@ async def test_spaces_never_see_each_other(running: Running) -> None:
     assert near.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 
-async def test_a_damaged_token_is_refused(running: Running) -> None:
+async def test_a_damaged_token_is_refused(running: TwoServers) -> None:
     """S10 a freshness token that is none is a typed error."""
     failure = await refused(running, "dog", fresh="nonsense")
 
@@ -424,7 +429,9 @@ async def test_a_damaged_token_is_refused(running: Running) -> None:
     assert failure.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
 
 
-async def test_an_index_that_is_not_fresh_in_time_says_how_far_it_is(running: Running) -> None:
+async def test_an_index_that_is_not_fresh_in_time_says_how_far_it_is(
+    running: TwoServers,
+) -> None:
     """S10 INDEX_STALE names both sequence numbers, also to a channel that sends calls again.
 
     It would be DEADLINE_EXCEEDED otherwise: the first attempt has used up the caller's time.
@@ -454,7 +461,9 @@ def _ahead(token: str, by: int) -> str:
     return seal(fresh.SerializeToString(deterministic=True))
 
 
-async def test_without_graph_search_is_unavailable_and_never_empty(running: Running) -> None:
+async def test_without_graph_search_is_unavailable_and_never_empty(
+    running: TwoServers,
+) -> None:
     """Must hold: a dependency that is down is told, not taken for no results."""
     await running.add(DOG)
     await search(running, "dog", fresh=await running.add(OFFICE))
@@ -474,7 +483,7 @@ async def test_without_graph_search_is_unavailable_and_never_empty(running: Runn
     "mode", [search_pb2.SUPERSEDED_MODE_INCLUDE, search_pb2.SUPERSEDED_MODE_HISTORY]
 )
 async def test_what_was_replaced_is_not_stated(
-    running: Running, mode: search_pb2.SupersededMode.ValueType
+    running: TwoServers, mode: search_pb2.SupersededMode.ValueType
 ) -> None:
     """S5 T4 Band and next action are the head's, also where what it replaced matches best."""
     words = "The gate of the old harbour opens at nine in the morning."
@@ -502,7 +511,7 @@ async def test_what_was_replaced_is_not_stated(
     assert alone.next_action == search_pb2.NEXT_ACTION_SUMMARISE
 
 
-async def test_similar_memories_come_by_cosine(running: Running) -> None:
+async def test_similar_memories_come_by_cosine(running: TwoServers) -> None:
     """S1 FindSimilar: near to a memory or a text, the memory itself left out, no read counted."""
     cat = Memory(id="cat", content="My cat is called Mia and likes long naps.")
     token = await running.add(DOG, cat, OFFICE)
@@ -525,7 +534,7 @@ async def test_similar_memories_come_by_cosine(running: Running) -> None:
     assert got.memory.access.access_count == 0
 
 
-async def test_similar_to_what_is_replaced_or_forgotten(running: Running) -> None:
+async def test_similar_to_what_is_replaced_or_forgotten(running: TwoServers) -> None:
     """T4, G13 replaced ones only on request; a forgotten memory is as one that never was."""
     token = await running.add(DOG, NEW_DOG)
     stub = running.searching()
@@ -542,7 +551,7 @@ async def test_similar_to_what_is_replaced_or_forgotten(running: Running) -> Non
     assert unknown.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 
-async def test_the_status_says_how_far_the_index_is(running: Running) -> None:
+async def test_the_status_says_how_far_the_index_is(running: TwoServers) -> None:
     """S10 applied and head, the model, whether the feed is followed."""
     token = await running.add(DOG, NEW_DOG)
     await search(running, "dog", fresh=token)
@@ -559,7 +568,7 @@ async def test_the_status_says_how_far_the_index_is(running: Running) -> None:
 
 
 @pytest.mark.parametrize("scopes", [frozenset[str](), frozenset({"memory:read"})])
-async def test_searching_needs_its_scope(running: Running, scopes: frozenset[str]) -> None:
+async def test_searching_needs_its_scope(running: TwoServers, scopes: frozenset[str]) -> None:
     """Design 5: deny by default."""
     channel = running.channel(running.search, "default", scopes)
     stub = search_pb2_grpc.SearchServiceStub(channel)
@@ -581,7 +590,7 @@ async def test_searching_needs_its_scope(running: Running, scopes: frozenset[str
     ],
 )
 async def test_a_malformed_query_names_its_field(
-    running: Running, request_: search_pb2.SearchRequest, field: str
+    running: TwoServers, request_: search_pb2.SearchRequest, field: str
 ) -> None:
     """Issue 1: rules of the contract, enforced by the chassis."""
     with pytest.raises(grpc.aio.AioRpcError) as error:

@@ -1,0 +1,64 @@
+"""Embedders for search's tests, which need no model or share one."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+import numpy as np
+from concord_search.ports import Embedder, EmbeddingModel, Vector, Vectors
+from numpy.typing import NDArray
+
+
+class WordEmbedder:
+    """The embedder port by words alone: each word has a fixed random direction."""
+
+    model = EmbeddingModel("words", 384, "1")
+
+    async def open(self) -> None:
+        """Nothing to load."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        return np.stack([self.vector(text) for text in texts])
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of a query."""
+        return self.vector(text)
+
+    def vector(self, text: str) -> Vector:
+        """The sum of its words' directions, of length one."""
+        total = sum((_direction(word) for word in text.casefold().split()), np.zeros(384))
+        return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+def _direction(word: str) -> NDArray[np.float64]:
+    seed = int.from_bytes(sha256(word.encode()).digest()[:8])
+    return np.random.default_rng(seed).standard_normal(384)
+
+
+class Shared:
+    """An embedder that outlives the app which closes it."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The inner one's."""
+        return self._inner.model
+
+    async def open(self) -> None:
+        """Open already."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        return await self._inner.embed(texts)
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of a query."""
+        return await self._inner.embed_query(text)
+
+    async def close(self) -> None:
+        """Stays open for the next test."""
