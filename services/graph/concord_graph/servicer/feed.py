@@ -75,9 +75,9 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         return feed_pb2.EraseSpaceResponse(complete=complete)
 
     async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
-        if head_seq < cursor.seq or not cursor.mark:
+        if head_seq < cursor.seq or not cursor.change_digest:
             return head_seq < cursor.seq
-        return await digest_at(self._store, cursor.space, cursor.seq) != cursor.mark
+        return await digest_at(self._store, cursor.space, cursor.seq) != cursor.change_digest
 
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
@@ -110,8 +110,8 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                     changes=[_change(change, imported) for change in changes],
                     head_seq=head.seq,
                     epoch=self._epoch,
-                    mark=digest_of(self._epoch, changes[-1]),
-                    follows=digest_of(self._epoch, found[0]) if known else "",
+                    change_digest=digest_of(self._epoch, changes[-1]),
+                    previous_change_digest=digest_of(self._epoch, found[0]) if known else "",
                 )
 
     async def _came(self, space: str) -> Imported:

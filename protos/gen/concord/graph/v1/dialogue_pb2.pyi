@@ -22,7 +22,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class AppendDialogueRequest(_message.Message):
-    """Asks for turns to be kept at the end of a session's dialogue."""
+    """Asks for turns to be appended to a session's dialogue."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -54,7 +54,7 @@ Global___AppendDialogueRequest: _TypeAlias = AppendDialogueRequest  # noqa: Y015
 
 @_typing.final
 class DialogueTurn(_message.Message):
-    """What somebody said."""
+    """One utterance."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -63,14 +63,14 @@ class DialogueTurn(_message.Message):
     TIME_FIELD_NUMBER: _builtins.int
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     speaker: _builtins.str
-    """Who, 1 to 256 characters."""
+    """Who said it, 1 to 256 characters."""
     content: _builtins.str
-    """What, 1 to 20,000 characters. Links in it count as in any memory."""
+    """The words, 1 to 20,000 characters. Links in them count as in any memory."""
     external_id: _builtins.str
-    """The importer's own key: a turn that is there already under it is not kept twice."""
+    """The importer's own key: a turn with the same key is not kept twice."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
-        """When; absent = now."""
+        """When it was said; absent = now."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ Global___DialogueTurn: _TypeAlias = DialogueTurn  # noqa: Y015
 
 @_typing.final
 class AppendDialogueResponse(_message.Message):
-    """The kept turns."""
+    """The stored turns."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -103,7 +103,7 @@ class AppendDialogueResponse(_message.Message):
     """Freshness token of this write."""
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.Memory]:
-        """Memories of kind TURN, in the order sent; `turn_order` goes on where the session's stood."""
+        """Memories of kind TURN, in the order sent. `turn_order` continues the session's numbers."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class ListDialogueResponse(_message.Message):
     """Empty on the last page."""
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.Memory]:
-        """Live turns by `turn_order`, superseded ones too: what was said stays said."""
+        """Live turns by `turn_order`, superseded ones too."""
 
     def __init__(
         self,

@@ -58,8 +58,8 @@ class DialogueServiceServicer:
     """
 
     def AppendDialogue(self, request, context):
-        """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
-        forgotten, restored and annotated, but what was said, by whom and when stays.
+        """Appends turns to a session's dialogue, all or none. A turn can be forgotten, restored and annotated;
+        its content, speaker and time never change.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,8 +38,8 @@ class DialogueServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> DialogueServiceAsyncStub: ...
     AppendDialogue: _grpc.UnaryUnaryMultiCallable[_dialogue_pb2.AppendDialogueRequest, _dialogue_pb2.AppendDialogueResponse]
-    """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
-    forgotten, restored and annotated, but what was said, by whom and when stays.
+    """Appends turns to a session's dialogue, all or none. A turn can be forgotten, restored and annotated;
+    its content, speaker and time never change.
     """
     ListDialogue: _grpc.UnaryUnaryMultiCallable[_dialogue_pb2.ListDialogueRequest, _dialogue_pb2.ListDialogueResponse]
     """Lists a session's turns in their order. Never counts as reading."""
@@ -54,8 +54,8 @@ class DialogueServiceAsyncStub(DialogueServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AppendDialogue: _aio.UnaryUnaryMultiCallable[_dialogue_pb2.AppendDialogueRequest, _dialogue_pb2.AppendDialogueResponse]  # type: ignore[assignment]
-    """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
-    forgotten, restored and annotated, but what was said, by whom and when stays.
+    """Appends turns to a session's dialogue, all or none. A turn can be forgotten, restored and annotated;
+    its content, speaker and time never change.
     """
     ListDialogue: _aio.UnaryUnaryMultiCallable[_dialogue_pb2.ListDialogueRequest, _dialogue_pb2.ListDialogueResponse]  # type: ignore[assignment]
     """Lists a session's turns in their order. Never counts as reading."""
@@ -73,8 +73,8 @@ class DialogueServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _dialogue_pb2.AppendDialogueRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_dialogue_pb2.AppendDialogueResponse, _abc.Awaitable[_dialogue_pb2.AppendDialogueResponse]]:
-        """Keeps turns of a dialogue, all or none. A turn is a memory that nobody can reword: it can be
-        forgotten, restored and annotated, but what was said, by whom and when stays.
+        """Appends turns to a session's dialogue, all or none. A turn can be forgotten, restored and annotated;
+        its content, speaker and time never change.
         """
 
     @_abc_1.abstractmethod

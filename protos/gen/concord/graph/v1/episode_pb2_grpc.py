@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class EpisodeServiceStub:
-    """Keeps episodes.
+    """Keeps episodes. An episode never changes once it is stored.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -50,20 +50,20 @@ class EpisodeServiceStub:
 
 
 class EpisodeServiceServicer:
-    """Keeps episodes.
+    """Keeps episodes. An episode never changes once it is stored.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
 
     def AddEpisode(self, request, context):
-        """Keeps what was tried, how it went and what to learn from it.
+        """Stores an episode.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListEpisodes(self, request, context):
-        """Lists episodes, newest first. That there are none is an answer.
+        """Lists episodes, newest first. A miss is an answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -91,7 +91,7 @@ def add_EpisodeServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EpisodeService:
-    """Keeps episodes.
+    """Keeps episodes. An episode never changes once it is stored.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """

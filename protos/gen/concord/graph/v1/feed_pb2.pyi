@@ -38,19 +38,19 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     CHANGE_TYPE_RESTORED: _ChangeType.ValueType  # 4
     """It was restored."""
     CHANGE_TYPE_STANDING_CHANGED: _ChangeType.ValueType  # 5
-    """It did not change, but what follows from lineage and time did."""
+    """It has no new revision, but its standing changed, which derives from lineage and time."""
     CHANGE_TYPE_TOUCHED: _ChangeType.ValueType  # 6
-    """It was read; coalesced."""
+    """It was read; several reads make one change."""
     CHANGE_TYPE_REFUSED: _ChangeType.ValueType  # 7
     """A write on a constitutive item was refused; nothing changed."""
     CHANGE_TYPE_ERASED: _ChangeType.ValueType  # 8
-    """What it said was erased, in every version: the index drops all of it."""
+    """Its content was erased, in every revision: the index drops all of it."""
     CHANGE_TYPE_ERASE_CONFIRMED: _ChangeType.ValueType  # 9
-    """A service has confirmed that it holds nothing more of an erased memory."""
+    """A service confirmed that it holds nothing of an erased memory any more."""
     CHANGE_TYPE_IMPORTED: _ChangeType.ValueType  # 10
-    """All that comes before it was imported at this moment. Of no item."""
+    """All earlier changes were imported by this one. It has no item."""
     CHANGE_TYPE_REVOKED: _ChangeType.ValueType  # 11
-    """The nonce of a consent was burnt on its principal's signature. Of no item."""
+    """A principal revoked a consent: its nonce was burnt. It has no item."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -66,24 +66,24 @@ CHANGE_TYPE_DELETED: ChangeType.ValueType  # 3
 CHANGE_TYPE_RESTORED: ChangeType.ValueType  # 4
 """It was restored."""
 CHANGE_TYPE_STANDING_CHANGED: ChangeType.ValueType  # 5
-"""It did not change, but what follows from lineage and time did."""
+"""It has no new revision, but its standing changed, which derives from lineage and time."""
 CHANGE_TYPE_TOUCHED: ChangeType.ValueType  # 6
-"""It was read; coalesced."""
+"""It was read; several reads make one change."""
 CHANGE_TYPE_REFUSED: ChangeType.ValueType  # 7
 """A write on a constitutive item was refused; nothing changed."""
 CHANGE_TYPE_ERASED: ChangeType.ValueType  # 8
-"""What it said was erased, in every version: the index drops all of it."""
+"""Its content was erased, in every revision: the index drops all of it."""
 CHANGE_TYPE_ERASE_CONFIRMED: ChangeType.ValueType  # 9
-"""A service has confirmed that it holds nothing more of an erased memory."""
+"""A service confirmed that it holds nothing of an erased memory any more."""
 CHANGE_TYPE_IMPORTED: ChangeType.ValueType  # 10
-"""All that comes before it was imported at this moment. Of no item."""
+"""All earlier changes were imported by this one. It has no item."""
 CHANGE_TYPE_REVOKED: ChangeType.ValueType  # 11
-"""The nonce of a consent was burnt on its principal's signature. Of no item."""
+"""A principal revoked a consent: its nonce was burnt. It has no item."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
 class EraseSpaceRequest(_message.Message):
-    """Asks for some of an erasure."""
+    """Asks for the next part of a space's erasure."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -92,8 +92,9 @@ class EraseSpaceRequest(_message.Message):
     space: _builtins.str
     """The space."""
     statement: _builtins.bytes
-    """For a space with a genesis: what both slots signed (DeleteSpaceRequest.statement). DELETION_INVALID
-    when it does not verify under the keys that stand; its expiry was judged when it was decided.
+    """For a space with a genesis: the envelope that both slots signed (DeleteSpaceRequest.statement).
+    DELETION_INVALID when it does not verify under the principal keys that count now. Its expiry is not
+    checked here: DeleteSpace did that.
     """
     def __init__(
         self,
@@ -111,7 +112,7 @@ Global___EraseSpaceRequest: _TypeAlias = EraseSpaceRequest  # noqa: Y015
 
 @_typing.final
 class EraseSpaceResponse(_message.Message):
-    """How far the erasure is."""
+    """Whether the erasure is complete."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -133,7 +134,7 @@ Global___EraseSpaceResponse: _TypeAlias = EraseSpaceResponse  # noqa: Y015
 
 @_typing.final
 class RegisterSpaceRequest(_message.Message):
-    """Tells of a space."""
+    """Names a new space."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -142,7 +143,7 @@ class RegisterSpaceRequest(_message.Message):
     space: _builtins.str
     """The space."""
     enrolment_digest: _builtins.str
-    """Hex SHA-256 of its enrolment secret, in small letters."""
+    """Hex SHA-256 of its enrolment secret, in lower case."""
     def __init__(
         self,
         *,
@@ -165,7 +166,7 @@ class RegisterSpaceResponse(_message.Message):
 
     HAS_GENESIS_FIELD_NUMBER: _builtins.int
     has_genesis: _builtins.bool
-    """True when it has its genesis: no enrolment secret counts any more."""
+    """True when the space has its genesis; then every enrolment secret is refused."""
     def __init__(
         self,
         *,
@@ -188,7 +189,7 @@ class ListSpacesRequest(_message.Message):
     CURSORS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
-        """What the caller has applied: each space's reply says whether it still holds that."""
+        """The last change that the caller applied of each space. The reply says whether the store still holds it."""
 
     def __init__(
         self,
@@ -229,7 +230,7 @@ Global___ListSpacesResponse: _TypeAlias = ListSpacesResponse  # noqa: Y015
 
 @_typing.final
 class SpaceHead(_message.Message):
-    """How far a space is."""
+    """A space and its newest change."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -244,8 +245,8 @@ class SpaceHead(_message.Message):
     head_seq: _builtins.int
     """The newest change's sequence number; 0 = none."""
     lacks_cursor: _builtins.bool
-    """True when the request had a cursor of the space, and the store does not hold its change: it was put
-    back from an older copy, or is another store.
+    """True when the store lacks the change that the request's cursor of this space names: the store was
+    restored from an older copy, or is another store.
     """
     def __init__(
         self,
@@ -265,14 +266,14 @@ Global___SpaceHead: _TypeAlias = SpaceHead  # noqa: Y015
 
 @_typing.final
 class WatchChangesRequest(_message.Message):
-    """Where to go on."""
+    """Says which changes the caller has already applied."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSORS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
-        """What the caller has applied."""
+        """One for each space that the caller follows."""
 
     def __init__(
         self,
@@ -289,29 +290,29 @@ Global___WatchChangesRequest: _TypeAlias = WatchChangesRequest  # noqa: Y015
 
 @_typing.final
 class SpaceCursor(_message.Message):
-    """What has been applied of a space."""
+    """The last change of a space that a follower applied."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SPACE_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
-    MARK_FIELD_NUMBER: _builtins.int
+    CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Its name."""
     seq: _builtins.int
     """The last applied sequence number; 0 = none."""
-    mark: _builtins.str
-    """The mark that came with that change; empty = not compared, the number alone is."""
+    change_digest: _builtins.str
+    """The change digest that came with that change; empty = only the number is compared."""
     def __init__(
         self,
         *,
         space: _builtins.str = ...,
         seq: _builtins.int = ...,
-        mark: _builtins.str = ...,
+        change_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["mark", b"mark", "seq", b"seq", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "seq", b"seq", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -327,21 +328,23 @@ class WatchChangesResponse(_message.Message):
     CHANGES_FIELD_NUMBER: _builtins.int
     HEAD_SEQ_FIELD_NUMBER: _builtins.int
     EPOCH_FIELD_NUMBER: _builtins.int
-    MARK_FIELD_NUMBER: _builtins.int
-    FOLLOWS_FIELD_NUMBER: _builtins.int
+    CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
+    PREVIOUS_CHANGE_DIGEST_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """The space; empty in a keep-alive."""
     head_seq: _builtins.int
     """The newest sequence number of the space when this was sent."""
     epoch: _builtins.str
-    """The store's epoch. When it differs from what the caller knows, what it derived is void."""
-    mark: _builtins.str
-    """The mark of the last of the changes: tells it from any other that a store that was put back from an
-    older copy may record under the same number. Opaque.
+    """The store's epoch. When it differs from the epoch that the caller knows, the caller must derive
+    everything anew.
     """
-    follows: _builtins.str
-    """The mark of the change before the first of them, empty for the first of all. When it is not what
-    the caller has of its last applied change, the store is not the one that it followed.
+    change_digest: _builtins.str
+    """Change digest of the last of the changes, opaque. A store that was restored from an older copy may
+    record another change under the same sequence number: its change digest differs.
+    """
+    previous_change_digest: _builtins.str
+    """Change digest of the change before the first of them; empty for a space's first change. When it differs
+    from the digest of the caller's last applied change, this is not the store that the caller followed.
     """
     @_builtins.property
     def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Change]:
@@ -354,12 +357,12 @@ class WatchChangesResponse(_message.Message):
         changes: _abc.Iterable[Global___Change] | None = ...,
         head_seq: _builtins.int = ...,
         epoch: _builtins.str = ...,
-        mark: _builtins.str = ...,
-        follows: _builtins.str = ...,
+        change_digest: _builtins.str = ...,
+        previous_change_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "epoch", b"epoch", "follows", b"follows", "head_seq", b"head_seq", "mark", b"mark", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_digest", b"change_digest", "changes", b"changes", "epoch", b"epoch", "head_seq", b"head_seq", "previous_change_digest", b"previous_change_digest", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -395,23 +398,23 @@ class Change(_message.Message):
     digest: _builtins.str
     """Digest of that revision (hex SHA-256, salted with a salt that is stored with the item)."""
     imported: _builtins.bool
-    """True for what was recorded elsewhere and came with an import that both parties signed for. The
-    audit of this place tells the import in its stead.
+    """True for a change that was recorded elsewhere and came with an import under a restore grant. This
+    space's log has an entry of the import, and none of this change.
     """
     restore_grant: _builtins.bytes
-    """Under which grant of both parties all that comes before was imported; for that import alone."""
+    """For the change of type IMPORTED: the restore grant under which all earlier changes were imported."""
     revocation: _builtins.bytes
-    """For the revocation of a consent: the paper that its principal signed, as it came."""
+    """For the change of type REVOKED: the envelope that the principal signed, byte for byte."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was recorded; never earlier than the change before. What one request wrote, or one item of
-        a batch, has one record time: nobody sees half of it.
+        """When it was recorded; never earlier than the change before. All changes of one request, or of one
+        item of a batch, have the same record time: no reader sees half of them.
         """
 
     @_builtins.property
     def attestation(self) -> Global___Attestation:
-        """What an audit needs; present for writes on what both parties must agree to, allowed or refused,
-        and for the import of such, and for revocations of consents.
+        """Who caused the change. Present for writes on constitutive items, also refused ones, for the import of
+        such items, and for revocations of consents.
         """
 
     def __init__(
@@ -439,7 +442,7 @@ Global___Change: _TypeAlias = Change  # noqa: Y015
 
 @_typing.final
 class Attestation(_message.Message):
-    """Who wrote on something that both parties must agree to, and how. Committed with the effect."""
+    """Who wrote on a constitutive item, and through which request. Stored in the same transaction as the effect."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -474,20 +477,20 @@ class Attestation(_message.Message):
     principal: _builtins.str
     """The principal that asked."""
     method: _builtins.str
-    """Through which method."""
+    """The method that it called, e.g. "UpdateMemory"."""
     request_id: _builtins.str
-    """Under which request id; the decision's id for a governed change."""
+    """The id of its request; for a governed change the decision's id."""
     before_digest: _builtins.str
     """Digest of the revision before; empty for a new item."""
     reason: _builtins.str
-    """Why it was refused: a name of concord.errors.v1.ErrorReason; empty for what was done."""
+    """Why it was refused: a name of concord.errors.v1.ErrorReason; empty when it was not."""
     constitutive: _builtins.bool
     """True when the item, as this write left it, is live and constitutive."""
     actor: _type_pb2.PrincipalKind.ValueType
     """The kind of the caller's principal, from its credential; UNSPECIFIED for an imported change."""
     @_builtins.property
     def ends(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """What a constitutive edge rests on: the digest of each end, by id, at this write."""
+        """For a constitutive edge: the digest of each end at this write, by the end's id."""
 
     def __init__(
         self,
@@ -520,7 +523,7 @@ class GetDigestsRequest(_message.Message):
     space: _builtins.str
     """The space."""
     seq: _builtins.int
-    """Covers the changes up to this one; 0, or one that is not there yet = all there are."""
+    """The last change to cover; 0, or a number above the newest change = all changes."""
     def __init__(
         self,
         *,
@@ -571,7 +574,7 @@ Global___GetDigestsResponse: _TypeAlias = GetDigestsResponse  # noqa: Y015
 
 @_typing.final
 class BucketDigest(_message.Message):
-    """What one bucket holds."""
+    """The digest of the states in one bucket."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -580,9 +583,9 @@ class BucketDigest(_message.Message):
     state_count: _builtins.int
     """How many states."""
     digest: _builtins.bytes
-    """The exclusive or of the SHA-256 of each state, told as its memory's id, a line feed and the
-    change's sequence number in decimal: 32 bytes, zeros for no state. It finds damage and gaps; who
-    can choose the ids can make two sets look alike.
+    """32 bytes: the exclusive or of one SHA-256 per state, over the memory's id, a line feed and the
+    change's sequence number in decimal; zeros for no state. It finds damage and gaps, not attacks: a
+    writer who chooses the ids can give two sets of states the same digest.
     """
     def __init__(
         self,
@@ -611,15 +614,15 @@ class BatchGetRevisionsRequest(_message.Message):
     space: _builtins.str
     """Their space."""
     count_as_read: _builtins.bool
-    """True when a person or agent will read the reply: counts as reading."""
+    """True when a person or an agent will see the memories: then this call counts as reading them."""
     @_builtins.property
     def refs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevisionRef]:
         """Which."""
 
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The instant asked about, absent = now: standing is judged at its valid time, and a ref without a
-        sequence number is the memory as known at its record time, with the lineage known then.
+        """The instant asked about, absent = now. Standing is computed for its valid time. A ref without a sequence
+        number means the memory, and its lineage, as known at its record time.
         """
 
     def __init__(
@@ -690,7 +693,7 @@ Global___BatchGetRevisionsResponse: _TypeAlias = BatchGetRevisionsResponse  # no
 
 @_typing.final
 class Revision(_message.Message):
-    """A state, or that it is gone."""
+    """A state of a memory, or a note that the memory is unknown or erased."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -704,11 +707,11 @@ class Revision(_message.Message):
     seq: _builtins.int
     """The newest sequence number whose change is in this state; 0 when the memory is unknown."""
     erased: _builtins.bool
-    """True when what the memory said was erased: every state of it is, and `memory` is absent."""
+    """True when the memory was erased, in every state; then `memory` is absent."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """The memory, with the standing it had then; absent when unknown (then). A forgotten one has
-        `forget_time`.
+        """The memory, with the standing that it had then; absent when it was unknown then. A forgotten memory has
+        a `forget_time`.
         """
 
     @_builtins.property

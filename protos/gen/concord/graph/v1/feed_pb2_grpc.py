@@ -90,8 +90,8 @@ class ChangeFeedServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetDigests(self, request, context):
-        """Digests what the memories of a space were through a change, so that a follower can prove that it
-        holds the same, or find where it does not. Reads the whole outbox of the space.
+        """Computes digests of every state that the memories of a space had up to a change. A follower compares
+        them with its own, and so finds states that it lacks or holds wrongly. Reads the space's whole outbox.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -105,19 +105,17 @@ class ChangeFeedServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RegisterSpace(self, request, context):
-        """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
-        more changes nothing; another digest takes the first one's place until the space has its genesis, and
-        changes nothing then.
+        """Creates a space with the digest of its one-time enrolment secret, for governance. Called again with
+        another digest, it replaces the first one; after the genesis it changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def EraseSpace(self, request, context):
-        """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
-        is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
-        of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
-        the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
+        """Erases the content of a deleted space, a part of it with each call, for governance. From the first call
+        on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
+        receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

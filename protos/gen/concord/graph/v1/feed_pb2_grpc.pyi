@@ -43,21 +43,19 @@ class ChangeFeedServiceStub:
     later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
     """
     GetDigests: _grpc.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]
-    """Digests what the memories of a space were through a change, so that a follower can prove that it
-    holds the same, or find where it does not. Reads the whole outbox of the space.
+    """Computes digests of every state that the memories of a space had up to a change. A follower compares
+    them with its own, and so finds states that it lacks or holds wrongly. Reads the space's whole outbox.
     """
     BatchGetRevisions: _grpc.UnaryUnaryMultiCallable[_feed_pb2.BatchGetRevisionsRequest, _feed_pb2.BatchGetRevisionsResponse]
     """Reads exact states of memories by id and sequence number, or the current ones."""
     RegisterSpace: _grpc.UnaryUnaryMultiCallable[_feed_pb2.RegisterSpaceRequest, _feed_pb2.RegisterSpaceResponse]
-    """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
-    more changes nothing; another digest takes the first one's place until the space has its genesis, and
-    changes nothing then.
+    """Creates a space with the digest of its one-time enrolment secret, for governance. Called again with
+    another digest, it replaces the first one; after the genesis it changes nothing.
     """
     EraseSpace: _grpc.UnaryUnaryMultiCallable[_feed_pb2.EraseSpaceRequest, _feed_pb2.EraseSpaceResponse]
-    """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
-    is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
-    of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
-    the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
+    """Erases the content of a deleted space, a part of it with each call, for governance. From the first call
+    on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
+    receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
     """
 
 @_typing.type_check_only
@@ -75,21 +73,19 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
     """
     GetDigests: _aio.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]  # type: ignore[assignment]
-    """Digests what the memories of a space were through a change, so that a follower can prove that it
-    holds the same, or find where it does not. Reads the whole outbox of the space.
+    """Computes digests of every state that the memories of a space had up to a change. A follower compares
+    them with its own, and so finds states that it lacks or holds wrongly. Reads the space's whole outbox.
     """
     BatchGetRevisions: _aio.UnaryUnaryMultiCallable[_feed_pb2.BatchGetRevisionsRequest, _feed_pb2.BatchGetRevisionsResponse]  # type: ignore[assignment]
     """Reads exact states of memories by id and sequence number, or the current ones."""
     RegisterSpace: _aio.UnaryUnaryMultiCallable[_feed_pb2.RegisterSpaceRequest, _feed_pb2.RegisterSpaceResponse]  # type: ignore[assignment]
-    """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
-    more changes nothing; another digest takes the first one's place until the space has its genesis, and
-    changes nothing then.
+    """Creates a space with the digest of its one-time enrolment secret, for governance. Called again with
+    another digest, it replaces the first one; after the genesis it changes nothing.
     """
     EraseSpace: _aio.UnaryUnaryMultiCallable[_feed_pb2.EraseSpaceRequest, _feed_pb2.EraseSpaceResponse]  # type: ignore[assignment]
-    """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
-    is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
-    of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
-    the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
+    """Erases the content of a deleted space, a part of it with each call, for governance. From the first call
+    on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
+    receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
     """
 
 class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -122,8 +118,8 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.GetDigestsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_feed_pb2.GetDigestsResponse, _abc.Awaitable[_feed_pb2.GetDigestsResponse]]:
-        """Digests what the memories of a space were through a change, so that a follower can prove that it
-        holds the same, or find where it does not. Reads the whole outbox of the space.
+        """Computes digests of every state that the memories of a space had up to a change. A follower compares
+        them with its own, and so finds states that it lacks or holds wrongly. Reads the space's whole outbox.
         """
 
     @_abc_1.abstractmethod
@@ -140,9 +136,8 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.RegisterSpaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_feed_pb2.RegisterSpaceResponse, _abc.Awaitable[_feed_pb2.RegisterSpaceResponse]]:
-        """Makes a space known with the digest of its one-time enrolment secret, for governance. The same once
-        more changes nothing; another digest takes the first one's place until the space has its genesis, and
-        changes nothing then.
+        """Creates a space with the digest of its one-time enrolment secret, for governance. Called again with
+        another digest, it replaces the first one; after the genesis it changes nothing.
         """
 
     @_abc_1.abstractmethod
@@ -151,10 +146,9 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.EraseSpaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_feed_pb2.EraseSpaceResponse, _abc.Awaitable[_feed_pb2.EraseSpaceResponse]]:
-        """Erases what a deleted space holds, some of it each time, for governance. From the first call on nothing
-        is written in the space any more (SPACE_DELETED). Memories, also constitutive ones, leave receipts;
-        of nodes, edges, episodes and working memory no words stay in any version. The genesis stays, as do
-        the principals' keys that it names, the changes' numbers and digests, and what both slots signed.
+        """Erases the content of a deleted space, a part of it with each call, for governance. From the first call
+        on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
+        receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
         """
 
 def add_ChangeFeedServiceServicer_to_server(servicer: ChangeFeedServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -24,7 +24,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class UpsertNodeRequest(_message.Message):
-    """Asks for a node to be there."""
+    """Asks for a node to be created or changed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -101,8 +101,8 @@ class GetNodeRequest(_message.Message):
     """By name."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The record time asked about, absent = now: its name is looked up as it was known then. A node has
-        no valid time.
+        """The record time asked about, absent = now. The name is the one that the node had then. A node has no
+        valid time.
         """
 
     def __init__(
@@ -139,7 +139,7 @@ class GetNodeResponse(_message.Message):
 
     @_builtins.property
     def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """When there is none of that name: up to 5 names of live nodes that are spelt alike, the nearest
+        """When no node has that name: up to 5 names of live nodes with a similar spelling, the most similar
         first, as they are now.
         """
 
@@ -222,7 +222,7 @@ Global___UpdateNodeResponse: _TypeAlias = UpdateNodeResponse  # noqa: Y015
 
 @_typing.final
 class DeleteNodeRequest(_message.Message):
-    """Asks for a node to go."""
+    """Asks for a node to be deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -256,14 +256,14 @@ Global___DeleteNodeRequest: _TypeAlias = DeleteNodeRequest  # noqa: Y015
 
 @_typing.final
 class DeleteNodeResponse(_message.Message):
-    """What went."""
+    """The node was deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DELETED_EDGE_COUNT_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     deleted_edge_count: _builtins.int
-    """How many edges went with it."""
+    """How many edges were deleted with it."""
     token: _builtins.str
     """Freshness token of this write."""
     def __init__(
@@ -348,7 +348,7 @@ Global___ListNodesResponse: _TypeAlias = ListNodesResponse  # noqa: Y015
 
 @_typing.final
 class UpsertEdgeRequest(_message.Message):
-    """Asks for an edge to be there."""
+    """Asks for an edge to be created or changed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -414,7 +414,7 @@ Global___UpsertEdgeResponse: _TypeAlias = UpsertEdgeResponse  # noqa: Y015
 
 @_typing.final
 class Triple(_message.Message):
-    """An edge by what it says."""
+    """An edge by its ends and its relation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -422,7 +422,7 @@ class Triple(_message.Message):
     RELATION_FIELD_NUMBER: _builtins.int
     TARGET_FIELD_NUMBER: _builtins.int
     relation: _builtins.str
-    """What it says."""
+    """Its relation."""
     @_builtins.property
     def source(self) -> _type_pb2.EdgeEnd:
         """Where it starts."""
@@ -466,8 +466,8 @@ class GetEdgeRequest(_message.Message):
 
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The instant asked about, absent = now. An edge known then is found whether it held then or not;
-        its standing says which.
+        """The instant asked about, absent = now. An edge that was known then is found, whether it held then or
+        not; its standing says whether it did.
         """
 
     def __init__(
@@ -505,9 +505,9 @@ class GetEdgeResponse(_message.Message):
 
     @_builtins.property
     def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """When there is none of that triple, up to 5 names, the nearest first, as they are now: of live
-        nodes that are spelt like an end that is unknown; when both ends are known, the relations spelt
-        like the one asked for that lead from the one to the other.
+        """When there is no such triple: up to 5 names with a similar spelling, the most similar first, as they
+        are now. They are names of live nodes when an end is unknown; when both ends are known, they are
+        relations that lead from the source to the target.
         """
 
     def __init__(
@@ -591,7 +591,7 @@ Global___UpdateEdgeResponse: _TypeAlias = UpdateEdgeResponse  # noqa: Y015
 
 @_typing.final
 class DeleteEdgeRequest(_message.Message):
-    """Asks for an edge to go."""
+    """Asks for an edge to be deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -621,7 +621,7 @@ Global___DeleteEdgeRequest: _TypeAlias = DeleteEdgeRequest  # noqa: Y015
 
 @_typing.final
 class DeleteEdgeResponse(_message.Message):
-    """It went."""
+    """The edge was deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -732,7 +732,7 @@ class EdgeFilter(_message.Message):
 
     @_builtins.property
     def importances(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Importance.ValueType]:
-        """Only edges of one of these importances, set or by default (G8); empty = all."""
+        """Only edges of one of these importances, stated or by default; empty = all."""
 
     @_builtins.property
     def properties(self) -> _struct_pb2.Struct:
@@ -773,7 +773,7 @@ Global___EdgeFilter: _TypeAlias = EdgeFilter  # noqa: Y015
 
 @_typing.final
 class QueryNeighborsRequest(_message.Message):
-    """Asks what surrounds an item."""
+    """Asks for the edges and items around an item."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -792,19 +792,18 @@ class QueryNeighborsRequest(_message.Message):
     depth: _builtins.int
     """How many hops, 1 to 5; 0 = 1."""
     include_superseded: _builtins.bool
-    """True to walk superseded and deprecated edges too. What has ended as stated, or has not begun, is
-    left out either way: ask for it with `as_of`.
+    """True to walk superseded and deprecated edges too. An edge outside its stated interval is never walked:
+    ask with an `as_of` inside of it.
     """
     include_resolutions: _builtins.bool
-    """True to show resolution records too: those of every edge that the walk meets, as far away as it;
-    the walk does not go on from there.
+    """True to show the resolution records of each edge in reach, at that edge's distance. The walk does not
+    go on from them.
     """
     page_size: _builtins.int
     """1 to 200; 0 = 20."""
     page_token: _builtins.str
-    """From the previous page of the same query; it pins the instant at which relevance is computed, but
-    not what is there: an edge that somebody reads or writes between two pages may move over the
-    place where the next one starts, and then be on neither.
+    """From the previous page of the same query. All pages compute relevance for the same instant. An edge
+    that is read or written between two pages may change its rank, and so be on neither of them.
     """
     peek: _builtins.bool
     """True to leave no trace of this read."""
@@ -844,7 +843,7 @@ Global___QueryNeighborsRequest: _TypeAlias = QueryNeighborsRequest  # noqa: Y015
 
 @_typing.final
 class QueryNeighborsResponse(_message.Message):
-    """What surrounds an item."""
+    """The edges and items around an item."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -858,8 +857,8 @@ class QueryNeighborsResponse(_message.Message):
     next_page_token: _builtins.str
     """Empty on the last page."""
     truncated: _builtins.bool
-    """True when more than 10,000 edges were in reach and the walk stopped there. Of the hop at which it
-    stopped, constitutive edges are never among those left out for lack of room.
+    """True when the walk stopped because more than 10,000 edges were in reach. It leaves out none of the
+    constitutive edges of the hop at which it stopped.
     """
     visited_edge_count: _builtins.int
     """How many edges were visited."""
@@ -906,8 +905,8 @@ class Neighbor(_message.Message):
 
     @_builtins.property
     def neighbor(self) -> _type_pb2.EdgeEnd:
-        """The item at the far end of this edge; of kind ITEM_KIND_GHOST one that nobody has told yet, which
-        can be walked from and has no memory to read.
+        """The item at the far end of this edge. An ITEM_KIND_GHOST is an id that no memory has yet: a walk can
+        start there, but there is no memory to read.
         """
 
     def __init__(
@@ -928,7 +927,7 @@ Global___Neighbor: _TypeAlias = Neighbor  # noqa: Y015
 
 @_typing.final
 class FindPathRequest(_message.Message):
-    """Asks how two items hang together."""
+    """Asks for paths between two items."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -948,8 +947,8 @@ class FindPathRequest(_message.Message):
     direction: _type_pb2.Direction.ValueType
     """Which way."""
     include_superseded: _builtins.bool
-    """True to walk superseded and deprecated edges too. What has ended as stated, or has not begun, is
-    left out either way: ask for it with `as_of`.
+    """True to walk superseded and deprecated edges too. An edge outside its stated interval is never walked:
+    ask with an `as_of` inside of it.
     """
     peek: _builtins.bool
     """True to leave no trace of this read."""
@@ -992,7 +991,7 @@ Global___FindPathRequest: _TypeAlias = FindPathRequest  # noqa: Y015
 
 @_typing.final
 class FindPathResponse(_message.Message):
-    """How two items hang together."""
+    """The paths between two items."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1002,7 +1001,7 @@ class FindPathResponse(_message.Message):
     status: _type_pb2.LookupStatus.ValueType
     """Whether both ends exist."""
     truncated: _builtins.bool
-    """True when the search stopped at its bound (100,000 edges read) before it had seen all."""
+    """True when the search stopped after 100,000 edges, before it had seen all of them."""
     @_builtins.property
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___Path]:
         """Shortest first, then larger weight product, then ids; empty when there is none."""

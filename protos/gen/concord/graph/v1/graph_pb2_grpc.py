@@ -165,8 +165,8 @@ class GraphServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteEdge(self, request, context):
-        """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
-        content says so: change the content.
+        """Deletes an edge. Refused (ITEM_STATE) for an edge that a link in a memory's content makes: change the
+        content instead.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

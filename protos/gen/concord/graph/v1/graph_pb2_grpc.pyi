@@ -56,8 +56,8 @@ class GraphServiceStub:
     UpdateEdge: _grpc.UnaryUnaryMultiCallable[_graph_pb2.UpdateEdgeRequest, _graph_pb2.UpdateEdgeResponse]
     """Changes the named fields of an edge."""
     DeleteEdge: _grpc.UnaryUnaryMultiCallable[_graph_pb2.DeleteEdgeRequest, _graph_pb2.DeleteEdgeResponse]
-    """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
-    content says so: change the content.
+    """Deletes an edge. Refused (ITEM_STATE) for an edge that a link in a memory's content makes: change the
+    content instead.
     """
     ListEdges: _grpc.UnaryUnaryMultiCallable[_graph_pb2.ListEdgesRequest, _graph_pb2.ListEdgesResponse]
     """Lists live edges by id, which is by create time. Never counts as reading."""
@@ -94,8 +94,8 @@ class GraphServiceAsyncStub(GraphServiceStub):
     UpdateEdge: _aio.UnaryUnaryMultiCallable[_graph_pb2.UpdateEdgeRequest, _graph_pb2.UpdateEdgeResponse]  # type: ignore[assignment]
     """Changes the named fields of an edge."""
     DeleteEdge: _aio.UnaryUnaryMultiCallable[_graph_pb2.DeleteEdgeRequest, _graph_pb2.DeleteEdgeResponse]  # type: ignore[assignment]
-    """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
-    content says so: change the content.
+    """Deletes an edge. Refused (ITEM_STATE) for an edge that a link in a memory's content makes: change the
+    content instead.
     """
     ListEdges: _aio.UnaryUnaryMultiCallable[_graph_pb2.ListEdgesRequest, _graph_pb2.ListEdgesResponse]  # type: ignore[assignment]
     """Lists live edges by id, which is by create time. Never counts as reading."""
@@ -183,8 +183,8 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _graph_pb2.DeleteEdgeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_graph_pb2.DeleteEdgeResponse, _abc.Awaitable[_graph_pb2.DeleteEdgeResponse]]:
-        """Deletes an edge. One that a link in a memory's content makes is refused (ITEM_STATE) as long as the
-        content says so: change the content.
+        """Deletes an edge. Refused (ITEM_STATE) for an edge that a link in a memory's content makes: change the
+        content instead.
         """
 
     @_abc_1.abstractmethod

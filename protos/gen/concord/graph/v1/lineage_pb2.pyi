@@ -98,11 +98,11 @@ class GetLineageRequest(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Any item of the chain, or a ghost that something else names: it stands alone."""
+    """Any item of the chain, or a ghost; a ghost that has no lineage is a chain of its own."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The instant asked about, absent = now: the chain as known then, its heads as they stood then. A
-        memory that was not known then is a ghost where lineage named it.
+        """The instant asked about, absent = now: the chain and its heads as known then. A memory that lineage
+        named before it was known is a ghost.
         """
 
     def __init__(
@@ -179,22 +179,21 @@ class LineageItem(_message.Message):
     statement: _builtins.str
     """First 200 characters of a memory's content, or "source RELATION target" of an edge."""
     is_head: _builtins.bool
-    """True for a live end of the chain."""
+    """True for a live item that no other item supersedes."""
     is_deleted: _builtins.bool
-    """True for a forgotten memory or deleted edge, whose lineage rests."""
+    """True for a forgotten memory or deleted edge; its lineage has no effect."""
     is_undeclared: _builtins.bool
-    """True for a ghost: something points at it and nobody declared it."""
+    """True for a ghost: lineage or a link names it, and no memory has this id yet."""
     is_erased: _builtins.bool
     """True for an erased memory; it is deleted too."""
     @_builtins.property
     def standing(self) -> _type_pb2.Standing:
-        """What follows from lineage and time; absent for a ghost."""
+        """Derived from lineage and time; absent for a ghost."""
 
     @_builtins.property
     def derived_from(self) -> _containers.RepeatedCompositeFieldContainer[Global___LineageItem]:
-        """The memories that its sources name (Source.memory_ids), in their order; theirs are left out. At
-        most 1,000 in a reply, those of the oldest items. They are no part of the chain, unless lineage
-        makes them so, too.
+        """The memories that its sources name (Source.memory_ids), in that order; their own sources are left out.
+        At most 1,000 in a reply, those of the oldest items. Only lineage makes them part of the chain.
         """
 
     def __init__(

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class LineageServiceStub:
-    """Keeps lineage. A memory's content can state it too: see MemoryService on links.
+    """Keeps lineage between memories and between edges. Links in a memory's content state lineage too: see
+    MemoryService.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -50,7 +51,8 @@ class LineageServiceStub:
 
 
 class LineageServiceServicer:
-    """Keeps lineage. A memory's content can state it too: see MemoryService on links.
+    """Keeps lineage between memories and between edges. Links in a memory's content state lineage too: see
+    MemoryService.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -91,7 +93,8 @@ def add_LineageServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LineageService:
-    """Keeps lineage. A memory's content can state it too: see MemoryService on links.
+    """Keeps lineage between memories and between edges. Links in a memory's content state lineage too: see
+    MemoryService.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """

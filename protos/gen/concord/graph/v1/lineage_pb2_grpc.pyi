@@ -27,7 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class LineageServiceStub:
-    """Keeps lineage. A memory's content can state it too: see MemoryService on links.
+    """Keeps lineage between memories and between edges. Links in a memory's content state lineage too: see
+    MemoryService.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -43,7 +44,8 @@ class LineageServiceStub:
 
 @_typing.type_check_only
 class LineageServiceAsyncStub(LineageServiceStub):
-    """Keeps lineage. A memory's content can state it too: see MemoryService on links.
+    """Keeps lineage between memories and between edges. Links in a memory's content state lineage too: see
+    MemoryService.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -55,7 +57,8 @@ class LineageServiceAsyncStub(LineageServiceStub):
     """Reads the whole chain around an item: both directions, all branches."""
 
 class LineageServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps lineage. A memory's content can state it too: see MemoryService on links.
+    """Keeps lineage between memories and between edges. Links in a memory's content state lineage too: see
+    MemoryService.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """

@@ -34,25 +34,25 @@ class _BatchOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BatchOut
     BATCH_OUTCOME_CREATED: _BatchOutcome.ValueType  # 1
     """A new memory."""
     BATCH_OUTCOME_UNCHANGED: _BatchOutcome.ValueType  # 2
-    """It was there already, or was there and is forgotten."""
+    """The memory was there already, live or forgotten."""
     BATCH_OUTCOME_UPDATED: _BatchOutcome.ValueType  # 3
     """A new version of a memory that was there."""
     BATCH_OUTCOME_ERASED: _BatchOutcome.ValueType  # 4
-    """A memory of its id was erased, and stays so: nothing was written."""
+    """A memory of this id was erased: nothing was written for it."""
 
 class BatchOutcome(_BatchOutcome, metaclass=_BatchOutcomeEnumTypeWrapper):
-    """What a batch did with an item."""
+    """What a batch did with one memory."""
 
 BATCH_OUTCOME_UNSPECIFIED: BatchOutcome.ValueType  # 0
 """Never sent."""
 BATCH_OUTCOME_CREATED: BatchOutcome.ValueType  # 1
 """A new memory."""
 BATCH_OUTCOME_UNCHANGED: BatchOutcome.ValueType  # 2
-"""It was there already, or was there and is forgotten."""
+"""The memory was there already, live or forgotten."""
 BATCH_OUTCOME_UPDATED: BatchOutcome.ValueType  # 3
 """A new version of a memory that was there."""
 BATCH_OUTCOME_ERASED: BatchOutcome.ValueType  # 4
-"""A memory of its id was erased, and stays so: nothing was written."""
+"""A memory of this id was erased: nothing was written for it."""
 Global___BatchOutcome: _TypeAlias = BatchOutcome  # noqa: Y015
 
 @_typing.final
@@ -163,8 +163,8 @@ class BatchHeader(_message.Message):
     item error.
     """
     memory_count: _builtins.int
-    """How many memories follow, 1 to 1,000. Another number of them is refused: a stream that its sender
-    gave up looks, to a server, like one that has ended.
+    """How many memories follow, 1 to 1,000. A stream with fewer or more is refused: a server cannot tell an
+    aborted stream from a complete one.
     """
     def __init__(
         self,
@@ -185,7 +185,7 @@ Global___BatchHeader: _TypeAlias = BatchHeader  # noqa: Y015
 
 @_typing.final
 class BatchAddMemoriesResponse(_message.Message):
-    """What became of a batch: results for every item, or errors and nothing written."""
+    """The result of a batch: one result for each memory, or errors when nothing was written."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -200,7 +200,7 @@ class BatchAddMemoriesResponse(_message.Message):
 
     @_builtins.property
     def errors(self) -> _containers.RepeatedCompositeFieldContainer[Global___BatchError]:
-        """What was wrong; empty when the batch was written."""
+        """Empty when the batch was written."""
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ Global___BatchAddMemoriesResponse: _TypeAlias = BatchAddMemoriesResponse  # noqa
 
 @_typing.final
 class BatchResult(_message.Message):
-    """What became of one item."""
+    """The result of one memory of a batch."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -245,7 +245,7 @@ Global___BatchResult: _TypeAlias = BatchResult  # noqa: Y015
 
 @_typing.final
 class BatchError(_message.Message):
-    """Why an item stopped its batch."""
+    """Why one memory stopped its batch."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -291,8 +291,8 @@ class GetMemoryRequest(_message.Message):
     """True to leave no trace of this read."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The instant asked about, absent = now: the version known then, by the external id it had then,
-        whether it held then or not; its standing says which.
+        """The instant asked about, absent = now. The reply is the version known then, found by the external id of
+        then, whether it held then or not; its standing says whether it did.
         """
 
     def __init__(
@@ -330,8 +330,8 @@ class GetMemoryResponse(_message.Message):
 
     @_builtins.property
     def near_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """When there is none, up to 5 ids that callers chose for live memories, or importers' keys when one
-        was asked for, that are spelt alike, the nearest first, as they are now.
+        """When there is no such memory: up to 5 similar ids of live memories, of those ids that callers chose; or
+        external ids when one was asked for. The most similar first, as they are now.
         """
 
     def __init__(
@@ -531,7 +531,7 @@ Global___RestoreMemoryResponse: _TypeAlias = RestoreMemoryResponse  # noqa: Y015
 
 @_typing.final
 class EraseMemoryRequest(_message.Message):
-    """Asks for what a memory says to be erased."""
+    """Asks for a memory's content to be erased."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -546,9 +546,7 @@ class EraseMemoryRequest(_message.Message):
     etag: _builtins.str
     """Its current etag."""
     reason: _builtins.str
-    """Why, up to 500 characters, e.g. "asked for by Anna". Kept in the receipt: repeat nothing here that
-    is to be erased.
-    """
+    """Why, up to 500 characters, e.g. "asked for by Anna". The receipt keeps it: do not repeat the content."""
     def __init__(
         self,
         *,
@@ -575,14 +573,14 @@ class EraseMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     erase_id: _builtins.str
-    """Id of the receipt, for GetEraseReceipt. What was erased can be read nowhere from this reply on;
-    its bytes have left every store once that receipt is complete.
+    """Id of the receipt, for GetEraseReceipt. From this reply on no method returns the content; its bytes
+    have left every store once the receipt is complete.
     """
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """What is left of the memory."""
+        """The memory without its content."""
 
     def __init__(
         self,
@@ -657,7 +655,7 @@ Global___GetEraseReceiptResponse: _TypeAlias = GetEraseReceiptResponse  # noqa: 
 
 @_typing.final
 class EraseReceipt(_message.Message):
-    """What was erased, and who has confirmed that nothing of it is left."""
+    """An erasure, and which stores have confirmed it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -677,7 +675,7 @@ class EraseReceipt(_message.Message):
     principal: _builtins.str
     """The principal that asked for it."""
     reason: _builtins.str
-    """Why, as it was told."""
+    """The request's reason."""
     digest: _builtins.str
     """Digest (hex SHA-256) of the last version. Its salt was erased with it, so no guess at the text
     can be tested.
@@ -690,12 +688,12 @@ class EraseReceipt(_message.Message):
 
     @_builtins.property
     def confirmations(self) -> _containers.RepeatedCompositeFieldContainer[Global___EraseConfirmation]:
-        """Every store that held something of it, by name; "graph" is the store of the truth itself."""
+        """One for each store that held data of the memory, by name."""
 
     @_builtins.property
     def complete_time(self) -> _timestamp_pb2.Timestamp:
-        """When the last of them confirmed; absent until then. From then on a byte search of an embedded
-        data directory finds nothing of it. (In Neo4j bytes may remain until the store is compacted.)
+        """When the last store confirmed; absent until then. From then on no file of an embedded data directory
+        has a byte of the content. (In Neo4j bytes may remain until the store is compacted.)
         """
 
     def __init__(
@@ -749,7 +747,7 @@ Global___EraseConfirmation: _TypeAlias = EraseConfirmation  # noqa: Y015
 
 @_typing.final
 class ConfirmEraseRequest(_message.Message):
-    """Says that the caller's own store holds nothing more of what was erased."""
+    """Confirms that the caller's store has no data of an erased memory any more."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -775,7 +773,7 @@ Global___ConfirmEraseRequest: _TypeAlias = ConfirmEraseRequest  # noqa: Y015
 
 @_typing.final
 class ConfirmEraseResponse(_message.Message):
-    """The confirmation was noted; once more it changes nothing."""
+    """The confirmation is recorded."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -853,8 +851,8 @@ class ListMemoriesRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     include_superseded: _builtins.bool
-    """True to list superseded and deprecated ones too. What has ended as stated, or has not begun, is
-    left out either way: ask for it with `as_of`.
+    """True to list superseded and deprecated ones too. A memory outside its stated interval is never listed:
+    ask with an `as_of` inside of it.
     """
     page_size: _builtins.int
     """1 to 200; 0 = 50."""

@@ -26,7 +26,9 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """Keeps memories: texts with metadata, their versions, and which replaced which.
+    """Keeps memories: texts with metadata, and all their versions.
+
+    Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
@@ -97,7 +99,9 @@ class MemoryServiceStub:
 
 
 class MemoryServiceServicer:
-    """Keeps memories: texts with metadata, their versions, and which replaced which.
+    """Keeps memories: texts with metadata, and all their versions.
+
+    Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
@@ -105,15 +109,15 @@ class MemoryServiceServicer:
     """
 
     def AddMemory(self, request, context):
-        """Remembers a text. Adding the same again (by request_id, else external_id or id, else equal content
-        of a current memory of the same kind and sources) is the same memory.
+        """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
+        the same external_id or id, else a current one of equal content, kind and sources.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchAddMemories(self, request_iterator, context):
-        """Remembers up to 1,000 texts in one transaction: all, or none with a list of what was wrong.
+        """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -127,8 +131,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UpdateMemory(self, request, context):
-        """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
-        it and when cannot be changed.
+        """Changes the named fields; the id stays and the former version is kept. A turn's content, speaker and
+        time cannot be changed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -149,11 +153,10 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def EraseMemory(self, request, context):
-        """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
-        its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
-        undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
-        The same text or external id without that id is a new memory. A constitutive one, or one that has
-        a constitutive edge, is erased by a governed change only.
+        """Erases a memory's content for ever: in every version, in its links and edges, with the salt of its
+        digests. Ids, times, lineage between ids, and a receipt stay. No restore and no undo brings it back,
+        and AddMemory with its id is refused (ITEM_ERASED); the same text or external id without that id is
+        a new memory. Only a governed change erases a constitutive memory, or one with a constitutive edge.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -167,8 +170,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ConfirmErase(self, request, context):
-        """Notes that a service that keeps something derived from memories has taken an erased one out. Its
-        permission is held by service principals alone; the caller's principal names the confirmer.
+        """Records that a service which derives data from memories has removed the data of an erased one. Only
+        service principals have the permission; the caller's principal is the confirmer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -255,7 +258,9 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """Keeps memories: texts with metadata, their versions, and which replaced which.
+    """Keeps memories: texts with metadata, and all their versions.
+
+    Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word

@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MemoryServiceStub:
-    """Keeps memories: texts with metadata, their versions, and which replaced which.
+    """Keeps memories: texts with metadata, and all their versions.
+
+    Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
@@ -39,33 +41,32 @@ class MemoryServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MemoryServiceAsyncStub: ...
     AddMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.AddMemoryRequest, _memory_pb2.AddMemoryResponse]
-    """Remembers a text. Adding the same again (by request_id, else external_id or id, else equal content
-    of a current memory of the same kind and sources) is the same memory.
+    """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
+    the same external_id or id, else a current one of equal content, kind and sources.
     """
     BatchAddMemories: _grpc.StreamUnaryMultiCallable[_memory_pb2.BatchAddMemoriesRequest, _memory_pb2.BatchAddMemoriesResponse]
-    """Remembers up to 1,000 texts in one transaction: all, or none with a list of what was wrong."""
+    """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors."""
     GetMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]
     """Reads a memory by id, also a superseded or forgotten one. A miss is an answer. Counts as reading."""
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]
-    """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
-    it and when cannot be changed.
+    """Changes the named fields; the id stays and the former version is kept. A turn's content, speaker and
+    time cannot be changed.
     """
     ForgetMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ForgetMemoryRequest, _memory_pb2.ForgetMemoryResponse]
     """Forgets a memory softly: it leaves reads other than by id, and can be restored."""
     RestoreMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.RestoreMemoryRequest, _memory_pb2.RestoreMemoryResponse]
     """Brings a forgotten memory back, with its lineage."""
     EraseMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.EraseMemoryRequest, _memory_pb2.EraseMemoryResponse]
-    """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
-    its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
-    undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
-    The same text or external id without that id is a new memory. A constitutive one, or one that has
-    a constitutive edge, is erased by a governed change only.
+    """Erases a memory's content for ever: in every version, in its links and edges, with the salt of its
+    digests. Ids, times, lineage between ids, and a receipt stay. No restore and no undo brings it back,
+    and AddMemory with its id is refused (ITEM_ERASED); the same text or external id without that id is
+    a new memory. Only a governed change erases a constitutive memory, or one with a constitutive edge.
     """
     GetEraseReceipt: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetEraseReceiptRequest, _memory_pb2.GetEraseReceiptResponse]
     """Says which stores have confirmed an erasure. A miss is an answer."""
     ConfirmErase: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ConfirmEraseRequest, _memory_pb2.ConfirmEraseResponse]
-    """Notes that a service that keeps something derived from memories has taken an erased one out. Its
-    permission is held by service principals alone; the caller's principal names the confirmer.
+    """Records that a service which derives data from memories has removed the data of an erased one. Only
+    service principals have the permission; the caller's principal is the confirmer.
     """
     ListMemories: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ListMemoriesRequest, _memory_pb2.ListMemoriesResponse]
     """Lists live memories, newest first. Never counts as reading."""
@@ -74,7 +75,9 @@ class MemoryServiceStub:
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
-    """Keeps memories: texts with metadata, their versions, and which replaced which.
+    """Keeps memories: texts with metadata, and all their versions.
+
+    Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
@@ -83,33 +86,32 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AddMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.AddMemoryRequest, _memory_pb2.AddMemoryResponse]  # type: ignore[assignment]
-    """Remembers a text. Adding the same again (by request_id, else external_id or id, else equal content
-    of a current memory of the same kind and sources) is the same memory.
+    """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
+    the same external_id or id, else a current one of equal content, kind and sources.
     """
     BatchAddMemories: _aio.StreamUnaryMultiCallable[_memory_pb2.BatchAddMemoriesRequest, _memory_pb2.BatchAddMemoriesResponse]  # type: ignore[assignment]
-    """Remembers up to 1,000 texts in one transaction: all, or none with a list of what was wrong."""
+    """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors."""
     GetMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]  # type: ignore[assignment]
     """Reads a memory by id, also a superseded or forgotten one. A miss is an answer. Counts as reading."""
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
-    """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
-    it and when cannot be changed.
+    """Changes the named fields; the id stays and the former version is kept. A turn's content, speaker and
+    time cannot be changed.
     """
     ForgetMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.ForgetMemoryRequest, _memory_pb2.ForgetMemoryResponse]  # type: ignore[assignment]
     """Forgets a memory softly: it leaves reads other than by id, and can be restored."""
     RestoreMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.RestoreMemoryRequest, _memory_pb2.RestoreMemoryResponse]  # type: ignore[assignment]
     """Brings a forgotten memory back, with its lineage."""
     EraseMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.EraseMemoryRequest, _memory_pb2.EraseMemoryResponse]  # type: ignore[assignment]
-    """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
-    its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
-    undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
-    The same text or external id without that id is a new memory. A constitutive one, or one that has
-    a constitutive edge, is erased by a governed change only.
+    """Erases a memory's content for ever: in every version, in its links and edges, with the salt of its
+    digests. Ids, times, lineage between ids, and a receipt stay. No restore and no undo brings it back,
+    and AddMemory with its id is refused (ITEM_ERASED); the same text or external id without that id is
+    a new memory. Only a governed change erases a constitutive memory, or one with a constitutive edge.
     """
     GetEraseReceipt: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetEraseReceiptRequest, _memory_pb2.GetEraseReceiptResponse]  # type: ignore[assignment]
     """Says which stores have confirmed an erasure. A miss is an answer."""
     ConfirmErase: _aio.UnaryUnaryMultiCallable[_memory_pb2.ConfirmEraseRequest, _memory_pb2.ConfirmEraseResponse]  # type: ignore[assignment]
-    """Notes that a service that keeps something derived from memories has taken an erased one out. Its
-    permission is held by service principals alone; the caller's principal names the confirmer.
+    """Records that a service which derives data from memories has removed the data of an erased one. Only
+    service principals have the permission; the caller's principal is the confirmer.
     """
     ListMemories: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListMemoriesRequest, _memory_pb2.ListMemoriesResponse]  # type: ignore[assignment]
     """Lists live memories, newest first. Never counts as reading."""
@@ -117,7 +119,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Lists the versions of a memory, newest first."""
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps memories: texts with metadata, their versions, and which replaced which.
+    """Keeps memories: texts with metadata, and all their versions.
+
+    Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
@@ -130,8 +134,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.AddMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.AddMemoryResponse, _abc.Awaitable[_memory_pb2.AddMemoryResponse]]:
-        """Remembers a text. Adding the same again (by request_id, else external_id or id, else equal content
-        of a current memory of the same kind and sources) is the same memory.
+        """Remembers a text. Adding it again gives the memory that is there: one of the same request_id, else of
+        the same external_id or id, else a current one of equal content, kind and sources.
         """
 
     @_abc_1.abstractmethod
@@ -140,7 +144,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_memory_pb2.BatchAddMemoriesRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.BatchAddMemoriesResponse, _abc.Awaitable[_memory_pb2.BatchAddMemoriesResponse]]:
-        """Remembers up to 1,000 texts in one transaction: all, or none with a list of what was wrong."""
+        """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors."""
 
     @_abc_1.abstractmethod
     def GetMemory(
@@ -156,8 +160,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.UpdateMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.UpdateMemoryResponse, _abc.Awaitable[_memory_pb2.UpdateMemoryResponse]]:
-        """Changes the named fields; the id stays and the former version is kept. What a turn says, who said
-        it and when cannot be changed.
+        """Changes the named fields; the id stays and the former version is kept. A turn's content, speaker and
+        time cannot be changed.
         """
 
     @_abc_1.abstractmethod
@@ -182,11 +186,10 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.EraseMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.EraseMemoryResponse, _abc.Awaitable[_memory_pb2.EraseMemoryResponse]]:
-        """Takes out for good what a memory says: every version, what its links and edges say, and the salt of
-        its digests. Left are ids, times, lineage between ids, and a receipt. It cannot be restored or
-        undone, and its id is not given to another memory: AddMemory with it is refused with ITEM_ERASED.
-        The same text or external id without that id is a new memory. A constitutive one, or one that has
-        a constitutive edge, is erased by a governed change only.
+        """Erases a memory's content for ever: in every version, in its links and edges, with the salt of its
+        digests. Ids, times, lineage between ids, and a receipt stay. No restore and no undo brings it back,
+        and AddMemory with its id is refused (ITEM_ERASED); the same text or external id without that id is
+        a new memory. Only a governed change erases a constitutive memory, or one with a constitutive edge.
         """
 
     @_abc_1.abstractmethod
@@ -203,8 +206,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.ConfirmEraseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.ConfirmEraseResponse, _abc.Awaitable[_memory_pb2.ConfirmEraseResponse]]:
-        """Notes that a service that keeps something derived from memories has taken an erased one out. Its
-        permission is held by service principals alone; the caller's principal names the confirmer.
+        """Records that a service which derives data from memories has removed the data of an erased one. Only
+        service principals have the permission; the caller's principal is the confirmer.
         """
 
     @_abc_1.abstractmethod

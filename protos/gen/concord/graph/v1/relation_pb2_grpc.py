@@ -26,14 +26,13 @@ if _version_not_supported:
 
 
 class RelationServiceStub:
-    """Keeps what is declared about relations. Nothing is guessed: a relation that nobody declared
-    functional may hold any number of values.
+    """Keeps declarations of relations. A relation that nobody declared functional may have any number of
+    values: Concord does not guess.
 
     Of a functional relation, the edges of one source succeed one another by effective `valid_from`,
-    whatever their targets: the next edge takes over from the one before, unless that one is
-    constitutive. Edges of the same source and instant do not replace each other: time alone cannot say
-    which is right, so all of them stay current, and all give way to the next. The one recorded later is
-    no better: import order must not matter. Lineage can settle it.
+    whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
+    the same source and instant do not supersede each other, in whatever order they were recorded: all of
+    them are current until a later edge supersedes all of them, or lineage says which of them is right.
     """
 
     def __init__(self, channel):
@@ -55,24 +54,24 @@ class RelationServiceStub:
 
 
 class RelationServiceServicer:
-    """Keeps what is declared about relations. Nothing is guessed: a relation that nobody declared
-    functional may hold any number of values.
+    """Keeps declarations of relations. A relation that nobody declared functional may have any number of
+    values: Concord does not guess.
 
     Of a functional relation, the edges of one source succeed one another by effective `valid_from`,
-    whatever their targets: the next edge takes over from the one before, unless that one is
-    constitutive. Edges of the same source and instant do not replace each other: time alone cannot say
-    which is right, so all of them stay current, and all give way to the next. The one recorded later is
-    no better: import order must not matter. Lineage can settle it.
+    whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
+    the same source and instant do not supersede each other, in whatever order they were recorded: all of
+    them are current until a later edge supersedes all of them, or lineage says which of them is right.
     """
 
     def DeclareRelation(self, request, context):
-        """Declares a relation functional or not. Declaring it again changes it, from now on the record
-        axis: what was asked as of an earlier record time stays as it was answered.
+        """Declares a relation functional or not. A new declaration counts from its record time on: answers as of
+        an earlier record time do not change.
 
-        Standing follows at once, for edges of any age, and an event tells of each item whose standing
-        changes. More than 100,000 of them are refused with ERROR_REASON_TOO_MANY_AFFECTED and nothing
-        changes: declare a relation before its edges are imported. The space's other writes wait
-        meanwhile, about a second for 25,000 edges on SQLite. No declaration hides a constitutive edge.
+        The standing of all edges of the relation is computed anew in the same write, and the change feed has a
+        change for each item whose standing changed. When more than 100,000 items would change, the
+        declaration is refused (TOO_MANY_AFFECTED): declare a relation before its edges are imported. The
+        space's other writes wait meanwhile, about a second for 25,000 edges on SQLite. No declaration hides
+        a constitutive edge.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,14 +106,13 @@ def add_RelationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RelationService:
-    """Keeps what is declared about relations. Nothing is guessed: a relation that nobody declared
-    functional may hold any number of values.
+    """Keeps declarations of relations. A relation that nobody declared functional may have any number of
+    values: Concord does not guess.
 
     Of a functional relation, the edges of one source succeed one another by effective `valid_from`,
-    whatever their targets: the next edge takes over from the one before, unless that one is
-    constitutive. Edges of the same source and instant do not replace each other: time alone cannot say
-    which is right, so all of them stay current, and all give way to the next. The one recorded later is
-    no better: import order must not matter. Lineage can settle it.
+    whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
+    the same source and instant do not supersede each other, in whatever order they were recorded: all of
+    them are current until a later edge supersedes all of them, or lineage says which of them is right.
     """
 
     @staticmethod

@@ -31,52 +31,52 @@ class _ExportFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExportForm
     EXPORT_FORM_UNSPECIFIED: _ExportForm.ValueType  # 0
     """STATE."""
     EXPORT_FORM_STATE: _ExportForm.ValueType  # 1
-    """What holds, as JSON Lines (RFC 8785): sorted, no generated ids, no defaulted times, no access data.
+    """The current state, as JSON Lines (RFC 8785): sorted, no generated ids, no defaulted times, no access data.
     Equal states give equal bytes. A record is {"kind": "memory" | "node" | "edge" | "lineage" |
     "episode" | "working_memory", ...}.
     """
     EXPORT_FORM_FULL: _ExportForm.ValueType  # 2
-    """The whole history, as JSON Lines that ImportSpace takes: every revision with its record interval,
-    principal and salt, the record of who did what, reads, and what both parties agreed to. Receipts
-    of requests are left out: a request is known again only where it was sent.
+    """The whole history, as JSON Lines for ImportSpace: every revision with its record interval, principal and
+    salt, the operations, reads, and consents. Receipts of requests are left out: only the space that a
+    request was sent to answers its repetition.
 
     Keys of a record are sorted, it has no spaces, and fields with their default value are left out.
     The first is {"kind": "export", "format": 1, "space", "epoch", "counts", ...}: where it comes
     from, and which earlier imports it has been through. The last is {"kind": "end", "lines",
-    "digest"}: how many lines stand between the two, and the hex SHA-256 of them, each with its line
-    feed.
+    "digest"}: the number of lines between the two, and the hex SHA-256 of those lines with their line
+    feeds.
     """
     EXPORT_FORM_DOT: _ExportForm.ValueType  # 3
-    """Lineage and decisions as a drawing, in the DOT language of Graphviz: what supersedes, deprecates
-    and amends what, contradictions dashed, ghosts dotted, and grey what does not hold at the valid
-    time: superseded, ended or not begun. What has no lineage is left out.
+    """A drawing of the lineage and the decisions, in the DOT language of Graphviz. Contradictions are dashed,
+    ghosts dotted, and items that do not hold at the valid time grey: superseded, ended or not begun.
+    Items without lineage are left out.
     """
 
 class ExportForm(_ExportForm, metaclass=_ExportFormEnumTypeWrapper):
-    """How a space is written down."""
+    """The form of an export."""
 
 EXPORT_FORM_UNSPECIFIED: ExportForm.ValueType  # 0
 """STATE."""
 EXPORT_FORM_STATE: ExportForm.ValueType  # 1
-"""What holds, as JSON Lines (RFC 8785): sorted, no generated ids, no defaulted times, no access data.
+"""The current state, as JSON Lines (RFC 8785): sorted, no generated ids, no defaulted times, no access data.
 Equal states give equal bytes. A record is {"kind": "memory" | "node" | "edge" | "lineage" |
 "episode" | "working_memory", ...}.
 """
 EXPORT_FORM_FULL: ExportForm.ValueType  # 2
-"""The whole history, as JSON Lines that ImportSpace takes: every revision with its record interval,
-principal and salt, the record of who did what, reads, and what both parties agreed to. Receipts
-of requests are left out: a request is known again only where it was sent.
+"""The whole history, as JSON Lines for ImportSpace: every revision with its record interval, principal and
+salt, the operations, reads, and consents. Receipts of requests are left out: only the space that a
+request was sent to answers its repetition.
 
 Keys of a record are sorted, it has no spaces, and fields with their default value are left out.
 The first is {"kind": "export", "format": 1, "space", "epoch", "counts", ...}: where it comes
 from, and which earlier imports it has been through. The last is {"kind": "end", "lines",
-"digest"}: how many lines stand between the two, and the hex SHA-256 of them, each with its line
-feed.
+"digest"}: the number of lines between the two, and the hex SHA-256 of those lines with their line
+feeds.
 """
 EXPORT_FORM_DOT: ExportForm.ValueType  # 3
-"""Lineage and decisions as a drawing, in the DOT language of Graphviz: what supersedes, deprecates
-and amends what, contradictions dashed, ghosts dotted, and grey what does not hold at the valid
-time: superseded, ended or not begun. What has no lineage is left out.
+"""A drawing of the lineage and the decisions, in the DOT language of Graphviz. Contradictions are dashed,
+ghosts dotted, and items that do not hold at the valid time grey: superseded, ended or not begun.
+Items without lineage are left out.
 """
 Global___ExportForm: _TypeAlias = ExportForm  # noqa: Y015
 
@@ -178,32 +178,30 @@ class ListOperationsRequest(_message.Message):
     item_id: _builtins.str
     """Only operations on this item."""
     principal: _builtins.str
-    """Only what this principal did."""
+    """Only operations of this principal."""
     oldest_first: _builtins.bool
-    """True for the order in which it happened; false = newest first."""
+    """True = oldest first; false = newest first."""
     page_size: _builtins.int
     """1 to 500; 0 = 50."""
     page_token: _builtins.str
     """From the previous page of the same query."""
     @_builtins.property
     def item_kinds(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.ItemKind.ValueType]:
-        """Only operations on items of these kinds; empty = all. What was attempted on an item that does not
-        exist counts as a ghost.
-        """
+        """Only operations on items of these kinds; empty = all. An item that does not exist counts as a ghost."""
 
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_feed_pb2.ChangeType.ValueType]:
-        """Only these; empty = every mutation, those that were refused among them, without what merely
-        follows from one (STANDING_CHANGED) and without reads (TOUCHED).
+        """Only these; empty = every write and every refused one, without derived changes (STANDING_CHANGED) and
+        reads (TOUCHED).
         """
 
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
-        """Only what was recorded at this time or later."""
+        """Only operations that were recorded at this time or later."""
 
     @_builtins.property
     def before(self) -> _timestamp_pb2.Timestamp:
-        """Only what was recorded before this time."""
+        """Only operations that were recorded before this time."""
 
     def __init__(
         self,
@@ -256,7 +254,7 @@ Global___ListOperationsResponse: _TypeAlias = ListOperationsResponse  # noqa: Y0
 
 @_typing.final
 class Operation(_message.Message):
-    """One thing that somebody did, or tried to do, to one item. Carries no content."""
+    """One write, or refused write, on one item. Carries no content."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -275,7 +273,7 @@ class Operation(_message.Message):
     seq: _builtins.int
     """Its place in the space, from 1. A request that changes several items makes several operations."""
     principal: _builtins.str
-    """The principal that asked for it; empty when Concord did it by itself."""
+    """The principal that asked for it; empty for Concord itself."""
     method: _builtins.str
     """The method through which it was asked for, e.g. "UpdateMemory"."""
     request_id: _builtins.str
@@ -287,19 +285,19 @@ class Operation(_message.Message):
     item_kind: _type_pb2.ItemKind.ValueType
     """What the item is."""
     revision: _builtins.int
-    """The item's revision afterwards; 0 for what was refused."""
+    """The item's revision afterwards; 0 when it was refused."""
     before_digest: _builtins.str
-    """Digest of the item before (hex SHA-256, salted with a salt that is kept and erased with the
-    item); empty for a new one and for what changed nothing.
+    """Digest of the item before (hex SHA-256; its salt is stored with the item and erased with it); empty for
+    a new item, and when nothing changed.
     """
     after_digest: _builtins.str
-    """Digest of the item afterwards, made alike; empty for what was refused."""
+    """Digest of the item afterwards, computed in the same way; empty when it was refused."""
     reason: _builtins.str
-    """Why it was refused: a name of concord.errors.v1.ErrorReason; empty for what was done."""
+    """Why it was refused: a name of concord.errors.v1.ErrorReason; empty when it was not."""
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was recorded; never earlier than the change before. What one request wrote, or one item of
-        a batch, has one record time: nobody sees half of it.
+        """When it was recorded; never earlier than the operation before. All operations of one request, or of
+        one item of a batch, have the same record time: no reader sees half of them.
         """
 
     def __init__(
@@ -338,10 +336,10 @@ class ExportSpaceRequest(_message.Message):
     """Which form."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The instant asked about, absent = now. With a valid time, only what held then: edges and memories
-        in their stated interval and not superseded, without edges and lineage at what is left out. The
-        drawing shows what was known then, and greys what was superseded then. Refused with the full
-        form, which is of all times.
+        """The instant asked about, absent = now. With a valid time, the state has only edges and memories that
+        held then: in their stated interval and not superseded; edges and lineage of other items are left out.
+        The drawing has all items known then, superseded ones in grey. The full form refuses an instant: it
+        covers all times.
         """
 
     def __init__(

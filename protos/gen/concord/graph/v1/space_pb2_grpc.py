@@ -64,23 +64,23 @@ class SpaceServiceServicer:
     def CountByType(self, request, context):
         """Counts live items by type; deleted ones apart.
 
-        It looks at every item of the space: its time grows with that, and as of an instant each item's
-        standing is worked out, too.
+        It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+        longer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListOperations(self, request, context):
-        """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-        reading, and shows digests in place of content.
+        """Lists writes with their principals and times, and refused attempts on constitutive items. Shows digests
+        in place of content. Never counts as reading.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportSpace(self, request, context):
-        """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+        """Streams the space in one of three forms: its current state, its whole history, or a drawing of its
         lineage. Never counts as reading.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -88,13 +88,13 @@ class SpaceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ImportSpace(self, request_iterator, context):
-        """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-        nothing. A full export of what was imported has the same lines as the imported one, but for the
-        first and for what the place records from then on: confirmations of erasures, too.
+        """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
+        was ever recorded in it. A full export of the space then has the same lines as the imported file, but
+        for the first line and for later changes, confirmations of erasures among them.
 
-        An export with a genesis brings other people's agreement along. It goes only into a space of the
-        genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-        restore grant that both of the imported slots have signed.
+        An export with a genesis contains consents. It needs a space of the name that the genesis states, that
+        space's enrolment secret, which this import uses up, and a restore grant that both slots of the
+        genesis signed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,25 +36,25 @@ class SpaceServiceStub:
     CountByType: _grpc.UnaryUnaryMultiCallable[_space_pb2.CountByTypeRequest, _space_pb2.CountByTypeResponse]
     """Counts live items by type; deleted ones apart.
 
-    It looks at every item of the space: its time grows with that, and as of an instant each item's
-    standing is worked out, too.
+    It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+    longer.
     """
     ListOperations: _grpc.UnaryUnaryMultiCallable[_space_pb2.ListOperationsRequest, _space_pb2.ListOperationsResponse]
-    """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-    reading, and shows digests in place of content.
+    """Lists writes with their principals and times, and refused attempts on constitutive items. Shows digests
+    in place of content. Never counts as reading.
     """
     ExportSpace: _grpc.UnaryStreamMultiCallable[_space_pb2.ExportSpaceRequest, _space_pb2.ExportSpaceResponse]
-    """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+    """Streams the space in one of three forms: its current state, its whole history, or a drawing of its
     lineage. Never counts as reading.
     """
     ImportSpace: _grpc.StreamUnaryMultiCallable[_space_pb2.ImportSpaceRequest, _space_pb2.ImportSpaceResponse]
-    """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-    nothing. A full export of what was imported has the same lines as the imported one, but for the
-    first and for what the place records from then on: confirmations of erasures, too.
+    """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
+    was ever recorded in it. A full export of the space then has the same lines as the imported file, but
+    for the first line and for later changes, confirmations of erasures among them.
 
-    An export with a genesis brings other people's agreement along. It goes only into a space of the
-    genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-    restore grant that both of the imported slots have signed.
+    An export with a genesis contains consents. It needs a space of the name that the genesis states, that
+    space's enrolment secret, which this import uses up, and a restore grant that both slots of the
+    genesis signed.
     """
 
 @_typing.type_check_only
@@ -65,25 +65,25 @@ class SpaceServiceAsyncStub(SpaceServiceStub):
     CountByType: _aio.UnaryUnaryMultiCallable[_space_pb2.CountByTypeRequest, _space_pb2.CountByTypeResponse]  # type: ignore[assignment]
     """Counts live items by type; deleted ones apart.
 
-    It looks at every item of the space: its time grows with that, and as of an instant each item's
-    standing is worked out, too.
+    It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+    longer.
     """
     ListOperations: _aio.UnaryUnaryMultiCallable[_space_pb2.ListOperationsRequest, _space_pb2.ListOperationsResponse]  # type: ignore[assignment]
-    """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-    reading, and shows digests in place of content.
+    """Lists writes with their principals and times, and refused attempts on constitutive items. Shows digests
+    in place of content. Never counts as reading.
     """
     ExportSpace: _aio.UnaryStreamMultiCallable[_space_pb2.ExportSpaceRequest, _space_pb2.ExportSpaceResponse]  # type: ignore[assignment]
-    """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+    """Streams the space in one of three forms: its current state, its whole history, or a drawing of its
     lineage. Never counts as reading.
     """
     ImportSpace: _aio.StreamUnaryMultiCallable[_space_pb2.ImportSpaceRequest, _space_pb2.ImportSpaceResponse]  # type: ignore[assignment]
-    """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-    nothing. A full export of what was imported has the same lines as the imported one, but for the
-    first and for what the place records from then on: confirmations of erasures, too.
+    """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
+    was ever recorded in it. A full export of the space then has the same lines as the imported file, but
+    for the first line and for later changes, confirmations of erasures among them.
 
-    An export with a genesis brings other people's agreement along. It goes only into a space of the
-    genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-    restore grant that both of the imported slots have signed.
+    An export with a genesis contains consents. It needs a space of the name that the genesis states, that
+    space's enrolment secret, which this import uses up, and a restore grant that both slots of the
+    genesis signed.
     """
 
 class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -97,8 +97,8 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_space_pb2.CountByTypeResponse, _abc.Awaitable[_space_pb2.CountByTypeResponse]]:
         """Counts live items by type; deleted ones apart.
 
-        It looks at every item of the space: its time grows with that, and as of an instant each item's
-        standing is worked out, too.
+        It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+        longer.
         """
 
     @_abc_1.abstractmethod
@@ -107,8 +107,8 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _space_pb2.ListOperationsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_space_pb2.ListOperationsResponse, _abc.Awaitable[_space_pb2.ListOperationsResponse]]:
-        """Lists who changed what and when, refused attempts on constitutive items among it. Never counts as
-        reading, and shows digests in place of content.
+        """Lists writes with their principals and times, and refused attempts on constitutive items. Shows digests
+        in place of content. Never counts as reading.
         """
 
     @_abc_1.abstractmethod
@@ -117,7 +117,7 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _space_pb2.ExportSpaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_space_pb2.ExportSpaceResponse], _abc.AsyncIterator[_space_pb2.ExportSpaceResponse]]:
-        """Streams the space in one of three forms: what holds, the whole history, or a drawing of its
+        """Streams the space in one of three forms: its current state, its whole history, or a drawing of its
         lineage. Never counts as reading.
         """
 
@@ -127,13 +127,13 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_space_pb2.ImportSpaceRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_space_pb2.ImportSpaceResponse, _abc.Awaitable[_space_pb2.ImportSpaceResponse]]:
-        """Writes a full export into the caller's space, in which nothing was ever recorded: all of it, or
-        nothing. A full export of what was imported has the same lines as the imported one, but for the
-        first and for what the place records from then on: confirmations of erasures, too.
+        """Writes a full export into the caller's space, all of it or nothing. The space must be unused: no change
+        was ever recorded in it. A full export of the space then has the same lines as the imported file, but
+        for the first line and for later changes, confirmations of erasures among them.
 
-        An export with a genesis brings other people's agreement along. It goes only into a space of the
-        genesis's own name, against that space's enrolment secret, which is used up by it, and with a
-        restore grant that both of the imported slots have signed.
+        An export with a genesis contains consents. It needs a space of the name that the genesis states, that
+        space's enrolment secret, which this import uses up, and a restore grant that both slots of the
+        genesis signed.
         """
 
 def add_SpaceServiceServicer_to_server(servicer: SpaceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

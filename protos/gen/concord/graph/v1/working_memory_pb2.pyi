@@ -22,7 +22,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class WorkingEntry(_message.Message):
-    """Something held in mind for now."""
+    """A text in working memory."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -47,11 +47,11 @@ class WorkingEntry(_message.Message):
 
     @_builtins.property
     def put_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was last put; by this the oldest is told."""
+        """When it was last put; the entry with the earliest time is the oldest."""
 
     @_builtins.property
     def evict_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was evicted to the stale list; absent while it is held."""
+        """When it was evicted to the stale list; absent until then."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ Global___WorkingEntry: _TypeAlias = WorkingEntry  # noqa: Y015
 
 @_typing.final
 class PutWorkingMemoryRequest(_message.Message):
-    """Asks for a text to be held in mind."""
+    """Asks for a text to be put into working memory."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -85,8 +85,8 @@ class PutWorkingMemoryRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     content: _builtins.str
-    """The text, 1 to 20,000 characters. Putting a text again that is held makes it the newest, with
-    the importance and session stated now.
+    """The text, 1 to 20,000 characters. A text that is there already becomes the newest entry, with this
+    request's importance and session.
     """
     importance: _type_pb2.Importance.ValueType
     """How much it matters; unspecified = MEDIUM. A score above .8 on a scale to 1 is HIGH."""
@@ -110,7 +110,7 @@ Global___PutWorkingMemoryRequest: _TypeAlias = PutWorkingMemoryRequest  # noqa: 
 
 @_typing.final
 class PutWorkingMemoryResponse(_message.Message):
-    """What is held now."""
+    """The stored entry."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -125,7 +125,7 @@ class PutWorkingMemoryResponse(_message.Message):
 
     @_builtins.property
     def evicted(self) -> _containers.RepeatedCompositeFieldContainer[Global___WorkingEntry]:
-        """What had to make room, in the order it went: the least important first, of those the oldest."""
+        """The evicted entries in the order of eviction: the least important first, of those the oldest."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ Global___PutWorkingMemoryResponse: _TypeAlias = PutWorkingMemoryResponse  # noqa
 
 @_typing.final
 class ListWorkingMemoryRequest(_message.Message):
-    """Asks for what is held in mind, or for what was evicted."""
+    """Asks for a page of entries."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -154,9 +154,9 @@ class ListWorkingMemoryRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     stale: _builtins.bool
-    """True for the stale list: what was evicted and not removed since."""
+    """True for the stale list: entries that were evicted and not removed since."""
     session_id: _builtins.str
-    """Only what this session put there."""
+    """Only entries of this session; empty = all."""
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
@@ -220,7 +220,7 @@ Global___ListWorkingMemoryResponse: _TypeAlias = ListWorkingMemoryResponse  # no
 
 @_typing.final
 class RemoveWorkingMemoryRequest(_message.Message):
-    """Asks for an entry to go."""
+    """Asks for an entry to be removed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -229,7 +229,7 @@ class RemoveWorkingMemoryRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     id: _builtins.str
-    """Which entry, held or stale."""
+    """Which entry, of working memory or the stale list."""
     def __init__(
         self,
         *,
@@ -246,7 +246,7 @@ Global___RemoveWorkingMemoryRequest: _TypeAlias = RemoveWorkingMemoryRequest  # 
 
 @_typing.final
 class RemoveWorkingMemoryResponse(_message.Message):
-    """It went."""
+    """The entry was removed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -268,7 +268,7 @@ Global___RemoveWorkingMemoryResponse: _TypeAlias = RemoveWorkingMemoryResponse  
 
 @_typing.final
 class ClearWorkingMemoryRequest(_message.Message):
-    """Asks for everything held in mind to go, HIGH too."""
+    """Asks for all entries to be removed, HIGH ones too."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -278,7 +278,7 @@ class ClearWorkingMemoryRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     session_id: _builtins.str
-    """Only what this session put there; empty = all."""
+    """Only entries of this session; empty = all."""
     include_stale: _builtins.bool
     """True to clear the stale list as well; at most 10,000 of its entries go in one call."""
     def __init__(
@@ -298,7 +298,7 @@ Global___ClearWorkingMemoryRequest: _TypeAlias = ClearWorkingMemoryRequest  # no
 
 @_typing.final
 class ClearWorkingMemoryResponse(_message.Message):
-    """What went."""
+    """The entries were removed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class WorkingMemoryServiceStub:
-    """Keeps a bounded list of texts. When it is full, the least important one moves to the stale list.
+    """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -60,21 +60,21 @@ class WorkingMemoryServiceStub:
 
 
 class WorkingMemoryServiceServicer:
-    """Keeps a bounded list of texts. When it is full, the least important one moves to the stale list.
+    """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
 
     def PutWorkingMemory(self, request, context):
-        """Holds a text in mind. A full working memory evicts the least important entry, of those the
-        oldest, to its stale list; one full of HIGH entries refuses.
+        """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
+        the oldest of several such; when all entries are HIGH, the text is refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListWorkingMemory(self, request, context):
-        """Lists what is held in mind, or what was evicted.
+        """Lists the entries of working memory, or of its stale list.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,7 +126,7 @@ def add_WorkingMemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class WorkingMemoryService:
-    """Keeps a bounded list of texts. When it is full, the least important one moves to the stale list.
+    """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """

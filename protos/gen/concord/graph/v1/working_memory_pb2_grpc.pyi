@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class WorkingMemoryServiceStub:
-    """Keeps a bounded list of texts. When it is full, the least important one moves to the stale list.
+    """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -37,11 +37,11 @@ class WorkingMemoryServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> WorkingMemoryServiceAsyncStub: ...
     PutWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.PutWorkingMemoryRequest, _working_memory_pb2.PutWorkingMemoryResponse]
-    """Holds a text in mind. A full working memory evicts the least important entry, of those the
-    oldest, to its stale list; one full of HIGH entries refuses.
+    """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
+    the oldest of several such; when all entries are HIGH, the text is refused.
     """
     ListWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.ListWorkingMemoryRequest, _working_memory_pb2.ListWorkingMemoryResponse]
-    """Lists what is held in mind, or what was evicted."""
+    """Lists the entries of working memory, or of its stale list."""
     RemoveWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.RemoveWorkingMemoryRequest, _working_memory_pb2.RemoveWorkingMemoryResponse]
     """Removes an entry from working memory or its stale list."""
     ClearWorkingMemory: _grpc.UnaryUnaryMultiCallable[_working_memory_pb2.ClearWorkingMemoryRequest, _working_memory_pb2.ClearWorkingMemoryResponse]
@@ -49,25 +49,25 @@ class WorkingMemoryServiceStub:
 
 @_typing.type_check_only
 class WorkingMemoryServiceAsyncStub(WorkingMemoryServiceStub):
-    """Keeps a bounded list of texts. When it is full, the least important one moves to the stale list.
+    """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     PutWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.PutWorkingMemoryRequest, _working_memory_pb2.PutWorkingMemoryResponse]  # type: ignore[assignment]
-    """Holds a text in mind. A full working memory evicts the least important entry, of those the
-    oldest, to its stale list; one full of HIGH entries refuses.
+    """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
+    the oldest of several such; when all entries are HIGH, the text is refused.
     """
     ListWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.ListWorkingMemoryRequest, _working_memory_pb2.ListWorkingMemoryResponse]  # type: ignore[assignment]
-    """Lists what is held in mind, or what was evicted."""
+    """Lists the entries of working memory, or of its stale list."""
     RemoveWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.RemoveWorkingMemoryRequest, _working_memory_pb2.RemoveWorkingMemoryResponse]  # type: ignore[assignment]
     """Removes an entry from working memory or its stale list."""
     ClearWorkingMemory: _aio.UnaryUnaryMultiCallable[_working_memory_pb2.ClearWorkingMemoryRequest, _working_memory_pb2.ClearWorkingMemoryResponse]  # type: ignore[assignment]
     """Empties working memory."""
 
 class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps a bounded list of texts. When it is full, the least important one moves to the stale list.
+    """Keeps a bounded list of texts, and a stale list of those that were evicted from it.
 
     Every write carries a `request_id`, and every reply to one a freshness token: see GraphService.
     """
@@ -78,8 +78,8 @@ class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _working_memory_pb2.PutWorkingMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_working_memory_pb2.PutWorkingMemoryResponse, _abc.Awaitable[_working_memory_pb2.PutWorkingMemoryResponse]]:
-        """Holds a text in mind. A full working memory evicts the least important entry, of those the
-        oldest, to its stale list; one full of HIGH entries refuses.
+        """Puts a text into working memory. When that is full, the least important entry moves to the stale list,
+        the oldest of several such; when all entries are HIGH, the text is refused.
         """
 
     @_abc_1.abstractmethod
@@ -88,7 +88,7 @@ class WorkingMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _working_memory_pb2.ListWorkingMemoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_working_memory_pb2.ListWorkingMemoryResponse, _abc.Awaitable[_working_memory_pb2.ListWorkingMemoryResponse]]:
-        """Lists what is held in mind, or what was evicted."""
+        """Lists the entries of working memory, or of its stale list."""
 
     @_abc_1.abstractmethod
     def RemoveWorkingMemory(

@@ -258,7 +258,7 @@ def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
 
 def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
     return [
-        feed_pb2.SpaceCursor(space=space, seq=cursor.seq, mark=cursor.mark)
+        feed_pb2.SpaceCursor(space=space, seq=cursor.seq, change_digest=cursor.mark)
         for space, cursor in sorted(cursors.items())
     ]
 
