@@ -253,8 +253,8 @@ async def test_an_erasing_goes_on_after_a_stop(
     """W7 A deletion that graph had not carried out when all stopped is carried out at the start."""
     known = Keys()
     with monkeypatch.context() as stopped:
-        stopped.setattr("concord_governance.usecases.access.ERASED_SECONDS", 0.0)
-        stopped.setattr("concord_governance.usecases.access.ERASE_AGAIN_SECONDS", 60.0)
+        stopped.setattr("concord_governance.usecases.spaces.ERASED_SECONDS", 0.0)
+        stopped.setattr("concord_governance.usecases.spaces.ERASE_AGAIN_SECONDS", 60.0)
         stopped.setattr(
             "concord_governance.adapters.graph.client.GraphClient.erase_space", _unanswered
         )

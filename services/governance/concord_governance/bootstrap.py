@@ -40,7 +40,7 @@ from concord_governance.servicer.action_json import normal_form
 from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.servicer.translate import reason_of, translate
-from concord_governance.usecases.access import Access
+from concord_governance.usecases.api_keys import ApiKeys
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.decisions import Decisions
 from concord_governance.usecases.execution import Completion, Execution
@@ -48,6 +48,7 @@ from concord_governance.usecases.graph_feed import GraphFollower
 from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposals
+from concord_governance.usecases.spaces import Spaces
 
 
 def system_clock() -> int:
@@ -94,8 +95,8 @@ class GovernanceApp:
             policy_digest=proposals.policy_digest,
         )
         reads = ProposalReads(commands, graph)
-        self._access = Access(commands, graph, log)
-        access = AccessServicer(self._access)
+        self._spaces, self._keys = Spaces(commands, graph, log), ApiKeys(commands, log)
+        access = AccessServicer(commands, self._spaces, self._keys)
         self._tasks: list[asyncio.Task[None]] = []
         self.registrations: Sequence[Registration] = (
             Registration(
@@ -123,13 +124,13 @@ class GovernanceApp:
 
     async def start(self) -> None:
         """Take over keys that are new, begin to follow graph, and complete what was decided."""
-        await self._access.take_over(self._known_keys)
+        await self._keys.take_over(self._known_keys)
         loop = asyncio.get_running_loop()
         for work, name in (
             (self._follower.run(), "follow graph"),
             (Completion(self._commands, self._execution, self._log).run(), "complete decisions"),
-            (self._access.run(), "note uses of keys"),
-            (self._access.erase_deleted(), "erase deleted spaces"),
+            (self._keys.run(), "note uses of keys"),
+            (self._spaces.run(), "erase deleted spaces"),
         ):
             task = loop.create_task(work, name=name)
             task.add_done_callback(self._log_death)
@@ -159,7 +160,7 @@ class GovernanceApp:
         if tasks:
             await asyncio.wait(tasks)
         with contextlib.suppress(GovernanceError):  # an unsaved time of use is no loss
-            await self._access.note_uses()
+            await self._keys.note_uses()
         await self._graph.close()
         if self._judge is not None:
             await self._judge.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import hashlib
 import re
+import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,6 +18,7 @@ SYSTEM_SPACE = "concord:system"
 OVERLAP_DAYS = 90
 """For how long a replaced key may stay valid at most."""
 
+SECRET_BYTES = 32
 _SPACE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _SERVICES = frozenset({"dissonance", "gateway", "governance", "graph", "search"})
 
@@ -140,6 +143,16 @@ class KnownKey:
     principal: str
     kind: Actor
     scopes: tuple[str, ...]
+
+
+def new_secret() -> str:
+    """Return 43 base64url characters of 256 random bits."""
+    return secrets.token_urlsafe(SECRET_BYTES)
+
+
+def digest_of(secret: str) -> str:
+    """Return the hex SHA-256 of a key or secret: all that is kept of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def permissions_of(scopes: Collection[str]) -> frozenset[str]:

@@ -19,7 +19,9 @@ from concord_governance.domain.access import (
 )
 from concord_governance.domain.entries import Actor
 from concord_governance.servicer import incoming, outgoing
-from concord_governance.usecases.access import Access, KeyDraft
+from concord_governance.usecases.api_keys import ApiKeys, KeyDraft
+from concord_governance.usecases.ledger_commands import LedgerCommands
+from concord_governance.usecases.spaces import Spaces
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50
@@ -29,18 +31,20 @@ _NEWEST = (2**62, "")
 class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, access: Access) -> None:
-        self._access = access
+    def __init__(self, commands: LedgerCommands, spaces: Spaces, keys: ApiKeys) -> None:
+        self._commands = commands
+        self._spaces = spaces
+        self._keys = keys
 
     async def not_permitted(self, method: str) -> None:
         """Write down that a key without the permission tried a command."""
-        await self._access.not_permitted(incoming.author(), method)
+        await self._commands.not_permitted(incoming.author(), method)
 
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context
     ) -> access_pb2.CreateSpaceResponse:
         """Make a space and its enrolment secret."""
-        made, secret = await self._access.create_space(
+        made, secret = await self._spaces.create(
             incoming.author(), incoming.request(request), request.space
         )
         return access_pb2.CreateSpaceResponse(space=_space(made), enrolment_secret=secret)
@@ -51,7 +55,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         """List the spaces by name."""
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
-        found = await self._access.spaces(
+        found = await self._spaces.by_name(
             incoming.author(), after, size + 1, deleted=request.include_deleted
         )
         more = len(found) > size
@@ -64,7 +68,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.DeleteSpaceRequest, context: Context
     ) -> access_pb2.DeleteSpaceResponse:
         """Delete a space for ever."""
-        found = await self._access.delete_space(
+        found = await self._spaces.delete(
             incoming.author(),
             incoming.request(request),
             request.space,
@@ -77,7 +81,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.CreateKeyRequest, context: Context
     ) -> access_pb2.CreateKeyResponse:
         """Make a key."""
-        made, secret = await self._access.create_key(
+        made, secret = await self._keys.create(
             incoming.author(), incoming.request(request), _draft(request)
         )
         return access_pb2.CreateKeyResponse(key=_key(made, made.create_time), secret=secret)
@@ -88,14 +92,14 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         """List the keys of a space, newest first."""
         size = request.page_size or DEFAULT_PAGE
         time, key_id = page_cursor(request, (int, str)) or _NEWEST
-        found = await self._access.keys(
+        found = await self._keys.newest_first(
             incoming.author(),
             request.space,
             (int(time), str(key_id)),
             size + 1,
             ended=request.include_ended,
         )
-        page, now = found[:size], self._access.now()
+        page, now = found[:size], self._keys.now()
         last = [page[-1].create_time, page[-1].id] if len(found) > size else None
         return access_pb2.ListKeysResponse(
             keys=[_key(each, now) for each in page],
@@ -106,16 +110,16 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.RevokeKeyRequest, context: Context
     ) -> access_pb2.RevokeKeyResponse:
         """Revoke a key."""
-        found = await self._access.revoke_key(
+        found = await self._keys.revoke(
             incoming.author(), incoming.request(request), request.key_id
         )
-        return access_pb2.RevokeKeyResponse(key=_key(found, self._access.now()))
+        return access_pb2.RevokeKeyResponse(key=_key(found, self._keys.now()))
 
     async def GetCaller(
         self, request: access_pb2.GetCallerRequest, context: Context
     ) -> access_pb2.GetCallerResponse:
         """Say whom a key stands for."""
-        found = await self._access.caller(request.key_digest)
+        found = await self._keys.resolve(request.key_digest)
         if found is None:
             return access_pb2.GetCallerResponse(status=access_pb2.KEY_STATUS_NOT_FOUND)
         key, status = found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -11,6 +11,7 @@ from concord_attestation.consent import ConsentError
 from concord_attestation.refusal_limit import REASON as LIMIT_REACHED
 from concord_attestation.refusal_limit import RefusalLimit
 
+from concord_governance.domain.access import SYSTEM_SPACE
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import (
     AccessRefused,
@@ -18,6 +19,7 @@ from concord_governance.domain.errors import (
     FramingViolation,
     GenesisMissing,
     NotProposer,
+    PermissionMissing,
     ProposalNotFound,
     ProposalState,
     ProposalTooLarge,
@@ -30,7 +32,7 @@ from concord_governance.domain.errors import (
     UndoConflict,
     UndoImpossible,
 )
-from concord_governance.domain.proposals import Proposal, Status
+from concord_governance.domain.proposals import Json, Proposal, Status
 from concord_governance.ports.graph import Feed
 from concord_governance.ports.ledger import Clock, Ledger, LedgerReads, LedgerWrites, RequestReceipt
 
@@ -130,6 +132,46 @@ class LedgerCommands:
         """Apply a rule that needs no ledger, with its refusal on record."""
         async with self.on_record(caller, request.method, proposal_id):
             rule()
+
+    async def once(
+        self,
+        caller: Caller,
+        request: Request,
+        space: str,
+        work: Callable[[LedgerWrites, int], Awaitable[str]],
+    ) -> tuple[str, bool]:
+        """Run work once for this caller and request id, in the ledger of `space`.
+
+        Return what it named, and whether it ran now.
+        """
+        principal = (
+            caller.principal if caller.space == space else f"{caller.space} {caller.principal}"
+        )
+
+        async def transaction(tx: LedgerWrites) -> tuple[str, bool]:
+            known = await tx.receipt(principal, request.method, request.request_id)
+            if known is not None:
+                if known.digest != request.digest:
+                    raise RequestReused(request.request_id)
+                return known.proposal_ids[0], False
+            named = await work(tx, await tx.now())
+            receipt = RequestReceipt(request.digest, (named,))
+            await tx.keep_receipt(principal, request.method, request.request_id, receipt)
+            return named, True
+
+        return await self.ledger.write(space, transaction)
+
+    async def not_permitted(self, caller: Caller, method: str) -> None:
+        """Write down that a key without the permission tried a command, in the key's space.
+
+        Raises:
+            TooManyRefusals: the caller had too many refused steps on record in this hour.
+        """
+        if method not in COMMANDS or not caller.space:
+            return
+        with suppress(PermissionMissing):
+            async with self.on_record(caller, method):
+                raise PermissionMissing(f"this key may not call {method}")
 
     @asynccontextmanager
     async def on_record(
@@ -285,3 +327,9 @@ def entry_on(
         revision=proposal.newest.revision,
         properties={"digest": proposal.newest.digest, **properties},  # type: ignore[dict-item] # JSON by every caller
     )
+
+
+def command_entry(caller: Caller, action: Action, evidence: Mapping[str, Json]) -> Entry:
+    """Return the entry of a command; of an operator's in another space it says so."""
+    by = {"operator": True} if caller.space == SYSTEM_SPACE else {}
+    return Entry(action, caller.actor, caller.principal, properties={**evidence, **by})

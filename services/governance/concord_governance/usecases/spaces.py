@@ -1,0 +1,175 @@
+"""Spaces: made, listed, and deleted for ever (W7)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from concord_attestation.consent import ConsentError
+from concord_attestation.deletion import verify_deletion
+from concord_chassis.log import Logger
+
+from concord_governance.domain.access import (
+    SYSTEM_SPACE,
+    Space,
+    demand_operator,
+    digest_of,
+    is_space_name,
+    new_secret,
+)
+from concord_governance.domain.entries import Action
+from concord_governance.domain.errors import (
+    FieldInvalid,
+    GovernanceError,
+    SpaceDeleted,
+    SpaceExists,
+    SpaceNotFound,
+)
+from concord_governance.domain.proposals import Json
+from concord_governance.ports.graph import Graph
+from concord_governance.ports.ledger import LedgerWrites
+from concord_governance.usecases.ledger_commands import (
+    Caller,
+    LedgerCommands,
+    Request,
+    command_entry,
+)
+
+ERASE_AGAIN_SECONDS = 1.0
+"""How long after a failure the erasing of a deleted space is tried again."""
+ERASED_SECONDS = 5.0
+"""How long the answer to a deletion waits for the erasing, which goes on in any case."""
+
+
+class Spaces:
+    """Operators' commands on spaces, and the erasing that a deletion begins."""
+
+    def __init__(self, commands: LedgerCommands, graph: Graph, log: Logger) -> None:
+        self._commands = commands
+        self._ledger = commands.ledger
+        self._graph = graph
+        self._log = log
+        self._wanted = asyncio.Event()
+        self._wanted.set()
+        self._erased = asyncio.Condition()
+
+    async def create(self, caller: Caller, request: Request, name: str) -> tuple[Space, str]:
+        """Make a space; return it with its enrolment secret, empty once it has its genesis.
+
+        The same request again draws a new secret: the answer to the first may have been lost,
+        and graph may not have heard of it.
+        """
+
+        async def work(tx: LedgerWrites, now: int) -> str:
+            if not is_space_name(name) or await tx.hold_space(name) is not None:
+                raise SpaceExists("this name is or was in use")
+            await tx.put_space(Space(name, now, caller.principal))
+            await tx.append([command_entry(caller, Action.SPACE_CREATE, {"space": name})])
+            return name
+
+        async with self._commands.on_record(caller, request.method):
+            demand_operator(caller.space, caller.permissions)
+            await self._commands.once(caller, request, SYSTEM_SPACE, work)
+        space = await self._space(name)
+        if space.delete_time is not None:
+            raise SpaceDeleted("this space was deleted")
+        secret = new_secret()
+        enrolled = await self._graph.register_space(name, digest_of(secret))
+        return space, "" if enrolled else secret
+
+    async def delete(
+        self, caller: Caller, request: Request, name: str, typed: str, statement: bytes
+    ) -> Space:
+        """Delete a space for ever: revoke its keys, and begin to erase what it holds.
+
+        Raises:
+            DeletionInvalid: it has a genesis, and both slots have not signed for this.
+        """
+
+        async def work(tx: LedgerWrites, now: int) -> str:
+            space = await tx.hold_space(name)
+            if space is None or name == SYSTEM_SPACE:
+                raise SpaceNotFound("there is no such space")
+            if space.delete_time is not None:
+                raise SpaceDeleted("this space was deleted")
+            count = await tx.revoke_keys(name, now)
+            await tx.put_space(replace(space, delete_time=now, statement=statement))
+            evidence: dict[str, Json] = {"space": name, "revoked_keys": count}
+            if statement:
+                evidence["statement"] = json.loads(statement)
+            await tx.append([command_entry(caller, Action.SPACE_DELETE, evidence)])
+            return name
+
+        async with self._commands.on_record(caller, request.method):
+            demand_operator(caller.space, caller.permissions)
+            if typed != name:
+                raise FieldInvalid("typed_name", "is not the name of the space")
+            if not await self._commands.is_claimed(caller, request):
+                standing = await self._graph.principal_keys(name)
+                if standing is None:
+                    statement = b""
+                else:
+                    verify_deletion(statement, standing.genesis, self._commands.clock())
+                await self._commands.once(caller, request, SYSTEM_SPACE, work)
+        self._wanted.set()
+        return await self._until_erased(name)
+
+    async def by_name(
+        self, caller: Caller, after: str, limit: int, *, deleted: bool
+    ) -> Sequence[Space]:
+        """Return spaces by name, beyond the one called `after`."""
+        demand_operator(caller.space, caller.permissions)
+        return await self._ledger.read(
+            SYSTEM_SPACE, lambda tx: tx.space_list(after, limit, deleted=deleted)
+        )
+
+    async def run(self) -> None:
+        """Erase for ever what deleted spaces hold, also what a stop came before."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            for name in await self._to_erase():
+                try:
+                    await self._erase(name)
+                except (GovernanceError, ConsentError) as error:
+                    kind = type(error).__name__
+                    self._log.warning("a deleted space is not erased", space=name, error=kind)
+                    self._wanted.set()
+            if self._wanted.is_set():
+                await asyncio.sleep(ERASE_AGAIN_SECONDS)
+
+    async def _to_erase(self) -> Sequence[str]:
+        try:
+            return await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.spaces_to_erase())
+        except GovernanceError:
+            self._wanted.set()
+            return ()
+
+    async def _erase(self, name: str) -> None:
+        space = await self._space(name)
+        while not await self._graph.erase_space(name, space.statement):
+            pass
+        await self._ledger.write(name, lambda tx: tx.forget_all_words())
+        while not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
+            await asyncio.sleep(ERASE_AGAIN_SECONDS)
+        gone = replace(space, erased=True)
+        await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.put_space(gone))
+        async with self._erased:
+            self._erased.notify_all()
+
+    async def _until_erased(self, name: str) -> Space:
+        """Wait, for seconds at most, until nothing of a deleted space is left; return it."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ERASED_SECONDS), self._erased:
+                while not (await self._space(name)).erased:
+                    await self._erased.wait()
+        return await self._space(name)
+
+    async def _space(self, name: str) -> Space:
+        found = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.space_named(name))
+        if found is None:
+            raise SpaceNotFound("there is no such space")
+        return found
