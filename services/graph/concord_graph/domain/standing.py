@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from concord_graph.domain.items import FOREVER
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """An item's place among its successors at one instant.
 
     `superseded_from` is the earliest valid_from of a live successor (µs), FOREVER without one; what

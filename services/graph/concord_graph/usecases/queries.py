@@ -464,7 +464,7 @@ async def _page(
     shown = [known[reached.edge_id] for reached in page]
     with_ends = await with_heads(tx, [one.view for one in shown], at)
     entries = tuple(
-        (reached, one if view is one.view else replace(one, view=view))
+        (reached, one if view is one.view else one._replace(view=view))
         for reached, one, view in zip(page, shown, with_ends, strict=True)
     )
     return NeighborPage(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from neo4j import AsyncManagedTransaction, AsyncResult
@@ -107,7 +106,7 @@ class Neo4jViews:
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return replace(found, item=item)
+        return found._replace(item=item)
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant

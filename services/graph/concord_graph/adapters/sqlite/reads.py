@@ -268,7 +268,9 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
     async def amending(
         self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Collection[str]]:
-        """Return the ids of what amends each."""
+        """Return the ids of what amends each; one seek where nothing amends anything now."""
+        if record == FOREVER and not self._one(statements.ANY_AMENDMENT, (self._space,)):
+            return {}
         sql = statements.amending(kind, record == FOREVER)
         bound = {"space": self._space, "ids": ids_of(ids), "record": record}
         found: dict[str, set[str]] = {}

@@ -119,6 +119,12 @@ def successors(kind: ItemKind, now: bool) -> str:
     return f"{_resolved(kind, now, IDS)} UNION {following}"
 
 
+ANY_AMENDMENT = (
+    f"SELECT 1 FROM edge l {by('edge_amends', True)} WHERE l.space = ?"
+    f" AND l.relation = '{Relation.AMENDS}' AND {live('l', True)} LIMIT 1"
+)
+
+
 @cache
 def amending(kind: ItemKind, now: bool) -> str:
     """Select (id, id of what amends it) of items among :ids."""

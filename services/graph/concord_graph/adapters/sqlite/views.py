@@ -46,9 +46,7 @@ class ViewReads:
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Standing(item.create_time), Access(item.create_time, 0))
-        return View(
-            item, found.standing, found.access, found.near_constitutive, found.names, found.sources
-        )
+        return found._replace(item=item)
 
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER

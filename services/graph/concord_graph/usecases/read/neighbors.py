@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from concord_graph.domain.items import Edge, EdgeType
 from concord_graph.ports import Reads, Step, Walk
@@ -13,8 +14,7 @@ MOST_EDGES = 10_000
 FEW_EDGES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(NamedTuple):
     """One edge in reach: its rank, how far it is, the edges that lead to it, what lies beyond."""
 
     relevance: float

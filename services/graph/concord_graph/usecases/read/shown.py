@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from concord_graph.domain.items import (
     FOREVER,
-    Access,
     Edge,
     EdgeType,
     End,
@@ -25,8 +25,7 @@ MOST_AMENDMENTS = 100
 MOST_CHAIN_ITEMS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1].
 
     `valid` (µs) is the instant that its standing is told for.
@@ -47,26 +46,26 @@ def show(view: View, now: int, valid: int | None = None) -> Shown:
     valid = now if valid is None else valid
     if isinstance(item, Node):
         return Shown(view, Importance.MEDIUM, 0.0, valid)
-    importance, score = _ranked(
-        item.edge_type, item.importance, view.access, now, near=view.near_constitutive
+    importance = default_importance(
+        item.importance,
+        edge_type=item.edge_type,
+        near_constitutive=view.near_constitutive,
+        access=view.access,
+        now=now,
     )
-    return Shown(view, importance, score, valid)
+    return Shown(view, importance, relevance(item.edge_type, importance, view.access, now), valid)
 
 
 def step_relevance(step: Step, now: int) -> float:
     """Return the relevance of a walked edge at `now` (µs)."""
-    return _ranked(step.edge_type, step.importance, step.access, now, near=step.near_constitutive)[
-        1
-    ]
-
-
-def _ranked(
-    edge_type: EdgeType, stated: Importance, access: Access, now: int, *, near: bool
-) -> tuple[Importance, float]:
     importance = default_importance(
-        stated, edge_type=edge_type, near_constitutive=near, access=access, now=now
+        step.importance,
+        edge_type=step.edge_type,
+        near_constitutive=step.near_constitutive,
+        access=step.access,
+        now=now,
     )
-    return importance, relevance(edge_type, importance, access, now)
+    return relevance(step.edge_type, importance, step.access, now)
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
@@ -110,7 +109,7 @@ def _amended(view: View, ids: Sequence[str]) -> View:
     if not ids:
         return view
     shown = tuple(ids[:MOST_AMENDMENTS])
-    return replace(view, standing=replace(view.standing, amendment_ids=shown))
+    return view._replace(standing=view.standing._replace(amendment_ids=shown))
 
 
 async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
@@ -166,7 +165,7 @@ def _with_ghosts(view: View, ghosts: Collection[str]) -> View:
         End(end.id, ItemKind.GHOST) if end.id in ghosts else end
         for end in (edge.source, edge.target)
     )
-    return replace(view, item=replace(edge, source=source, target=target))
+    return view._replace(item=replace(edge, source=source, target=target))
 
 
 async def is_ghost(tx: Reads, item_id: str, at: Instant) -> bool:
@@ -188,7 +187,7 @@ def _lost(view: View, gone: Collection[str]) -> bool:
 
 
 def _orphaned(view: View) -> View:
-    return replace(view, standing=replace(view.standing, orphaned=True))
+    return view._replace(standing=view.standing._replace(orphaned=True))
 
 
 async def _above(
@@ -216,7 +215,7 @@ def _with_heads(view: View, above: Mapping[str, Collection[str]]) -> View:
         frontier += successors - seen
         seen |= successors
     shown = tuple(sorted(heads)[:MOST_HEADS])
-    return replace(view, standing=replace(view.standing, head_ids=shown))
+    return view._replace(standing=view.standing._replace(head_ids=shown))
 
 
 async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[Edge]:
