@@ -702,7 +702,7 @@ GUARDS = {
     "what hangs on what an undo takes away": Guard(
         _undo_after("something constitutive hangs there"),
         "it was undone though something constitutive hangs there",
-        off=_without(undo_conflicts, "_left_hanging", _nothing),
+        off=_without(undo_conflicts, "_dangling_edges", _nothing),
     ),
     "the ends that an undo comes back to": Guard(
         _undo_after("an end has another name"),
@@ -712,7 +712,7 @@ GUARDS = {
     "the place that an undo comes back to": Guard(
         _undo_after("its triple is constitutive by now"),
         "it was undone though its triple is constitutive by now",
-        off=_without(undo_conflicts, "_in_its_place", _nothing),
+        off=_without(undo_conflicts, "_rivals_for_key", _nothing),
     ),
     "settled keys": Guard(
         a_paper_between_two_keys,

@@ -1,7 +1,7 @@
-"""The one rule set of constitutive protection (spec G4, G5).
+"""The rules of constitutive protection (spec G4, G5): which changes need both principals' consent.
 
-Whether a change of one item touches what nobody may change alone. Every write path asks here, with
-what the item was, what it would be, and what hangs on it.
+The writer asks them before each write of an item, with the item's current version, the version that
+it would write, and the item's surroundings in the graph.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from concord_graph.domain.items import (
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the store says about an item's neighbourhood.
+    """An item's neighbours in the graph, as far as the rules ask about them.
 
-    `is_pinned`: a live constitutive edge starts or ends at the item, or lineage that was made with
-    consent starts or ends at it: what both parties agreed to rests on what the item says.
+    `is_frozen`: a live constitutive edge, or lineage that was made with consent, starts or ends at
+    the item: a consent depends on its content.
     `target_constitutive`, `source_constitutive`, `target_pinned`: the item is an edge, and that end
-    of it is itself live and constitutive, or held.
-    `agreed_twin`: the id of another live edge of the item's triple that is constitutive or held,
-    whenever it holds; empty without one.
+    of it is itself live and constitutive, or pinned.
+    `agreed_twin`: the id of another live edge of the item's triple that is constitutive or pinned,
+    whatever its valid time; empty without one.
     """
 
-    is_pinned: bool = False
+    is_frozen: bool = False
     target_constitutive: bool = False
     source_constitutive: bool = False
     target_pinned: bool = False
@@ -59,16 +59,16 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
         return why
     if around.agreed_twin and isinstance(after, Edge) and _takes_place(before, after):
         return "an edge that both parties agreed to says this already"
-    if around.is_pinned and _says_otherwise(before, after):
-        return "something that both parties agreed to rests on this"
+    if around.is_frozen and _states_otherwise(before, after):
+        return "something that both parties agreed to depends on this"
     return None
 
 
 def reserved(before: Item | None, after: Item, ends: Sequence[Item]) -> str | None:
-    """Return why no consent opens the way to a change, or None when one can.
+    """Return why even a consented change is refused, or None.
 
-    What stands for the principals is written by the genesis and by a change of a key alone: nothing
-    else may touch it, end at it or be said of it. `ends`: what the change's item hangs on.
+    Only the genesis and key changes write the nodes and edges that stand for the principals; no
+    other edge may end at them. `ends`: the ends of the changed item, if it is an edge.
     """
     if any(item is not None and is_reserved(item) for item in (before, after, *ends)):
         return "principals and their keys change by a key change alone"
@@ -86,9 +86,10 @@ def changes_key(before: Item, after: Item) -> bool:
 
 
 def takes_words(before: Item | None, after: Edge) -> bool:
-    """Return whether an edge that needs consent takes its ends' words into what is agreed to.
+    """Return whether consent to an edge includes what the edge's ends state.
 
-    Where both parties agreed to it between the same ends before, nobody alone has changed these.
+    It does not if both principals agreed to the edge between the same ends before: the ends have
+    been frozen since.
     """
     if after.deleted:
         return False
@@ -108,7 +109,7 @@ def _reserved_name(item: Item) -> str:
 
 
 def agreed(item: Item) -> str | None:
-    """Return why a revision from elsewhere can only have come about by both parties' consent."""
+    """Return why a revision of an import can only have been made with both principals' consent."""
     if isinstance(item, (Edge, Memory)) and item.edge_type == EdgeType.CONSTITUTIVE:
         return "this would bring in something constitutive"
     if isinstance(item, Edge) and item.governed:
@@ -125,15 +126,15 @@ def _defines(item: Edge | Memory) -> bool:
 def _touches(before: Item | None, after: Item) -> str | None:
     if after.deleted:
         return "this would remove something constitutive"
-    return "this would change something constitutive" if _says_otherwise(before, after) else None
+    return "this would change something constitutive" if _states_otherwise(before, after) else None
 
 
 def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None:
     if isinstance(before, Edge) and before.governed and not before.deleted:
         return "this lineage was made with consent"
-    if after.relation not in HIDING or not _says_otherwise(before, after):
+    if after.relation not in HIDING or not _states_otherwise(before, after):
         return None
-    hides = not after.deleted and not is_erased(after)  # what is void is in no erasure's way
+    hides = not after.deleted and not is_erased(after)  # an erasure may change void lineage
     if around.target_constitutive and hides:
         return "this lineage would hide something constitutive"
     if around.target_pinned and hides:
@@ -144,11 +145,11 @@ def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None
 
 
 def _takes_place(before: Item | None, after: Edge) -> bool:
-    """Return whether an edge comes to a place among those that succeed one another."""
+    """Return whether an edge newly takes a place in a succession of edges."""
     return not after.deleted and not (
         isinstance(before, Edge) and not before.deleted and before.place == after.place
     )
 
 
-def _says_otherwise(before: Item | None, after: Item) -> bool:
+def _states_otherwise(before: Item | None, after: Item) -> bool:
     return before is None or stated(before) != stated(after)

@@ -201,7 +201,7 @@ class StandingReads(Protocol):
         ...
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether what both parties agreed to rests on the item, as known then (µs).
+        """Return whether what both principals agreed to depends on the item, as known then (µs).
 
         A live constitutive edge starts or ends at it, or live lineage that was made with consent
         starts at it or at an edge of which it is an end.

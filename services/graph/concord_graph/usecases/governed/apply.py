@@ -1,4 +1,4 @@
-"""The one door through protection: a space's genesis, then granted changes (V5, V6)."""
+"""Changes that protection lets through: a space's genesis, then granted changes (V5, V6)."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ GOVERNANCE_NODE = "concord:governance"
 GOVERNANCE_RELATION = "concord:governance_key"
 MOST_ORPHANS = 1_000
 _NOT_GOVERNANCES = frozenset({"envelope", "governance_signature"})
-"""The checks of a grant that one fails which governance has not signed."""
+"""The checks that a grant fails if governance has not signed it."""
 _KEY_BYTES = 32
 RESTORED = "restore:"
-"""Begins a burnt nonce that let an import in; a consent's begins with its slot, a grant's has no
-colon."""
+"""Prefix of the burnt nonces of restore grants; those of consents begin with their slot, those of
+grants have no colon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What an importer shows for an export with a genesis: the grant, and the space's secret."""
+    """What an import with a genesis needs: the restore grant, and the space's secret."""
 
     grant: bytes = b""
     secret: str = ""
@@ -99,7 +99,7 @@ class GovernedChange:
 
 
 class GovernedChanges:
-    """Applies what both parties consented to, and nothing else.
+    """Applies changes that both principals consented to, and no others.
 
     `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret, for spaces that
     nobody registered.
@@ -141,7 +141,7 @@ class GovernedChanges:
         granted = writer.with_grant(grant)
         applied = await _with_effects(granted, change.command, grant.etags, change.scope)
         if not any(effect.governed for effect in granted.effects):
-            raise GrantInvalid("etags")  # what was consented to is there already
+            raise GrantInvalid("etags")  # the change was made already: nothing needed consent
         return applied
 
     async def recall(self, writer: Writer, newest: tuple[int, str]) -> ChangeApplied:
@@ -174,7 +174,7 @@ class GovernedChanges:
         return grant
 
     async def revoke(self, writer: Writer, envelope: bytes) -> Acknowledged:
-        """Burn a consent's nonce, on its principal's signature alone, and tell of it."""
+        """Burn a consent's nonce, on its principal's signature alone, and record the revocation."""
         answer = verify_revocation(envelope, await keys_now(writer.tx))
         if not await writer.tx.burn([of_slot(answer.slot, answer.nonce)]):
             raise ConsentInvalid(answer.slot, "nonce")
@@ -182,7 +182,7 @@ class GovernedChanges:
         return Acknowledged()
 
     async def change_key(self, writer: Writer, proof: bytes) -> Written:
-        """Give a principal another key: a change of what stands for it, so never ungranted."""
+        """Give a principal another key; this always needs a grant."""
         tx = writer.tx
         slot, holder = verify_new_key(proof, await keys_now(tx))
         for edge in await _principal_edges(tx):
@@ -196,15 +196,15 @@ class GovernedChanges:
     async def restore(
         self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
     ) -> tuple[Writer, RestoreGrant]:
-        """Return a writer that may bring in what the parties of an imported genesis agreed to.
+        """Return a writer that may import what the principals of an imported genesis agreed to.
 
-        Both of them have signed for this very export and space; the nonce is burnt. The enrolment
-        secret is demanded as of any genesis: whoever makes up parties can sign for them as well.
-        What they say is in the export is held against it when all of it has been read.
+        Both have signed for this very export and space; the nonce is burnt. The enrolment secret is
+        demanded as for any genesis: whoever invents principals can sign for them as well. The
+        import is compared with what they signed once all of it has been read.
         """
         tx = writer.tx
         if not restore.grant:
-            raise ConstitutiveProtected("", "this would bring in what both parties agreed to")
+            raise ConstitutiveProtected("", "this would import what both parties agreed to")
         genesis = verify_genesis(envelope, tx.space)
         grant = verify_restore(
             restore.grant,
@@ -229,9 +229,9 @@ class GovernedChanges:
 
 
 async def register(tx: Writes, enrolment_digest: str) -> bool:
-    """Keep which secret a space's genesis takes; return whether it has one: then nothing changes.
+    """Keep the digest of the secret for a space's genesis; return whether the genesis exists.
 
-    Of a space without, the newest digest counts.
+    If it does, nothing changes; until then the newest digest counts.
 
     Raises:
         SpaceDeleted: its name is not used again.
@@ -272,10 +272,10 @@ async def keys_now(tx: Reads) -> GenesisRecord:
 
 
 async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> None:
-    """Demand that an import, read whole, brought what both parties signed for.
+    """Demand that an import, read whole, holds exactly what both principals signed for.
 
-    `agreed` is what its changes tell; the digests that they carry were checked with their
-    revisions, and which of them are constitutive, and on what, is checked here.
+    `agreed`: the constitutive items according to its changes, whose digests were checked with their
+    revisions; here the items' ends and the set of the items are checked.
 
     Raises:
         RestoreInvalid: other keys stand, or other things are agreed to.
@@ -288,10 +288,10 @@ async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> No
     items = agreed.items()
     if constitutive_digest(items) != grant.constitutive_digest:
         raise RestoreInvalid("constitutive_digest")
-    for told in items:
-        item = await tx.edge(told["id"]) or await tx.memory(told["id"])
+    for signed in items:
+        item = await tx.edge(signed["id"]) or await tx.memory(signed["id"])
         ends = await digests_of_ends(tx, item) if item is not None else None
-        if item is None or ends != told["ends"] or digest(item) != told["digest"]:
+        if item is None or ends != signed["ends"] or digest(item) != signed["digest"]:
             raise RestoreInvalid("constitutive_digest")
 
 
@@ -329,7 +329,7 @@ async def _orphans(writer: Writer) -> tuple[str, ...]:
 
 
 async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
-    """Demand that every item is as it was when both parties consented; "" = there is none."""
+    """Demand that every item has the version that was consented to; "" = there is no item."""
     for item_id, consented in etags.items():
         item = await record_by_id(tx, item_id) if consented else await item_by_id(tx, item_id)
         if (etag(item) if item else "") != consented:

@@ -21,7 +21,7 @@ from concord_graph.usecases.governed.apply import demand_etags
 from concord_graph.usecases.read.by_id import item_by_id
 from concord_graph.usecases.write.cascade import Scope
 from concord_graph.usecases.write.commands import Command
-from concord_graph.usecases.write.writer import Effect, Rehearsal, Writer
+from concord_graph.usecases.write.writer import Effect, PreviewGrant, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Previews:
         async def transaction(tx: Writes) -> None:
             await demand_etags(tx, etags)
             now = max(self._clock(), tx.last_time)
-            writer = Writer(tx, author, now, Rehearsal())
+            writer = Writer(tx, author, now, PreviewGrant())
             await tx.open_grant("preview")
             item, *_ = (await command(writer)).shown
             raise _RolledBack(await _Sight(tx, writer, scope.naming(item.id)).preview())

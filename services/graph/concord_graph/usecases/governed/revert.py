@@ -1,4 +1,4 @@
-"""Bringing earlier revisions back, all of them or none (V8)."""
+"""Reverting items to earlier revisions, all of them or none (V8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from concord_graph.usecases.write.writer import Writer, ref
 
 @dataclass(frozen=True, slots=True)
 class Reversion:
-    """An item, the revision whose content comes back (0 = it was not there), and the one it has."""
+    """An item, the revision to restore (0: the item did not exist), and its expected revision."""
 
     item_id: str
     revision: int
@@ -24,11 +24,10 @@ class Reversion:
 
 
 async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> ItemsReverted:
-    """Write each item as it was before; what was not there goes.
+    """Write each item as it was before; delete the items that did not exist.
 
     Raises:
-        UndoConflict: items say something else than in the revision expected, or something stands
-            in the way; names them.
+        UndoConflict: names the items that differ from the revision expected, or that conflict.
     """
     stored = {each.item_id: await _existing(writer, each) for each in reversions}
     left = {each.item_id: await _as_left(writer, stored[each.item_id], each) for each in reversions}
@@ -44,21 +43,21 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> Items
     }
     if in_the_way := await conflicts(writer.tx, plan):
         raise UndoConflict(in_the_way)
-    # what goes makes room, a name or a place of a triple, for what comes back; edges go before ends
-    going = [each for each in plan.values() if each.goes]
-    coming = [each for each in plan.values() if not each.goes]
-    going.sort(key=lambda each: isinstance(each.before, Node))
-    coming.sort(key=lambda each: isinstance(each.before, Edge))
+    # removals free names and places of triples for what is restored; edges go before their ends
+    removed = [each for each in plan.values() if each.is_removed]
+    restored = [each for each in plan.values() if not each.is_removed]
+    removed.sort(key=lambda each: isinstance(each.before, Node))
+    restored.sort(key=lambda each: isinstance(each.before, Edge))
     async with writer.together():
-        written = [await _put(writer, each.before, each.after) for each in (*going, *coming)]
+        written = [await _put(writer, each.before, each.after) for each in (*removed, *restored)]
         await restate(writer, written)
     return ItemsReverted(tuple(map(ref, written)))
 
 
 async def _as_left(writer: Writer, stored: Record, reversion: Reversion) -> Record | None:
-    """Return the revision that is to be undone; None when an item says something else by now.
+    """Return the revision that is to be undone; None when the item differs from it by now.
 
-    What was changed since, and changed back, is in nobody's way (0020).
+    An item that was changed since, and changed back, does not differ (0020).
     """
     if stored.revision.number == reversion.expected:
         return stored
@@ -77,7 +76,7 @@ async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
 
 
 def _gone(stored: Record) -> Record:
-    """Return what stands for something that was not there; of a relation nothing was declared."""
+    """Return the revision that stands for a missing item, or for an undeclared relation."""
     if isinstance(stored, DeclaredRelation):
         return replace(stored, functional=False)
     return replace(stored, deleted=True)

@@ -1,7 +1,8 @@
-"""What stands in the way of an undo: looked for before anything is written (V8).
+"""The conflicts of an undo, which are looked for before anything is written (V8).
 
-An undo brings items back as they were. It must not take the ground from under what was made since,
-nor come back to other ground than it left, nor to a place where something else stands by now.
+An undo restores items as they were. It is refused if later items depend on what it removes, if the
+ends of the edges that it restores have changed, or if a live item has a restored item's name or
+place.
 """
 
 from __future__ import annotations
@@ -28,101 +29,101 @@ from concord_graph.ports import Reads
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An item as it is, and as the undo would leave it; `since`: the revision that it undoes."""
+    """An item before and after the undo; `since`: the revision that is undone."""
 
     before: Record
     after: Record
     since: Revision
 
     @property
-    def goes(self) -> bool:
-        """Whether the undo takes it away."""
+    def is_removed(self) -> bool:
+        """Whether the undo deletes the item."""
         return self.after.deleted
 
     @property
-    def comes(self) -> bool:
-        """Whether it comes to where it is not now, or to define the agent, which it does not."""
-        if self.goes:
+    def is_restored(self) -> bool:
+        """Whether the undo revives the item, changes its key, or makes it constitutive again."""
+        if self.is_removed:
             return False
-        moves = self.before.deleted or _stand(self.before) != _stand(self.after)
-        return moves or _defines(self.after) > _defines(self.before)
+        moves = self.before.deleted or _key(self.before) != _key(self.after)
+        return moves or _is_constitutive(self.after) > _is_constitutive(self.before)
 
 
 Plan = Mapping[str, Planned]
 
 
 async def conflicts(tx: Reads, plan: Plan) -> list[str]:
-    """Return the ids of what stands in the way, each once."""
+    """Return the ids of the items that conflict with the undo, each once."""
     found: dict[str, None] = {}
     for planned in plan.values():
-        found |= dict.fromkeys(await _left_hanging(tx, planned, plan))
-        found |= dict.fromkeys(await _lost_ground(tx, planned, plan))
-        found |= dict.fromkeys(await _in_its_place(tx, planned, plan))
+        found |= dict.fromkeys(await _dangling_edges(tx, planned, plan))
+        found |= dict.fromkeys(await _changed_dependencies(tx, planned, plan))
+        found |= dict.fromkeys(await _rivals_for_key(tx, planned, plan))
     return list(found)
 
 
-async def _left_hanging(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
-    """Return the live edges that would end at nothing.
+async def _dangling_edges(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
+    """Return the live edges that would be left without an end.
 
-    Lineage of what goes is told as orphaned instead, and a link in a content may name what is gone.
+    Lineage is reported as orphaned instead, and a link in a content may name a missing memory.
     """
     gone = planned.after
-    if not planned.goes or planned.before.deleted or not isinstance(gone, (Node, Memory)):
+    if not planned.is_removed or planned.before.deleted or not isinstance(gone, (Node, Memory)):
         return []
-    left = []
+    dangling = []
     for edge_id in await tx.live_edge_ids_at(gone.id):
         edge = plan[edge_id].after if edge_id in plan else await tx.edge(edge_id)
         if not isinstance(edge, Edge) or edge.deleted or gone.id not in _ids(edge):
             continue
         if isinstance(gone, Node) or not (edge.is_lineage or edge.origin == Origin.CONTENT):
-            left.append(edge_id)
-    return left
+            dangling.append(edge_id)
+    return dangling
 
 
-async def _lost_ground(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
-    """Return what an edge, or a fact of a memory, that comes back would find gone or changed."""
+async def _changed_dependencies(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
+    """Return the ends of a restored edge, or of a restored memory's facts, that were changed."""
     before, after = planned.before, planned.after
     if isinstance(after, Memory) and isinstance(before, Memory):
-        return await _lost_facts(tx, before, after, planned.since, plan)
-    if not isinstance(after, Edge) or not planned.comes:
+        return await _changed_facts(tx, before, after, planned.since, plan)
+    if not isinstance(after, Edge) or not planned.is_restored:
         return []
     return await _changed_ends(tx, after, planned.since, plan)
 
 
-async def _lost_facts(
+async def _changed_facts(
     tx: Reads, before: Memory, after: Memory, since: Revision, plan: Plan
 ) -> list[str]:
-    """Return what the edges of a memory's facts no longer rest on, and those that say otherwise.
+    """Return the changed ends of a memory's fact edges, and the fact edges that were moved.
 
-    Facts whose edge is gone are stated anew, by their names.
+    Facts whose edge was deleted are stated anew, by the names of their ends.
     """
-    if after.deleted or not after.facts or not _states_otherwise(before, after):
+    if after.deleted or not after.facts or not _states_other_facts(before, after):
         return []
-    lost = []
+    changed = []
     for edge_id in await tx.facts_of(after.id, after.revision.record_from):
         edge = plan[edge_id].after if edge_id in plan else await tx.edge(edge_id)
         if not isinstance(edge, Edge) or edge.deleted:
             continue
         if edge_id not in plan and edge.revision.seq > since.seq:
             then = await _as_known(tx, End(edge.id, ItemKind.EDGE), since)
-            if isinstance(then, Edge) and _stand(then) != _stand(edge):
-                lost.append(edge_id)
+            if isinstance(then, Edge) and _key(then) != _key(edge):
+                changed.append(edge_id)
                 continue
-        lost += await _changed_ends(tx, edge, since, plan)
-    return lost
+        changed += await _changed_ends(tx, edge, since, plan)
+    return changed
 
 
 async def _changed_ends(tx: Reads, edge: Edge, since: Revision, plan: Plan) -> list[str]:
-    """Return an edge's ends that are gone, or say otherwise, since a revision was made.
+    """Return an edge's ends that were deleted or changed since a revision.
 
-    An end that the undo itself brings back, or leaves, as it was is none of them.
+    An end that the undo itself restores counts as unchanged.
     """
     if edge.origin == Origin.CONTENT and not edge.governed:
-        return []  # a text may name what is not there
+        return []  # a text may link to a missing memory
     changed = []
     for end in (edge.source, edge.target):
         if end.id in plan:
-            if plan[end.id].goes:
+            if plan[end.id].is_removed:
                 changed.append(end.id)
         elif await _is_changed(tx, end, edge, since):
             changed.append(end.id)
@@ -136,12 +137,12 @@ async def _is_changed(tx: Reads, end: End, edge: Edge, since: Revision) -> bool:
     then = await _as_known(tx, end, since)
     was_there = then is not None and not then.deleted
     gone = now is None or now.deleted or is_erased(now)
-    return (was_there and gone) or _words(then, edge) != _words(now, edge)
+    return (was_there and gone) or _fields_used(then, edge) != _fields_used(now, edge)
 
 
-async def _in_its_place(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
-    """Return the live items that stand where one would come to stand."""
-    if not planned.comes:
+async def _rivals_for_key(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
+    """Return the live items that have the name, external id or place of a restored item."""
+    if not planned.is_restored:
         return []
     match planned.after:
         case Node() as node:
@@ -151,27 +152,28 @@ async def _in_its_place(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
             other = await tx.memory_by_external_id(key)
             there = [other] if other is not None and not other.deleted else []
         case Edge() as edge:
-            there = [each for each in await _siblings(tx, edge) if _rivals(planned, edge, each)]
+            there = [each for each in await _siblings(tx, edge) if _is_rival(planned, edge, each)]
         case _:
             there = []
     return [
         each.id
         for each in there
         if each.id != planned.after.id
-        and not (each.id in plan and (plan[each.id].goes or plan[each.id].comes))
+        and not (each.id in plan and (plan[each.id].is_removed or plan[each.id].is_restored))
     ]
 
 
-def _rivals(planned: Planned, edge: Edge, sibling: Edge) -> bool:
-    """Return whether one of two edges of a triple is in the other's way.
+def _is_rival(planned: Planned, edge: Edge, sibling: Edge) -> bool:
+    """Return whether two edges of one triple cannot both be live.
 
-    Nothing descriptive comes beside what is constitutive, nor the other way round since (G4).
+    A descriptive edge is never restored beside a constitutive one; a constitutive one is not
+    restored beside a descriptive edge of a later revision (G4).
     """
     if sibling.effective_from == edge.effective_from:
         return True
-    if edge.is_lineage or _defines(edge) == _defines(sibling):
+    if edge.is_lineage or _is_constitutive(edge) == _is_constitutive(sibling):
         return False
-    return _defines(sibling) or sibling.revision.seq > planned.since.seq
+    return _is_constitutive(sibling) or sibling.revision.seq > planned.since.seq
 
 
 async def _siblings(tx: Reads, edge: Edge) -> list[Edge]:
@@ -193,10 +195,10 @@ async def _as_it_is(tx: Reads, end: End) -> Item | None:
     return await tx.edge(end.id)
 
 
-def _words(end: Item | None, edge: Edge) -> object:
-    """Return what an edge takes from an end: what both parties agree to takes all that it says."""
+def _fields_used(end: Item | None, edge: Edge) -> object:
+    """Return the fields of an end that an edge depends on: a consented edge depends on all."""
     match end:
-        case Node() if edge.governed or _defines(edge):
+        case Node() if edge.governed or _is_constitutive(edge):
             return end.name, end.label, dict(end.properties)
         case Node():
             return end.name
@@ -207,8 +209,8 @@ def _words(end: Item | None, edge: Edge) -> object:
     return None
 
 
-def _stand(item: Record) -> object:
-    """Return where an item stands: nothing else live may stand there."""
+def _key(item: Record) -> object:
+    """Return the key of an item, which no other live item may have."""
     match item:
         case Node():
             return item.name
@@ -219,11 +221,11 @@ def _stand(item: Record) -> object:
     return None
 
 
-def _states_otherwise(before: Memory, after: Memory) -> bool:
+def _states_other_facts(before: Memory, after: Memory) -> bool:
     return before.deleted or (before.facts, before.edge_type) != (after.facts, after.edge_type)
 
 
-def _defines(item: Record) -> bool:
+def _is_constitutive(item: Record) -> bool:
     return isinstance(item, Edge) and item.edge_type == EdgeType.CONSTITUTIVE
 
 

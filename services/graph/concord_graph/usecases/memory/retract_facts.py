@@ -1,4 +1,4 @@
-"""What an erased memory stated goes with it, in every version; what others state stays (M4)."""
+"""Retracting the facts that an erased memory stated: only those of other memories stay (M4)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from concord_graph.usecases.write.writer import Writer
 _A_PAGE = 100
 
 Words = frozenset[tuple[str, str, str]]
-"""Relation, key and JSON text of what facts say beside their triples."""
+"""Relation, key and JSON text of properties of facts."""
 
 
 async def words_of(tx: Reads, memory: Memory) -> Words:
-    """Return what any version of a memory says in properties of its facts."""
+    """Return the properties of the facts of all versions of a memory."""
     found = set()
     async for version in _versions(tx, memory):
         for fact in version.facts:
@@ -32,7 +32,7 @@ async def words_of(tx: Reads, memory: Memory) -> Words:
 
 
 class FactRetraction:
-    """Takes out what one memory stated; `words` are those of it from before it was erased."""
+    """Retracts the facts of one memory; `words`: its `words_of` from before it was erased."""
 
     def __init__(self, writer: Writer, memory: Memory, words: Words) -> None:
         self._writer = writer
@@ -41,10 +41,10 @@ class FactRetraction:
         self.edge_count = 0
 
     async def run(self) -> None:
-        """Let the memory state nothing; erase the edges and nodes that only it ever made.
+        """Leave the memory without facts; erase the edges and nodes that only its facts created.
 
-        An edge that others state too stays and says what they say. Where a version of it may say
-        what only the memory did, it is erased, and another one stands for the others.
+        An edge that other memories state too stays, with their properties. If one of its revisions
+        may hold properties that only the erased memory stated, it is erased and created anew.
         """
         tx = self._writer.tx
         ids = await tx.ever_facts_of(self._memory.id)
@@ -55,7 +55,7 @@ class FactRetraction:
         for edge in [await tx.edge(edge_id) for edge_id in ids]:
             if edge is None or edge.erase_time or not await follows_facts(self._writer, edge):
                 continue
-            stated, more = await self._is_left(edge)
+            stated, more = await self._others_state(edge)
             if stated and not more:
                 await settle(self._writer, edge.id)
                 continue
@@ -66,14 +66,14 @@ class FactRetraction:
             await self._erase_node(node_id)
 
     async def _others(self, edge: Edge) -> AsyncIterator[Memory]:
-        """Yield the memories, forgotten ones too, that ever stated an edge and still say so."""
+        """Yield the unerased memories, forgotten ones too, that ever stated an edge."""
         for memory_id in await self._writer.tx.ever_stating(edge.id):
             memory = await self._writer.tx.memory(memory_id)
             if memory is not None and not memory.erase_time:
                 yield memory
 
-    async def _is_left(self, edge: Edge) -> tuple[bool, bool]:
-        """Return whether others state an edge, and whether the erased memory said more of it."""
+    async def _others_state(self, edge: Edge) -> tuple[bool, bool]:
+        """Return whether other memories state an edge, and whether the erased one stated more."""
         own = {each for each in self._words if each[0] == edge.relation}
         stated = False
         async for other in self._others(edge):
@@ -87,7 +87,7 @@ class FactRetraction:
         await self._writer.put(edge, erased_edge(edge, self._memory.erase_time, ()))
 
     async def _replace(self, edge: Edge) -> None:
-        """Erase an edge, and let another one say what the others do, with its lineage."""
+        """Erase an edge, and create it anew with what other memories state, and its lineage."""
         writer = self._writer
         said = await said_of(writer.tx, edge)
         lineage = await writer.tx.lineage_edges([edge.id])
@@ -98,7 +98,7 @@ class FactRetraction:
             edge, id=writer.new_id(), valid_from=edge.effective_from, revision=Revision()
         )
         other = await writer.put(None, saying(blank, said))
-        await self._hand_over(edge.id, other)
+        await self._move_facts(edge.id, other)
         for link in lineage:
             ends = [
                 End(other.id, end.kind) if end.id == edge.id else end
@@ -108,7 +108,7 @@ class FactRetraction:
             again = replace(again, valid_from=link.effective_from, revision=Revision())
             await writer.put(None, again)
 
-    async def _hand_over(self, edge_id: str, other: Edge) -> None:
+    async def _move_facts(self, edge_id: str, other: Edge) -> None:
         tx, after = self._writer.tx, ""
         while page := await tx.stating([edge_id], after, _A_PAGE):
             for after, _ in page:

@@ -49,7 +49,7 @@ async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, Item
     around: set[str] = set()  # lineage at these counts from now on, or no longer
     for version in (before, after):
         if isinstance(version, Edge):
-            around |= await _held_by(tx, version)
+            around |= await _pinned_by(tx, version)
             if not version.is_lineage:
                 affected |= {edge.id: ItemKind.EDGE for edge in await tx.beside(version)}
     if not isinstance(after, Edge) or not after.is_lineage:
@@ -69,8 +69,8 @@ async def _stating(tx: Reads, edge_ids: Sequence[str]) -> dict[str, ItemKind]:
     return {memory_id: ItemKind.MEMORY for memory_id, _ in stating}
 
 
-async def _held_by(tx: Reads, edge: Edge) -> set[str]:
-    """Return the items that are held while this edge is there (G4)."""
+async def _pinned_by(tx: Reads, edge: Edge) -> set[str]:
+    """Return the items that this edge pins while it is live (G4)."""
     if edge.edge_type == EdgeType.CONSTITUTIVE:
         return {edge.source.id, edge.target.id}
     if not edge.governed:

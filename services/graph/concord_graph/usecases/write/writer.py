@@ -1,7 +1,7 @@
-"""The one point that every write of an item goes through.
+"""The one writer of items: every write passes the protection rules here.
 
-It asks the protection rules, makes the revision, writes the outbox row in the same transaction, and
-announces whose standing changed with it.
+It makes the revision, writes the outbox row in the same transaction, and announces the items whose
+standing changed with it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What was done to an item: from which revision (0 = it was not there) to which.
+    """The revisions of an item before (0: there was none) and after a change.
 
-    `etag` is that of the revision before; `governed`: the revisions that protection had a say in.
+    `etag`: of the revision before. `governed`: the revisions that needed consent.
     """
 
     kind: ItemKind
@@ -64,12 +64,12 @@ class Effect:
 
     @property
     def needs_consent(self) -> bool:
-        """Whether protection had a say."""
+        """Whether any revision needed consent."""
         return bool(self.governed)
 
 
-class Rehearsal:
-    """Stands for a grant where nothing is kept: lets a change through to see what it touches."""
+class PreviewGrant:
+    """Stands for a grant in a preview, whose transaction is rolled back."""
 
 
 class Writer:
@@ -80,20 +80,22 @@ class Writer:
         tx: Writes,
         author: Author,
         now: int,
-        grant: Grant | GenesisRecord | RestoreGrant | Rehearsal | None = None,
+        grant: Grant | GenesisRecord | RestoreGrant | PreviewGrant | None = None,
     ) -> None:
         self.tx = tx
         self.now = now
         self.author = author
         self._grant = grant
         self._owed: dict[str, ItemKind] | None = None
-        self._made: set[str] = set()  # what this grant made itself: its digest covers the words
-        self._worded: set[str] = set()  # of which the action itself says all that there is
-        self._consented: set[str] = set()  # what protection had a say in, without being written
+        self._made: set[str] = (
+            set()
+        )  # items that this grant created: the action's digest covers them
+        self._worded: set[str] = set()  # nodes that state nothing beyond what the action states
+        self._consented: set[str] = set()  # items that the consents pin, written or not
         self._effects: dict[str, Effect] = {}
         self._taken: frozenset[str] | None = None  # as the store said, until a put may change it
 
-    def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | Rehearsal) -> Writer:
+    def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | PreviewGrant) -> Writer:
         """Return a writer that this verified grant lets through protection."""
         return Writer(self.tx, self.author, self.now, grant)
 
@@ -104,12 +106,12 @@ class Writer:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """What this writer has done, one for each item, in order of its first write."""
+        """The effect on each item that this writer wrote, in order of the first writes."""
         return tuple(self._effects.values())
 
     @property
     def consented(self) -> frozenset[str]:
-        """The items whose version the parties consent to, whether they are written or not."""
+        """The items that the consents pin, whether they are written or not."""
         return frozenset(self._consented)
 
     def new_id(self) -> str:
@@ -119,9 +121,9 @@ class Writer:
         return item_id
 
     def named(self, node: Node) -> None:
-        """Note that an action names this node: of one that says no more, it says all.
+        """Note that an action names this node; of a bare node the action states everything.
 
-        Where two actions would have made the same node, the second finds what it would have made.
+        If two actions would create the same node, the second finds exactly what it would create.
         """
         if node.is_bare:
             self._worded.add(node.id)
@@ -129,8 +131,8 @@ class Writer:
     async def demand_etag(self, item: RecordT, given: str, intended: RecordT | None = None) -> None:
         """Refuse a write against another version than the current one.
 
-        `intended` is what the write would make of the item: an attempt on what defines the agent
-        is refused, and recorded, as such, whatever version it names.
+        `intended`: the version that would be written. If it breaks protection, the write is refused
+        and recorded as such, whatever version the caller named.
         """
         if etag_matches(item, given):
             return
@@ -139,11 +141,11 @@ class Writer:
         raise EtagMismatch(item.id)
 
     async def is_frozen(self, item_id: str) -> bool:
-        """Return whether nobody alone may change what an item says: it is held, or lineage that was
-        made with consent ends at it, or at an edge of which it is an end.
+        """Return whether a change of what an item states needs consent.
 
-        What both parties put something else in the place of stays what they did so with: nothing
-        that they never saw stands hidden behind their signatures.
+        It does if the item is pinned, or if lineage that was made with consent ends at it, or at an
+        edge of which it is an end. An item that both principals replaced stays frozen: otherwise
+        one of them could later edit the text that is hidden behind both signatures.
         """
         return await self.tx.is_pinned(item_id) or item_id in await self._taken_over()
 
@@ -162,13 +164,13 @@ class Writer:
         after, needs_consent = await self._protected(before, after)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
-        await self._tell(await affected.by_item(self.tx, before, item))
+        await self._announce(await affected.by_item(self.tx, before, item))
         return item
 
     async def put_key(self, before: Edge, after: Edge) -> Edge:
         """Give a principal another key, whose proof the caller has verified.
 
-        Nothing but the genesis and this writes what stands for a principal.
+        Only the genesis and this method write the edges that stand for principals.
         """
         if not protection.changes_key(before, after):
             raise SafeguardViolation(before.id, "this is no change of a principal's key")
@@ -181,19 +183,19 @@ class Writer:
     async def declare(
         self, before: DeclaredRelation | None, after: DeclaredRelation
     ) -> DeclaredRelation:
-        """Write what is declared about a relation: it hides nothing constitutive."""
+        """Write the declaration of a relation, which protection does not restrict."""
         declared = await self._record(before, after)
         self._note(before, declared, needs_consent=False)
-        await self._tell(await affected.by_declaration(self.tx, before, declared))
+        await self._announce(await affected.by_declaration(self.tx, before, declared))
         return declared
 
     async def demand_allowed(self, before: ItemT | None, after: ItemT) -> None:
-        """Refuse a write that protection forbids, before anything is written for its sake."""
+        """Refuse a write that protection forbids, before the writes that would prepare it."""
         await self._protected(before, after)
 
     @asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """Announce whose standing the writes of a block change at its end, each once."""
+        """Announce the items whose standing a block of writes changes once each, at its end."""
         if self._owed is not None:
             yield
             return
@@ -203,24 +205,24 @@ class Writer:
             owed = self._owed
         finally:
             self._owed = None
-        await self._tell(owed)
+        await self._announce(owed)
 
-    async def _tell(self, changed: affected.Affected) -> None:
+    async def _announce(self, changed: affected.Affected) -> None:
         if self._owed is not None:
             self._owed |= changed
             return
         await self.tx.announce(changed, self.author)
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
-        """Write an entry: nothing constitutive is one or hangs on one, and no standing changes.
+        """Write an entry. Protection does not restrict entries, and no standing changes.
 
-        Each is a step: lists of entries go by their time.
+        Each entry is a step of its own: lists of entries are sorted by time.
         """
         self.tx.step()
         return await self._record(before, after)
 
-    async def record_revocation(self, paper: str) -> None:
-        """Write the outbox row of a nonce that was burnt on this signed paper."""
+    async def record_revocation(self, envelope: str) -> None:
+        """Write the outbox row of a nonce that this signed envelope burnt."""
         seq, time = self.tx.tick()
         await self.tx.append(
             Change(
@@ -231,7 +233,7 @@ class Writer:
                 type=ChangeType.REVOKED,
                 revision=0,
                 author=self.author,
-                paper=paper,
+                paper=envelope,
             )
         )
 
@@ -313,8 +315,10 @@ class Writer:
         return await self._consented_to(before, after, why)
 
     async def _demand_no_later_twin(self, before: Item | None, after: Item) -> None:
-        """Refuse to make an edge constitutive while a plain one of its triple begins later: what
-        is constitutive nothing succeeds, and both would hold from then on."""
+        """Refuse to make an edge constitutive while a descriptive one of its triple begins later.
+
+        Nothing succeeds a constitutive edge, so both would hold from then on.
+        """
         if not isinstance(after, Edge) or not protection.is_constitutive(after):
             return
         was = before if protection.is_constitutive(before) else None
@@ -352,7 +356,7 @@ class Writer:
         if why is None:
             return after, False
         touched = {before.id} if before is not None else set()
-        touched |= await self._rests_on(before, after)
+        touched |= await self._depends_on(before, after)
         touched -= self._made
         self._consented |= touched
         if (
@@ -364,10 +368,10 @@ class Writer:
             return replace(after, governed=True), True
         return after, True
 
-    async def _rests_on(self, before: Item | None, after: Item) -> set[str]:
-        """Return the items whose words an edge takes into what the parties agree to.
+    async def _depends_on(self, before: Item | None, after: Item) -> set[str]:
+        """Return the items whose statements an edge's consent includes.
 
-        They are its ends, and of an end that is an edge the ends again.
+        They are its ends, and the ends of an end that is an edge.
         """
         if not isinstance(after, Edge) or not protection.takes_words(before, after):
             return set()
@@ -378,28 +382,27 @@ class Writer:
         return ids
 
     async def _surroundings(self, before: Item | None, item: Item) -> Surroundings:
-        held = await self._is_frozen(before, item)
+        frozen = await self._is_frozen(before, item)
         if isinstance(item, Edge) and not item.is_lineage:
-            return Surroundings(held, agreed_twin=await self._agreed_twin(before, item))
+            return Surroundings(frozen, agreed_twin=await self._agreed_twin(before, item))
         if not isinstance(item, Edge) or item.relation not in HIDING:
-            return Surroundings(is_pinned=held)
+            return Surroundings(is_frozen=frozen)
         target = await self.tx.memory(item.target.id) or await self.tx.edge(item.target.id)
         source = await self.tx.memory(item.source.id) or await self.tx.edge(item.source.id)
         return Surroundings(
-            is_pinned=held,
+            is_frozen=frozen,
             target_constitutive=protection.is_constitutive(target),
             source_constitutive=protection.is_constitutive(source),
             target_pinned=await self.tx.is_pinned(item.target.id),
         )
 
     async def _is_frozen(self, before: Item | None, item: Item) -> bool:
-        """Return whether an item's words are not one party's; a new one's may be if they named its
-        id before it came."""
+        """Return whether an item is frozen; a new one may be if its id was pinned before."""
         return not affected.is_drawn(before, item) and await self.is_frozen(item.id)
 
     async def _agreed_twin(self, before: Item | None, edge: Edge) -> str:
-        """Return the id of another edge of the triple that both parties agreed to, whenever it
-        holds: it is itself constitutive, or held."""
+        """Return the id of another edge of the triple, of any valid time, that is constitutive or
+        pinned; empty without one."""
         if isinstance(before, Edge) and not before.deleted and before.place == edge.place:
             return ""
         for sibling in await self._siblings(edge):
