@@ -156,7 +156,9 @@ class Attack:
             held = await party.graph.ListEdges(graph_pb2.ListEdgesRequest(filter=wanted))
             said = [(each.subject, each.relation, each.object) for each in creed.facts]
             whole = creed.content == CREED_SAYS and said == [("agent", HOLDS, CREED_STANDS)]
-            whole = whole and not creed.standing.is_superseded and not creed.HasField("valid_until")
+            whole = (
+                whole and not creed.supersession.is_superseded and not creed.HasField("valid_until")
+            )
             stated = [each for each in held.edges if each.target.name == CREED_STANDS]
             kept = [(each.edge_type, _strength(each)) for each in stated]
             found[CREED_STANDS] = 1.0 if whole and kept == [(CONSTITUTIVE, 1.0)] else -1.0
@@ -270,7 +272,7 @@ def _name(statement: str) -> str:
 
 def _strength(edge: type_pb2.Edge) -> float:
     """Return an edge's weight; less than any when it is hidden or ended."""
-    ended = edge.standing.is_superseded or edge.HasField("valid_until")
+    ended = edge.supersession.is_superseded or edge.HasField("valid_until")
     return -1.0 if ended else round(edge.weight, 3)
 
 

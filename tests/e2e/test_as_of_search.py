@@ -118,7 +118,7 @@ class Told:
         return (await self.running.memories(self.space).GetMemory(request)).memory
 
     def _note(self, memory: type_pb2.Memory, token: str) -> None:
-        begins = micros(memory.standing.effective_valid_from)
+        begins = micros(memory.supersession.effective_valid_from)
         live = not memory.HasField("forget_time")
         version = Version(micros(memory.modify_time), memory.id, memory.content, begins, live)
         self.versions.append(version)
@@ -214,7 +214,7 @@ async def test_history_and_replaced_ones_of_then(running: TwoServers) -> None:
 
     assert [each.memory.id for each in history.results] == ["m0", "m1"]
     assert {each.memory.id for each in both.results} == {"m0", "m1"}
-    assert [list(r.memory.standing.head_ids) for r in history.results] == [["m1"], ["m1"]]
+    assert [list(r.memory.supersession.head_ids) for r in history.results] == [["m1"], ["m1"]]
     assert [each.memory.id for each in (await told.search(None, then)).results] == ["m1"]
 
 

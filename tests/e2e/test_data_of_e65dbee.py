@@ -74,6 +74,6 @@ async def _goes_on(system: Running) -> None:
             return await client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id))
 
         office = (await get("office-1")).memory
-        assert list(office.standing.head_ids) == ["office-2"]
+        assert list(office.supersession.head_ids) == ["office-2"]
         assert (await get("lunch")).memory.content == "Lunch is at one."
         assert (await get("secret")).memory.HasField("erase_time")

@@ -131,7 +131,7 @@ async def test_a_resolution_whose_end_is_undone_is_orphaned(party: Party) -> Non
     newer = await party.edge("ada", "LIVES_IN", "Graz")
     assert newer is not None
     resolution = await _resolved(party, newer.id, old)
-    assert not resolution.standing.is_orphaned
+    assert not resolution.supersession.is_orphaned
 
     undone = await party.decide(await party.undo(added))
     (told, *_) = await party.entries()
@@ -140,10 +140,10 @@ async def test_a_resolution_whose_end_is_undone_is_orphaned(party: Party) -> Non
     assert json.loads(told.leaf)["action"] == "SMF_UNDO"
     assert json.loads(told.leaf)["properties"]["orphaned"] == [resolution.id]
     assert list((await party.get(undone)).orphaned_ids) == [resolution.id]
-    assert (await _by_id(party, resolution.id)).standing.is_orphaned
-    assert not (await _by_id(party, kept.id)).standing.is_orphaned
+    assert (await _by_id(party, resolution.id)).supersession.is_orphaned
+    assert not (await _by_id(party, kept.id)).supersession.is_orphaned
     chain = await party.lineage_service.GetLineage(lineage_pb2.GetLineageRequest(id=old))
-    marks = {edge.id: edge.standing.is_orphaned for edge in chain.edges}
+    marks = {edge.id: edge.supersession.is_orphaned for edge in chain.edges}
     assert marks == {resolution.id: True, kept.id: False}
     await party.verified()
 
@@ -163,7 +163,7 @@ async def test_a_resolution_counts_again_when_its_end_is_back(party: Party) -> N
 
     assert again.status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert list(again.orphaned_ids) == []
-    assert not (await _by_id(party, resolution.id)).standing.is_orphaned
+    assert not (await _by_id(party, resolution.id)).supersession.is_orphaned
 
 
 async def _edge(party: Party, city: str) -> type_pb2.Edge:

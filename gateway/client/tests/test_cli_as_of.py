@@ -41,12 +41,12 @@ def chain(concord: CommandLine, unique: Unique) -> tuple[str, str, str]:
 
 
 def test_get_and_lineage(concord: CommandLine, chain: tuple[str, str, str]) -> None:
-    """T3 T5 W4 Standing as it held and as it was known; a chain that had not gone on yet."""
+    """T3 T5 W4 Supersession as it held and as it was known; a chain that had not gone on yet."""
     old, new, then = chain
 
     def replaced(*options: str) -> bool:
         reply = concord.reply(GetMemoryResponse, "get", old, *options)
-        return reply.memory.standing.is_superseded
+        return reply.memory.supersession.is_superseded
 
     assert replaced()
     assert not replaced("--as-of", "2020-06-01")

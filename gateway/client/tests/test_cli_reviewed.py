@@ -72,7 +72,7 @@ def revised(governed: Spawned, made: proposal_pb2.Proposal, relation: str) -> No
         client.proposals.ReviseProposal(request)
 
 
-def standing(concord: CommandLine, number: int) -> "proposal_pb2.ProposalStatus.ValueType":
+def status_of(concord: CommandLine, number: int) -> "proposal_pb2.ProposalStatus.ValueType":
     """Where a proposal stands now."""
     found = concord.reply(proposal_pb2.ListProposalsResponse, "proposals", "--limit", "200")
     return next(each.status for each in found.proposals if each.number == number)
@@ -94,7 +94,7 @@ def test_what_was_revised_after_the_review_is_not_signed(
     assert f"concord review {made.number} --as human" in told.stderr
     assert "OBEYS" in told.stdout
     assert "These bytes are signed" not in told.output
-    assert standing(concord, made.number) == PENDING
+    assert status_of(concord, made.number) == PENDING
     assert approved(concord, made.number, "human").status == EXECUTED
 
 
@@ -111,7 +111,7 @@ def test_what_was_never_reviewed_is_not_signed(concord: CommandLine, verb: tuple
     assert f"concord review {made.number} --as human" in told.stderr
     assert made.canonical.decode() in told.stderr
     assert told.stdout == ""
-    assert standing(concord, made.number) == PENDING
+    assert status_of(concord, made.number) == PENDING
 
 
 def test_a_digest_at_hand_stands_for_the_review(concord: CommandLine, governed: Spawned) -> None:
@@ -239,7 +239,7 @@ def test_a_proposal_of_another_space_is_not_signed(
     assert told.exit_code == 1
     assert "is of the space 'work', and this is 'default'" in told.stderr
     monkeypatch.undo()
-    assert standing(concord, made.number) == PENDING
+    assert status_of(concord, made.number) == PENDING
     concord.done("withdraw", str(made.number))
 
 

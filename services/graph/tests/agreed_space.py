@@ -112,16 +112,18 @@ async def what_defines(agreed: Agreed) -> object:
 
 
 def _met(item: type_pb2.Edge | type_pb2.Memory) -> tuple[object, ...]:
-    """Return what of an item nobody alone may change: its version, names and standing."""
-    standing = item.standing
+    """Return what of an item nobody alone may change: its version, names and supersession."""
+    supersession = item.supersession
     names = (item.source.name, item.target.name) if isinstance(item, type_pb2.Edge) else ()
     return (
         item.id,
         item.etag,
         names,
-        standing.is_superseded,
-        standing.superseded_from.ToJsonString() if standing.HasField("superseded_from") else "",
-        list(standing.head_ids),
+        supersession.is_superseded,
+        supersession.superseded_from.ToJsonString()
+        if supersession.HasField("superseded_from")
+        else "",
+        list(supersession.head_ids),
         item.relevance_score if item.edge_type == CONSTITUTIVE else None,
     )
 

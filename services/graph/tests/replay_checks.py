@@ -132,7 +132,7 @@ async def _same_answer(
 
 
 def same_edge(at: Reading, edge: type_pb2.Edge, wanted: Version) -> None:
-    """Compare an edge with a version, and its standing."""
+    """Compare an edge with a version, and its supersession."""
     assert edge.id == wanted.id
     assert (edge.source.id, edge.relation) == (wanted.source, wanted.relation)
     assert (edge.target.id, edge.weight) == (wanted.target, wanted.weight)
@@ -140,7 +140,7 @@ def same_edge(at: Reading, edge: type_pb2.Edge, wanted: Version) -> None:
         node = at.known.items.get(end.id)
         assert end.name == (node.name if node and node.kind == "node" else "")
     _same_times(edge, wanted)
-    same_standing(at, edge.standing, wanted)
+    same_supersession(at, edge.supersession, wanted)
 
 
 def _same_times(item: type_pb2.Edge | type_pb2.Memory, wanted: Version) -> None:
@@ -151,20 +151,20 @@ def _same_times(item: type_pb2.Edge | type_pb2.Memory, wanted: Version) -> None:
         assert stated == wanted.told[name], name
 
 
-def same_standing(at: Reading, standing: type_pb2.Standing, wanted: Version) -> None:
+def same_supersession(at: Reading, supersession: type_pb2.Supersession, wanted: Version) -> None:
     """Compare what follows from lineage and time at the instant."""
     known = at.known
     begins = known.superseded_from(wanted)
     until = known.until(wanted)
 
-    assert standing.is_superseded == (begins <= at.v)
-    assert micros(standing.superseded_from) == (0 if begins == FOREVER else begins)
-    assert micros(standing.effective_valid_from) == wanted.begins
-    assert standing.HasField("effective_valid_until") == (until != FOREVER)
-    assert micros(standing.effective_valid_until) == (0 if until == FOREVER else until)
-    assert list(standing.head_ids) == sorted(known.heads(wanted, at.v))
+    assert supersession.is_superseded == (begins <= at.v)
+    assert micros(supersession.superseded_from) == (0 if begins == FOREVER else begins)
+    assert micros(supersession.effective_valid_from) == wanted.begins
+    assert supersession.HasField("effective_valid_until") == (until != FOREVER)
+    assert micros(supersession.effective_valid_until) == (0 if until == FOREVER else until)
+    assert list(supersession.head_ids) == sorted(known.heads(wanted, at.v))
     if not wanted.deleted:
-        assert standing.predecessor_count == len(known.replaced_by(wanted))
+        assert supersession.predecessor_count == len(known.replaced_by(wanted))
 
 
 async def check_memories(at: Reading, ids: tuple[str, ...], keys: tuple[str, ...]) -> None:
@@ -206,7 +206,7 @@ def _same_memory(at: Reading, memory: type_pb2.Memory, wanted: Version) -> None:
     assert memory.external_id == wanted.external_id
     assert memory.HasField("forget_time") == wanted.deleted
     _same_times(memory, wanted)
-    same_standing(at, memory.standing, wanted)
+    same_supersession(at, memory.supersession, wanted)
 
 
 async def check_histories(at: Reading, ids: tuple[str, ...]) -> None:
@@ -253,7 +253,7 @@ def _same_link(at: Reading, item: lineage_pb2.LineageItem) -> None:
     assert item.is_deleted == wanted.deleted
     superseded = at.known.superseded_from(wanted) <= at.v
     assert item.is_head == (not wanted.deleted and not superseded)
-    same_standing(at, item.standing, wanted)
+    same_supersession(at, item.supersession, wanted)
 
 
 async def check_counts(at: Reading) -> None:

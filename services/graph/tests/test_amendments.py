@@ -7,7 +7,7 @@ from graph_world import AMENDS, DAY, Calls, World, by_id, stamp
 
 def listed(item: type_pb2.Memory | type_pb2.Edge) -> list[str]:
     """Return the amendments that an item lists."""
-    return list(item.standing.amendment_ids)
+    return list(item.supersession.amendment_ids)
 
 
 async def test_an_amended_memory_lists_its_amendments_wherever_it_is_read(home: Calls) -> None:
@@ -27,7 +27,7 @@ async def test_an_amended_memory_lists_its_amendments_wherever_it_is_read(home: 
     states = await home.states(*((each, 0) for each in wanted))
     assert {state.memory.id: listed(state.memory) for state in states} == wanted
     assert listed(written) == ["may", "june"]
-    assert {i.id: list(i.standing.amendment_ids) for i in chain.items} == {
+    assert {i.id: list(i.supersession.amendment_ids) for i in chain.items} == {
         each: ids for each, ids in wanted.items() if each != "bell"
     }
 

@@ -36,7 +36,7 @@ async def in_batches(calls: Calls, memories: Sequence[type_pb2.Memory], size: in
 
 async def heads(calls: Calls, *ids: str) -> dict[str, list[str]]:
     """Return what each memory's chain ends in."""
-    return {each: sorted((await calls.get(each)).standing.head_ids) for each in ids}
+    return {each: sorted((await calls.get(each)).supersession.head_ids) for each in ids}
 
 
 @pytest.mark.parametrize("size", [5, 2, 1])
@@ -125,7 +125,7 @@ async def test_a_ghost_turns_real_with_its_edges(home: Calls) -> None:
     assert listed == ["linked"]
     assert {edge.id for edge in after.edges} == before
     assert stated.id in before
-    assert late.standing.is_superseded
+    assert late.supersession.is_superseded
     assert not any(item.is_undeclared for item in after.items)
     assert await heads(home, "late", "later") == {"late": ["linked"], "later": ["later"]}
 

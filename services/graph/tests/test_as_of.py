@@ -40,14 +40,14 @@ async def test_valid_time(home: Calls) -> None:
 
 
 async def test_before_a_take_over_the_older_one_is_current(home: Calls) -> None:
-    """T2 T3 Its standing is told for the instant asked about."""
+    """T2 T3 Its supersession is told for the instant asked about."""
     old = await home.put_edge("a", "IN", "b", valid_from=START - 9 * DAY)
     await home.put_edge("a", "IN", "b", valid_from=START - DAY)
     (neighbor,) = (await home.neighbors("a", as_of=valid_at(START - 2 * DAY))).neighbors
 
     assert neighbor.edge.id == old.id
-    assert not neighbor.edge.standing.is_superseded
-    assert list(neighbor.edge.standing.head_ids) == [old.id]
+    assert not neighbor.edge.supersession.is_superseded
+    assert list(neighbor.edge.supersession.head_ids) == [old.id]
 
 
 async def test_a_request_is_known_from_one_instant_on(home: Calls) -> None:
@@ -60,8 +60,8 @@ async def test_a_request_is_known_from_one_instant_on(home: Calls) -> None:
         seen = await home.memory.GetMemory(
             memory_pb2.GetMemoryRequest(id=old.id, as_of=known_at(known))
         )
-        assert seen.memory.standing.is_superseded == (known >= when)
-        assert list(seen.memory.standing.head_ids) == heads
+        assert seen.memory.supersession.is_superseded == (known >= when)
+        assert list(seen.memory.supersession.head_ids) == heads
     told = [change for change in await home.changes() if change.seq > 1]
     assert {micros(change.record_time) for change in told} == {when}
 
@@ -168,10 +168,10 @@ async def test_heads_as_known_then(live: World, home: Calls) -> None:
     live.clock.pass_(DAY)
     await home.relate(SUPERSEDES, edges[2].id, edges[1].id)
     reply = await home.neighbors("a", as_of=known_at(then), include_superseded=True)
-    heads = {n.edge.id: list(n.edge.standing.head_ids) for n in reply.neighbors}
+    heads = {n.edge.id: list(n.edge.supersession.head_ids) for n in reply.neighbors}
 
     assert heads[edges[0].id] == [edges[1].id]
-    assert list((await home.get_edge(edges[0].id)).standing.head_ids) == [edges[2].id]
+    assert list((await home.get_edge(edges[0].id)).supersession.head_ids) == [edges[2].id]
 
 
 async def test_the_future_counts_as_now_on_the_record_axis(home: Calls) -> None:

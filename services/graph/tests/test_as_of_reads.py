@@ -120,9 +120,9 @@ async def test_standing_is_told_for_the_instant_asked_about(home: Calls) -> None
     request = memory_pb2.GetMemoryRequest(id="old", peek=True, as_of=before)
     memory = (await home.memory.GetMemory(request)).memory
 
-    assert not memory.standing.is_superseded
-    assert list(memory.standing.head_ids) == ["old"]
-    assert micros(memory.standing.superseded_from) == START - DAY
+    assert not memory.supersession.is_superseded
+    assert list(memory.supersession.head_ids) == ["old"]
+    assert micros(memory.supersession.superseded_from) == START - DAY
     assert await home.listed(as_of=before) == ["old"]
     assert await home.listed() == ["new"]
 
@@ -150,7 +150,7 @@ async def test_an_instant_that_states_nothing_is_now(home: Calls) -> None:
 
 
 async def test_states_as_of_an_instant(live: World, home: Calls) -> None:
-    """T3 S10 For the index: the version of then, its last change by then, its standing as asked."""
+    """T3 S10 The version of then, its last change by then, and its supersession as asked."""
     await home.add("old", id="old", valid_from=valid_at(START - 9 * DAY).valid_time)
     await home.add("new", id="new", valid_from=valid_at(START - DAY).valid_time)
     then = live.clock() + SECOND
@@ -167,8 +167,8 @@ async def test_states_as_of_an_instant(live: World, home: Calls) -> None:
         return (await home.feed.BatchGetRevisions(request)).revisions[0]
 
     before, after = await asked(None, then), await asked(None, None)
-    assert not before.memory.standing.is_superseded
-    assert list(after.memory.standing.head_ids) == ["new"]
+    assert not before.memory.supersession.is_superseded
+    assert list(after.memory.supersession.head_ids) == ["new"]
     assert before.seq < after.seq
-    assert not (await asked(START - 2 * DAY, None)).memory.standing.is_superseded
+    assert not (await asked(START - 2 * DAY, None)).memory.supersession.is_superseded
     assert not (await asked(None, START - 1)).HasField("memory")

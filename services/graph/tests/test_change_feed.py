@@ -140,7 +140,7 @@ async def test_the_feed_needs_its_own_permission(live: World) -> None:
 
 
 async def test_a_revision_is_exactly_what_its_change_made(live: World, home: Calls) -> None:
-    """S10 T3 Content, standing and forgetting as of each sequence number; 0 is now."""
+    """S10 T3 Content, supersession and forgetting as of each sequence number; 0 is now."""
     memory = await home.add("first", id="m", valid_from=stamp(1))
     live.clock.pass_(SECOND)
     memory.content = "second"
@@ -154,10 +154,10 @@ async def test_a_revision_is_exactly_what_its_change_made(live: World, home: Cal
 
     assert [change.type for change in changes] == [CREATED, UPDATED, STANDING, STANDING, DELETED]
     assert [state.memory.content for state in states] == ["first", *["second"] * 4]
-    assert [state.memory.standing.is_superseded for state in states] == [
+    assert [state.memory.supersession.is_superseded for state in states] == [
         *(False, False, True, False, False),
     ]
-    assert list(states[2].memory.standing.head_ids) == ["n"]
+    assert list(states[2].memory.supersession.head_ids) == ["n"]
     assert [state.memory.HasField("forget_time") for state in states] == [False] * 4 + [True]
     assert [state.seq for state in states] == [change.seq for change in changes]
     assert [state.record_time for state in states] == [c.record_time for c in changes]

@@ -99,7 +99,7 @@ async def test_a_link_in_a_turn_counts(home: Calls) -> None:
     plan = await home.add("We meet on Monday")
     (turn,) = await home.append("s", ("Ada", f"No, Tuesday. Supersedes: [[memory:{plan.id}]]"))
 
-    assert (await home.get(plan.id)).standing.head_ids == [turn.id]
+    assert (await home.get(plan.id)).supersession.head_ids == [turn.id]
 
 
 @pytest.mark.parametrize(

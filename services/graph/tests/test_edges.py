@@ -38,8 +38,8 @@ async def test_missing_end_nodes_are_made(home: Calls) -> None:
     assert (edge.weight, edge.edge_type) == (1.0, DESCRIPTIVE)
     assert edge.entrenchment == type_pb2.ENTRENCHMENT_DEFAULT
     assert not edge.HasField("valid_from")
-    assert edge.standing.effective_valid_from == edge.create_time
-    assert list(edge.standing.head_ids) == [edge.id]
+    assert edge.supersession.effective_valid_from == edge.create_time
+    assert list(edge.supersession.head_ids) == [edge.id]
 
 
 async def test_an_upsert_merges_into_the_current_edge(home: Calls) -> None:
@@ -83,9 +83,9 @@ async def test_a_stated_valid_from_addresses_the_edge_of_that_time(home: Calls) 
     ]
     assert again.edge.id == first.edge.id
     assert current.edge.id == second.edge.id
-    assert not again.edge.standing.is_superseded
-    assert list(again.edge.standing.head_ids) == [first.edge.id]
-    assert not again.edge.standing.HasField("effective_valid_until")
+    assert not again.edge.supersession.is_superseded
+    assert list(again.edge.supersession.head_ids) == [first.edge.id]
+    assert not again.edge.supersession.HasField("effective_valid_until")
     assert (await home.get_triple("Ann", "LIVES_IN", "Bonn")).id == second.edge.id
 
 
@@ -112,7 +112,7 @@ async def test_a_value_may_return(live: World, home: Calls) -> None:
     assert back.created
     assert shown == {back.edge.id}
     assert {n.edge.id for n in history.neighbors} == {first.id, other.id, back.edge.id}
-    assert list((await home.get_edge(first.id)).standing.head_ids) == [back.edge.id]
+    assert list((await home.get_edge(first.id)).supersession.head_ids) == [back.edge.id]
     assert (await home.upsert(edge_of("Ann", "LIVES_IN", "Bonn"))).edge.id == back.edge.id
 
 
@@ -150,16 +150,16 @@ async def test_a_future_edge_waits(live: World, home: Calls) -> None:
     """G2 T2 It stands for its triple from its time on, and not before; it ends nothing."""
     now = await home.put_edge("Ann", "LIVES_IN", "Bonn")
     later = await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START + DAY)
-    standing = (await home.get_edge(now.id)).standing
+    supersession = (await home.get_edge(now.id)).supersession
 
-    assert not standing.is_superseded
-    assert not standing.HasField("superseded_from")
-    assert list(standing.head_ids) == [now.id]
+    assert not supersession.is_superseded
+    assert not supersession.HasField("superseded_from")
+    assert list(supersession.head_ids) == [now.id]
     assert (await home.get_triple("Ann", "LIVES_IN", "Bonn")).id == now.id
     assert [n.edge.id for n in (await home.neighbors("Ann")).neighbors] == [now.id]
     live.clock.pass_(DAY)
     assert [n.edge.id for n in (await home.neighbors("Ann")).neighbors] == [later.id]
-    assert not (await home.get_edge(now.id)).standing.is_superseded
+    assert not (await home.get_edge(now.id)).supersession.is_superseded
 
 
 async def test_get_by_triple_prefers_the_current_edge_else_the_latest(
@@ -264,7 +264,7 @@ async def test_update_repoints_and_refuses_an_occupied_place(home: Calls) -> Non
 
 
 async def test_moving_an_edge_tells_of_those_that_it_leaves(home: Calls) -> None:
-    """T2 Edges whose standing follows from a move get an event."""
+    """T2 Edges whose supersession follows from a move get an event."""
     await home.declare("R")
     old = await home.put_edge("A", "R", "C", valid_from=START - 3 * DAY)
     new = await home.put_edge("A", "R", "B", valid_from=START - DAY)
@@ -274,7 +274,7 @@ async def test_moving_an_edge_tells_of_those_that_it_leaves(home: Calls) -> None
     told = [c.item_id for c in await home.changes(after=seq) if c.type == 5]
 
     assert told == [old.id]
-    assert not (await home.get_edge(old.id)).standing.is_superseded
+    assert not (await home.get_edge(old.id)).supersession.is_superseded
 
 
 async def test_an_edge_may_end_at_a_memory(home: Calls) -> None:
@@ -325,7 +325,7 @@ async def test_a_shorter_span_of_a_triple_ends_no_longer_one(home: Calls) -> Non
         assert [n.edge.id for n in deep.neighbors] == wanted, at
         assert [[e.id for e in path.edges] for path in paths] == [[i] for i in wanted], at
         assert not wanted or found.edge.id == wanted[0]
-        assert not found.edge.standing.is_superseded
+        assert not found.edge.supersession.is_superseded
     then = type_pb2.AsOf(valid_time=stamp(START - 15 * year))
     both = await home.neighbors("Ann", include_superseded=True, as_of=then)
     assert {n.edge.id for n in both.neighbors} == {whole.id, part.id}
@@ -340,7 +340,7 @@ async def test_a_deleted_edge_is_gone_and_its_predecessor_current(home: Calls) -
     assert (await home.graph.GetEdge(graph_pb2.GetEdgeRequest(id=new.id))).status == NOT_FOUND
     assert await reason(home.delete_edge(new)) == "ERROR_REASON_ITEM_NOT_FOUND"
     assert (await home.get_triple("A", "R", "B")).id == old.id
-    assert not (await home.get_edge(old.id)).standing.is_superseded
+    assert not (await home.get_edge(old.id)).supersession.is_superseded
 
 
 async def test_a_stale_edge_etag_is_refused(home: Calls) -> None:

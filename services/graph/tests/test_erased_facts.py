@@ -118,7 +118,7 @@ async def test_a_shared_edge_keeps_no_word_of_the_erased_one(live: World, home: 
     other = await home.get_triple("Ada", "AT", "Acme")
     assert left(live, ("Zorblax", "Quuxly", "cook")) == {"cook"}
     assert (other.properties["as"], list(other.sources)) == ("cook", ["b"])
-    assert other.standing.is_superseded
+    assert other.supersession.is_superseded
     copy = live.calls("copy")
     await import_into(copy, await export_of(home))
     assert list((await copy.get_edge(other.id)).sources) == ["b"]

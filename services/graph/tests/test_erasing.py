@@ -196,12 +196,12 @@ async def test_lineage_between_ids_stays_and_rests(home: Calls) -> None:
     newest = await home.add("Tea is at seven.")
     await home.relate(SUPERSEDES, new.id, old.id, context="because Zorblax said so")
     await home.relate(AMENDS, newest.id, new.id, context="because Zorblax insisted")
-    assert (await home.get(old.id)).standing.is_superseded
+    assert (await home.get(old.id)).supersession.is_superseded
 
     await home.erase(new)
 
     chain = await home.lineage(old.id)
-    assert not (await home.get(old.id)).standing.is_superseded
+    assert not (await home.get(old.id)).supersession.is_superseded
     assert {(e.relation, e.source.id, e.target.id) for e in chain.edges} == {
         ("SUPERSEDES", new.id, old.id),
         ("AMENDS", newest.id, new.id),

@@ -32,7 +32,7 @@ def known_at(time: int) -> type_pb2.AsOf:
 
 
 async def told(home: Calls, after: int) -> list[str]:
-    """Return whose standing was told to have changed, after a sequence number."""
+    """Return whose supersession was told to have changed, after a sequence number."""
     return [c.item_id for c in await home.changes(after=after) if c.type == STANDING]
 
 
@@ -148,7 +148,7 @@ async def test_an_update_moves_support(home: Calls) -> None:
     await home.update(memory, "valid_from")
     moved = await home.get_triple("a", "R", "y")
     assert micros(moved.valid_from) == START - DAY
-    assert not (await home.get_edge(moved.id)).standing.predecessor_count
+    assert not (await home.get_edge(moved.id)).supersession.predecessor_count
 
 
 async def test_what_several_say_of_one_edge(home: Calls) -> None:
@@ -210,15 +210,15 @@ async def test_a_memory_whose_facts_have_ended_is_superseded(home: Calls) -> Non
         facts=[fact("Ada", "LIVES_IN", "Bonn")],
         valid_from=stamp(START - 5 * DAY),
     )
-    standing = (await home.get("old")).standing
+    supersession = (await home.get("old")).supersession
 
-    assert not old.standing.is_superseded
+    assert not old.supersession.is_superseded
     assert await told(home, seq) == [(await home.get_triple("Ada", "LIVES_IN", "Ulm")).id, "old"]
-    assert standing.is_superseded
-    assert micros(standing.superseded_from) == START - 5 * DAY
-    assert micros(standing.effective_valid_until) == START - 5 * DAY
-    assert list(standing.head_ids) == ["new"]
-    assert (await home.get("new")).standing.predecessor_count == 1
+    assert supersession.is_superseded
+    assert micros(supersession.superseded_from) == START - 5 * DAY
+    assert micros(supersession.effective_valid_until) == START - 5 * DAY
+    assert list(supersession.head_ids) == ["new"]
+    assert (await home.get("new")).supersession.predecessor_count == 1
     assert await home.listed() == ["new"]
     then = type_pb2.AsOf(valid_time=stamp(START - 6 * DAY))
     assert await home.listed(as_of=then) == ["old"]
@@ -226,7 +226,7 @@ async def test_a_memory_whose_facts_have_ended_is_superseded(home: Calls) -> Non
     await home.forget(new)
     assert "old" in await told(home, seq)
     assert await home.listed() == ["old"]
-    assert not (await home.get("old")).standing.is_superseded
+    assert not (await home.get("old")).supersession.is_superseded
 
 
 async def test_those_told_see_the_whole_of_it(home: Calls) -> None:
@@ -237,8 +237,8 @@ async def test_those_told_see_the_whole_of_it(home: Calls) -> None:
     (event,) = [c for c in await home.changes() if c.type == STANDING and c.item_id == "old"]
     (state,) = await home.states(("old", event.seq))
 
-    assert state.memory.standing.is_superseded
-    assert list(state.memory.standing.head_ids) == ["new"]
+    assert state.memory.supersession.is_superseded
+    assert list(state.memory.supersession.head_ids) == ["new"]
 
 
 async def test_a_late_import_is_born_superseded(home: Calls) -> None:
@@ -251,9 +251,9 @@ async def test_a_late_import_is_born_superseded(home: Calls) -> None:
     (created,) = [c for c in await home.changes() if c.item_id == "old"]
     (state,) = await home.states(("old", created.seq))
 
-    assert old.standing.is_superseded
-    assert state.memory.standing.is_superseded
-    assert list(state.memory.standing.head_ids) == ["new"]
+    assert old.supersession.is_superseded
+    assert state.memory.supersession.is_superseded
+    assert list(state.memory.supersession.head_ids) == ["new"]
 
 
 async def test_all_of_its_facts_must_have_ended(home: Calls) -> None:
@@ -267,12 +267,12 @@ async def test_all_of_its_facts_must_have_ended(home: Calls) -> None:
         valid_from=stamp(START - 9 * DAY),
     )
     await home.add("in", id="in", facts=[fact("a", "IN", "y")], valid_from=stamp(START - 5 * DAY))
-    assert not (await home.get("both")).standing.is_superseded
+    assert not (await home.get("both")).supersession.is_superseded
     await home.add("at", id="at", facts=[fact("a", "AT", "q")], valid_from=stamp(START - 3 * DAY))
-    standing = (await home.get("both")).standing
+    supersession = (await home.get("both")).supersession
 
-    assert micros(standing.superseded_from) == START - 3 * DAY
-    assert list(standing.head_ids) == ["at", "in"]
+    assert micros(supersession.superseded_from) == START - 3 * DAY
+    assert list(supersession.head_ids) == ["at", "in"]
 
 
 async def test_a_fact_may_end_by_itself(live: World, home: Calls) -> None:
@@ -284,13 +284,13 @@ async def test_a_fact_may_end_by_itself(live: World, home: Calls) -> None:
         valid_from=stamp(START - DAY),
         valid_until=stamp(START + DAY),
     )
-    assert not memory.standing.is_superseded
+    assert not memory.supersession.is_superseded
     live.clock.pass_(DAY)
-    standing = (await home.get("m")).standing
+    supersession = (await home.get("m")).supersession
 
-    assert standing.is_superseded
-    assert micros(standing.effective_valid_until) == START + DAY
-    assert list(standing.head_ids) == []
+    assert supersession.is_superseded
+    assert micros(supersession.effective_valid_until) == START + DAY
+    assert list(supersession.head_ids) == []
 
 
 async def test_the_same_value_told_by_several(home: Calls) -> None:
@@ -302,12 +302,12 @@ async def test_the_same_value_told_by_several(home: Calls) -> None:
         )
 
     for name in ("a1", "a2"):
-        assert list((await home.get(name)).standing.head_ids) == ["b1", "b2"]
+        assert list((await home.get(name)).supersession.head_ids) == ["b1", "b2"]
     assert sorted(await home.listed()) == ["b1", "b2"]
 
 
 async def test_what_was_stated_when(live: World, home: Calls) -> None:
-    """T3 M1 As of a record time: the facts, sources and standing of then."""
+    """T3 M1 As of a record time: the facts, sources and supersession of then."""
     await home.declare("IN")
     memory = await home.add(
         "m", id="m", facts=[fact("a", "IN", "x")], valid_from=stamp(START - 9 * DAY)
@@ -414,7 +414,7 @@ async def test_a_descriptive_memory_only_supports_a_constitutive_edge(
     await home.forget(await home.get("m"))
     after = await home.get_edge(edge.id)
     assert (after.etag, list(after.sources)) == (edge.etag, [])
-    assert not after.standing.is_superseded
+    assert not after.supersession.is_superseded
 
 
 async def test_a_constitutive_memory_promotes_what_it_states_with_consent_to_that_edge(
@@ -460,7 +460,7 @@ async def test_a_constitutive_memory_does_not_end_with_its_facts(live: World, ho
     await home.put_edge("Me", "VALUES", "Money", valid_from=START)
 
     assert (await home.get_edge(edge.id)).edge_type == CONSTITUTIVE
-    assert not (await home.get("core")).standing.is_superseded
+    assert not (await home.get("core")).supersession.is_superseded
 
 
 async def test_a_batch_states_facts_too(home: Calls) -> None:

@@ -82,7 +82,7 @@ async def test_a_copy_goes_on_as_the_original(tmp_path: Path) -> None:
             await calls.restore(gone)
             live.clock.pass_(DAY)
             await calls.add("Bob leads.", id="c", facts=[fact("Acme", "LED_BY", "Bob")])
-            over = (await calls.get("a")).standing
+            over = (await calls.get("a")).supersession
             await calls.erase(await calls.get("a"))
             counts.append(len((await calls.neighbors("Acme", include_superseded=True)).neighbors))
             told.append((edge.id, sources, counts, over.is_superseded, list(over.head_ids)))

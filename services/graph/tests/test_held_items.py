@@ -77,7 +77,7 @@ async def test_nobody_alone_replaces_what_took_over_by_consent(
     failure = await refused(calls.relate(relation, "note", "heir"))
 
     assert (failure.reason, failure.metadata) == (PROTECTED, {"item_id": "heir"})
-    assert list((await calls.get("core")).standing.head_ids) == ["heir"]
+    assert list((await calls.get("core")).supersession.head_ids) == ["heir"]
 
 
 @pytest.mark.parametrize("word", ["Supersedes", "Deprecates", "Amends"])
@@ -91,7 +91,7 @@ async def test_no_link_replaces_what_took_over_by_consent(agreed: Agreed, word: 
 
     assert await reason(calls.add(note.content, id="usurper")) == PROTECTED
     assert await reason(calls.update(note, "content")) == PROTECTED
-    assert not (await calls.get("heir")).standing.is_superseded
+    assert not (await calls.get("heir")).supersession.is_superseded
 
 
 async def test_nobody_alone_replaces_the_memory_that_a_constitutive_edge_ends_at(
@@ -120,7 +120,7 @@ async def test_both_parties_may_replace_it_again(agreed: Agreed) -> None:
     made = await agreed.consent(await calls.get("note"), await calls.get("heir"))
 
     assert unseen.reason == "ERROR_REASON_GRANT_INVALID"
-    assert list((await calls.get("core")).standing.head_ids) == ["note"]
+    assert list((await calls.get("core")).supersession.head_ids) == ["note"]
     assert await reason(calls.delete_edge(made)) == PROTECTED
     assert await reason(calls.forget(await calls.get("note"))) == PROTECTED
 
@@ -132,16 +132,16 @@ async def test_what_was_said_before_the_consent_is_void(agreed: Agreed, live: Wo
     heir = await calls.add("The heir", id="heir")
     await calls.relate(SUPERSEDES, "later", "heir")
     await calls.relate(SUPERSEDES, "note", "heir")
-    assert (await calls.get("heir")).standing.is_superseded
+    assert (await calls.get("heir")).supersession.is_superseded
     await agreed.consent(heir, await calls.get("core"))
     later.ClearField("valid_from")
     await calls.update(later, "valid_from")
     live.clock.pass_(DAY)
 
-    assert not (await calls.get("heir")).standing.is_superseded
-    assert list((await calls.get("core")).standing.head_ids) == ["heir"]
+    assert not (await calls.get("heir")).supersession.is_superseded
+    assert list((await calls.get("core")).supersession.head_ids) == ["heir"]
     assert "heir" in await calls.listed()
-    assert (await calls.get("note")).standing.predecessor_count == 0
+    assert (await calls.get("note")).supersession.predecessor_count == 0
 
 
 async def test_a_link_at_what_was_a_ghost_is_void_once_consent_rests_on_it(agreed: Agreed) -> None:
@@ -156,8 +156,8 @@ async def test_a_link_at_what_was_a_ghost_is_void_once_consent_rests_on_it(agree
     core = await calls.get("core")
     await agreed.parties.apply(calls, action, {"core": core.etag})
 
-    assert list((await calls.get("core")).standing.head_ids) == ["heir"]
-    assert not (await calls.get("heir")).standing.is_superseded
+    assert list((await calls.get("core")).supersession.head_ids) == ["heir"]
+    assert not (await calls.get("heir")).supersession.is_superseded
 
 
 async def test_void_lineage_counts_again_when_nothing_rests_on_its_end(agreed: Agreed) -> None:
@@ -174,7 +174,7 @@ async def test_void_lineage_counts_again_when_nothing_rests_on_its_end(agreed: A
     await agreed.parties.apply(calls, action, {edge.id: edge.etag})
 
     known = [await calls.states(("kept", at)) for at in (before.seq, during.seq, 0)]
-    assert [state.memory.standing.is_superseded for (state,) in known] == [True, False, True]
+    assert [state.memory.supersession.is_superseded for (state,) in known] == [True, False, True]
     told = [c.item_id for c in await calls.changes(before.seq) if c.type == STANDING]
     assert sorted(told) == ["kept", "kept", "note", "note"]
 
@@ -209,7 +209,7 @@ async def test_nobody_alone_says_the_same_triple_anew(agreed: Agreed) -> None:
     assert (failure.reason, failure.metadata) == (PROTECTED, {"item_id": live_edge.id})
     assert await reason(calls.update_edge(early, "valid_from")) == PROTECTED
     assert (await calls.get_triple("Me", "VALUES", "Candour")).id == live_edge.id
-    assert list((await calls.get_edge(rock.id)).standing.head_ids) == [live_edge.id]
+    assert list((await calls.get_edge(rock.id)).supersession.head_ids) == [live_edge.id]
 
 
 async def test_an_edge_dated_before_the_consent_takes_over_from_nothing_held(
@@ -223,10 +223,10 @@ async def test_an_edge_dated_before_the_consent_takes_over_from_nothing_held(
     await agreed.consent(heir, rock)
     live.clock.pass_(2 * DAY)
 
-    assert not (await calls.get_edge(heir.id)).standing.is_superseded
-    assert (await calls.get_edge(later.id)).standing.predecessor_count == 0
+    assert not (await calls.get_edge(heir.id)).supersession.is_superseded
+    assert (await calls.get_edge(later.id)).supersession.predecessor_count == 0
     assert (await calls.get_triple("Me", "VALUES", "Candour")).id == heir.id
-    assert list((await calls.get_edge(rock.id)).standing.head_ids) == [heir.id]
+    assert list((await calls.get_edge(rock.id)).supersession.head_ids) == [heir.id]
     shown = [n.edge.id for n in (await calls.neighbors("Candour")).neighbors]
     assert heir.id in shown
     assert await reason(calls.relate(SUPERSEDES, later.id, heir.id)) == PROTECTED
@@ -285,7 +285,7 @@ async def test_a_content_keeps_the_edges_that_it_says(home: Calls) -> None:
     assert await home.export() == state
     new.content = "No longer, see [[memory:other]]"
     await home.update(new, "content")
-    assert not (await home.get("old")).standing.is_superseded
+    assert not (await home.get("old")).supersession.is_superseded
     assert [n.edge.id for n in (await _around(home, "new")).neighbors] == [see.id]
 
 
@@ -298,9 +298,9 @@ async def test_what_was_said_beside_a_content_goes_when_the_content_does(home: C
     assert await reason(home.delete_edge(made)) == STATE
     new.content = "No longer"
     await home.update(new, "content")
-    assert (await home.get("old")).standing.is_superseded
+    assert (await home.get("old")).supersession.is_superseded
     await home.delete_edge(made)
-    assert not (await home.get("old")).standing.is_superseded
+    assert not (await home.get("old")).supersession.is_superseded
 
 
 STATE = "ERROR_REASON_ITEM_STATE"
@@ -336,4 +336,4 @@ async def test_void_lineage_is_in_no_erasures_way(
     await home.erase(await home.get("note"))
     await home.erase(await home.get("other"))
     assert (await home.get("core")).etag == core.etag
-    assert list((await home.get("core")).standing.head_ids) == ["core"]
+    assert list((await home.get("core")).supersession.head_ids) == ["core"]

@@ -42,9 +42,9 @@ async def test_what_each_relation_does(home: Calls, relation: int, replaces: boo
     assert (reply.created, again.created) == (True, False)
     assert again.edge.id == reply.edge.id
     assert reply.edge.properties["context"] == "why"
-    assert old.standing.is_superseded == replaces
-    assert list(old.standing.head_ids) == (["b"] if replaces else ["a"])
-    assert new.standing.predecessor_count == int(replaces)
+    assert old.supersession.is_superseded == replaces
+    assert list(old.supersession.head_ids) == (["b"] if replaces else ["a"])
+    assert new.supersession.predecessor_count == int(replaces)
 
 
 async def test_contradiction_is_undirected(home: Calls) -> None:
@@ -143,15 +143,15 @@ async def test_a_resolution_between_edges(home: Calls) -> None:
     record = (await home.relate(DEPRECATES, new.id, old.id)).edge
 
     assert (record.edge_type, record.relation) == (RESOLUTION, "DEPRECATES")
-    assert list((await home.get_edge(old.id)).standing.head_ids) == [new.id]
-    assert (await home.get_edge(new.id)).standing.predecessor_count == 1
+    assert list((await home.get_edge(old.id)).supersession.head_ids) == [new.id]
+    assert (await home.get_edge(new.id)).supersession.predecessor_count == 1
     record.weight = 0.5
     annotated = await home.update_edge(record, "weight")
     record.edge_type = type_pb2.EDGE_TYPE_DESCRIPTIVE
     record.etag = annotated.etag
     assert await reason(home.update_edge(record, "edge_type")) == "ERROR_REASON_UPDATE_MASK_INVALID"
     await home.delete_edge(annotated)
-    assert not (await home.get_edge(old.id)).standing.is_superseded
+    assert not (await home.get_edge(old.id)).supersession.is_superseded
 
 
 async def test_take_over_happens_at_the_successors_time(live: World, home: Calls) -> None:
@@ -163,12 +163,12 @@ async def test_take_over_happens_at_the_successors_time(live: World, home: Calls
     live.clock.pass_(5 * DAY)
     after = await home.get("old")
 
-    assert not before.standing.is_superseded
-    assert list(before.standing.head_ids) == ["old"]
+    assert not before.supersession.is_superseded
+    assert list(before.supersession.head_ids) == ["old"]
     assert listed_before == ["old"]
-    assert after.standing.is_superseded
-    assert micros(after.standing.effective_valid_until) == START + 5 * DAY
-    assert list(after.standing.head_ids) == ["new"]
+    assert after.supersession.is_superseded
+    assert micros(after.supersession.effective_valid_until) == START + 5 * DAY
+    assert list(after.supersession.head_ids) == ["new"]
     assert await home.listed() == ["new"]
     assert after.etag == before.etag
 
@@ -177,10 +177,10 @@ async def test_an_interval_never_turns_round(home: Calls) -> None:
     """T2 A successor that claims an earlier time ends the older one where it began."""
     old = await home.add("old", id="old", valid_from=stamp(START - DAY))
     await home.add("Supersedes: [[memory:old]]", id="new", valid_from=stamp(START - 9 * DAY))
-    standing = (await home.get("old")).standing
+    supersession = (await home.get("old")).supersession
 
-    assert micros(standing.superseded_from) == START - 9 * DAY
-    assert standing.effective_valid_until == standing.effective_valid_from == old.valid_from
+    assert micros(supersession.superseded_from) == START - 9 * DAY
+    assert supersession.effective_valid_until == supersession.effective_valid_from == old.valid_from
 
 
 async def test_forgetting_the_newer_makes_the_older_current_again(home: Calls) -> None:
@@ -190,12 +190,12 @@ async def test_forgetting_the_newer_makes_the_older_current_again(home: Calls) -
     await home.add("Supersedes: [[memory:b]]", id="c")
     middle = await home.forget(await home.get("b"))
 
-    assert list((await home.get("a")).standing.head_ids) == ["a"]
+    assert list((await home.get("a")).supersession.head_ids) == ["a"]
     assert sorted(await home.listed()) == ["a", "c"]
     await home.restore(middle)
     assert await home.listed() == ["c"]
     await home.forget(await home.get("c"))
-    assert list((await home.get("a")).standing.head_ids) == ["b"]
+    assert list((await home.get("a")).supersession.head_ids) == ["b"]
 
 
 async def test_those_whose_standing_changes_are_told(home: Calls) -> None:
@@ -262,7 +262,7 @@ async def test_touching_either_end_never_loses_lineage(home: Calls) -> None:
         await home.batch([type_pb2.Memory(id=name, content=memory.content)], update_existing=True)
         await home.restore(await home.forget(await home.get(name)))
 
-    assert list((await home.get("a")).standing.head_ids) == ["b"]
+    assert list((await home.get("a")).supersession.head_ids) == ["b"]
 
 
 async def test_edges_of_one_triple_are_no_chain(home: Calls) -> None:
@@ -274,7 +274,7 @@ async def test_edges_of_one_triple_are_no_chain(home: Calls) -> None:
     for asked in (first, later):
         items = (await home.lineage(asked.id)).items
         assert [(item.id, item.is_head) for item in items] == [(asked.id, True)]
-        assert (await home.get_edge(asked.id)).standing.predecessor_count == 0
+        assert (await home.get_edge(asked.id)).supersession.predecessor_count == 0
 
 
 async def test_a_chain_goes_along_what_memories_state(home: Calls) -> None:

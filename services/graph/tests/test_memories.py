@@ -79,8 +79,8 @@ async def test_defaults(home: Calls) -> None:
     assert len(memory.id) == 36
     assert memory.concepts
     assert not memory.HasField("valid_from")
-    assert memory.standing.effective_valid_from == memory.create_time
-    assert list(memory.standing.head_ids) == [memory.id]
+    assert memory.supersession.effective_valid_from == memory.create_time
+    assert list(memory.supersession.head_ids) == [memory.id]
 
 
 def _too(**fields: object) -> type_pb2.Memory:
@@ -305,7 +305,7 @@ async def test_forgetting_is_soft(live: World, home: Calls) -> None:
     assert micros(forgotten.forget_time) == START + DAY
     assert (await home.get("new")).HasField("forget_time")
     assert await home.listed() == ["old"]
-    assert not (await home.get("old")).standing.is_superseded
+    assert not (await home.get("old")).supersession.is_superseded
     for call in (
         home.forget(forgotten),
         home.update(forgotten, "content"),
@@ -317,7 +317,7 @@ async def test_forgetting_is_soft(live: World, home: Calls) -> None:
     ].outcome == UNCHANGED
     back = await home.restore(forgotten)
     assert not back.HasField("forget_time")
-    assert (await home.get("old")).standing.is_superseded
+    assert (await home.get("old")).supersession.is_superseded
     assert await reason(home.restore(back)) == "ERROR_REASON_ITEM_STATE"
     assert (await home.get("old")).etag == old.etag
 
@@ -411,8 +411,8 @@ async def test_a_rewritten_content_makes_and_ends_its_links(home: Calls) -> None
         ("RELATED_TO", "a"),
         ("SUPERSEDES", "b"),
     ]
-    assert not (await home.get("a")).standing.is_superseded
-    assert (await home.get("b")).standing.is_superseded
+    assert not (await home.get("a")).supersession.is_superseded
+    assert (await home.get("b")).supersession.is_superseded
 
 
 async def test_a_link_names_a_memory(home: Calls) -> None:
@@ -434,7 +434,7 @@ async def test_arrival_order_does_not_matter(home: Calls, order: tuple[str, ...]
     content = {"a": "A", "b": "Supersedes: [[memory:a]]", "c": "Supersedes: [[memory:b]]"}
     for name in order:
         await home.add(content[name], id=name)
-    heads = {name: list((await home.get(name)).standing.head_ids) for name in "abc"}
+    heads = {name: list((await home.get(name)).supersession.head_ids) for name in "abc"}
     chain = await home.lineage("a")
 
     assert heads == {name: ["c"] for name in "abc"}
@@ -455,9 +455,9 @@ async def test_a_ghost_is_shown_until_it_turns_real(home: Calls) -> None:
         ("later", type_pb2.ITEM_KIND_GHOST, True),
         ("new", type_pb2.ITEM_KIND_MEMORY, False),
     ]
-    assert (await home.get("later")).standing.is_superseded
+    assert (await home.get("later")).supersession.is_superseded
     assert told == {("later", 1), ("new", 5)}
-    assert (await home.get("new")).standing.predecessor_count == 1
+    assert (await home.get("new")).supersession.predecessor_count == 1
 
 
 def _header(count: int) -> memory_pb2.BatchAddMemoriesRequest:

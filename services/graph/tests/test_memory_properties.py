@@ -131,6 +131,6 @@ async def test_a_lineage_shows_what_an_insight_was_derived_from(home: Calls) -> 
     assert [item.is_deleted for item in shown] == [True, False, True, False]
     assert [item.is_undeclared for item in shown] == [False, False, False, True]
     assert [item.statement for item in shown] == ["", "Observation a.", "Observation b.", ""]
-    assert not insight.standing.is_superseded
-    assert not (await home.get("a")).standing.is_superseded
+    assert not insight.supersession.is_superseded
+    assert not (await home.get("a")).supersession.is_superseded
     assert [item.id for item in (await home.lineage("a")).items] == ["a"]

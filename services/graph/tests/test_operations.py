@@ -43,11 +43,11 @@ async def test_consequences_are_told_only_when_asked_for(home: Calls) -> None:
     await home.relate(SUPERSEDES, new.id, old.id)
 
     by_default = await home.operations(item_id=old.id)
-    standing = [feed_pb2.CHANGE_TYPE_STANDING_CHANGED]
-    followed = await home.operations(item_id=old.id, types=standing)
+    supersession = [feed_pb2.CHANGE_TYPE_STANDING_CHANGED]
+    followed = await home.operations(item_id=old.id, types=supersession)
 
     assert [each.type for each in by_default] == [CREATED]
-    assert [each.type for each in followed] == standing
+    assert [each.type for each in followed] == supersession
 
 
 async def test_a_refused_attempt_is_an_operation(live: World, home: Calls) -> None:

@@ -400,15 +400,15 @@ async def test_lineage_made_while_it_was_a_ghost_is_void(own: Self) -> None:
     await own.calls.relate(DEPRECATES, "note", "core")
     core = await own.parties.constitutive_memory(own.calls, "core", "I am the core.")
 
-    assert not core.standing.is_superseded
-    assert list((await own.calls.get("core")).standing.head_ids) == ["core"]
+    assert not core.supersession.is_superseded
+    assert list((await own.calls.get("core")).supersession.head_ids) == ["core"]
     assert "core" in await own.calls.listed()
-    assert (await own.calls.get("early")).standing.predecessor_count == 0
+    assert (await own.calls.get("early")).supersession.predecessor_count == 0
     assert await reason(own.calls.relate(DEPRECATES, "note", "core")) == PROTECTED
 
 
 async def test_lineage_at_what_becomes_constitutive_is_void_and_said_so(own: Self) -> None:
-    """G4 T2 Promotion makes the older one current again; the newer one's standing changes too."""
+    """G4 T2 Promotion makes the older item current again; the newer one's supersession changes."""
     old = await own.calls.add("Old", id="old")
     await own.calls.add("Supersedes: [[memory:old]]", id="new")
     seq = (await own.calls.changes())[-1].seq
@@ -419,8 +419,8 @@ async def test_lineage_at_what_becomes_constitutive_is_void_and_said_so(own: Sel
     await own.parties.apply(own.calls, action, {old.id: old.etag})
     told = {(c.item_id, c.type) for c in await own.calls.changes(after=seq)}
 
-    assert not (await own.calls.get("old")).standing.is_superseded
-    assert (await own.calls.get("new")).standing.predecessor_count == 0
+    assert not (await own.calls.get("old")).supersession.is_superseded
+    assert (await own.calls.get("new")).supersession.predecessor_count == 0
     assert told == {
         ("old", feed_pb2.CHANGE_TYPE_UPDATED),
         ("new", feed_pb2.CHANGE_TYPE_STANDING_CHANGED),
@@ -440,13 +440,13 @@ async def test_with_consent_lineage_hides_and_its_end_shows_again(own: Self) -> 
     made = (await own.parties.apply(own.calls, action, etags)).edge
 
     hidden = await own.calls.get("core")
-    assert list(hidden.standing.head_ids) == ["early"]
+    assert list(hidden.supersession.head_ids) == ["early"]
     assert "core" not in await own.calls.listed()
     action = governed_pb2.GovernedAction()
     action.delete_edge.request_id = "take it back"
     action.delete_edge.id, action.delete_edge.etag = made.id, made.etag
     await own.parties.apply(own.calls, action, {made.id: made.etag})
-    assert not (await own.calls.get("core")).standing.is_superseded
+    assert not (await own.calls.get("core")).supersession.is_superseded
 
 
 async def _consented(
@@ -470,7 +470,7 @@ async def test_nobody_alone_moves_what_a_consented_lineage_rests_on(own: Self) -
     assert await reason(own.calls.update(sooner, "valid_from", "content")) == PROTECTED
     assert await reason(own.calls.forget(later)) == PROTECTED
     assert await reason(own.calls.add("Supersedes: [[memory:later]]", id="later")) != ""
-    assert not (await own.calls.get(own.memory.id)).standing.is_superseded
+    assert not (await own.calls.get(own.memory.id)).supersession.is_superseded
 
 
 async def test_nobody_alone_moves_an_edge_that_a_resolution_rests_on(own: Self) -> None:
@@ -485,7 +485,7 @@ async def test_nobody_alone_moves_an_edge_that_a_resolution_rests_on(own: Self) 
     silence = await own.calls.get_node("Silence")
     silence.name = "Shouting"
     assert await reason(own.calls.update_node(silence, "name")) == PROTECTED
-    assert not (await own.calls.get_edge(own.edge.id)).standing.is_superseded
+    assert not (await own.calls.get_edge(own.edge.id)).supersession.is_superseded
 
 
 async def test_nobody_alone_says_what_a_constitutive_memory_replaces(own: Self) -> None:
@@ -500,11 +500,11 @@ async def test_nobody_alone_says_what_a_constitutive_memory_replaces(own: Self) 
     await own.parties.apply(own.calls, action)
     made = next(e for e in (await own.calls.lineage("core")).edges if e.target.id == "note")
 
-    assert (await own.calls.get("note")).standing.is_superseded
+    assert (await own.calls.get("note")).supersession.is_superseded
     assert await reason(own.calls.delete_edge(made)) == PROTECTED
     for relation in (SUPERSEDES, DEPRECATES, AMENDS):
         assert await reason(own.calls.relate(relation, "core", "anchor")) == PROTECTED
-    assert (await own.calls.get("note")).standing.is_superseded
+    assert (await own.calls.get("note")).supersession.is_superseded
 
 
 async def test_no_edge_stands_before_a_constitutive_one(own: Self, live: World) -> None:
@@ -566,7 +566,7 @@ async def test_other_edges_at_a_constitutive_end_stay_free(own: Self) -> None:
     await own.calls.relate(SUPERSEDES, "note", "another")
 
     assert [n.edge.relation for n in (await own.calls.neighbors("Bonn")).neighbors] == []
-    assert (await own.calls.get("another")).standing.is_superseded
+    assert (await own.calls.get("another")).supersession.is_superseded
     assert (await own.calls.get_edge(own.about.id)).etag == own.about.etag
 
 

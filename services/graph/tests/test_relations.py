@@ -47,7 +47,7 @@ async def value(home: Calls, source: str, as_of: type_pb2.AsOf | None = None) ->
 
 
 async def told(home: Calls, after: int) -> list[str]:
-    """Return whose standing was told to have changed, after a sequence number."""
+    """Return whose supersession was told to have changed, after a sequence number."""
     return [c.item_id for c in await home.changes(after=after) if c.type == STANDING]
 
 
@@ -137,16 +137,16 @@ async def test_standing_of_an_edge_in_its_row(home: Calls) -> None:
         await home.put_edge("a", "IN", target, valid_from=START - (9 - n) * DAY)
         for n, target in enumerate("wxyz")
     ]
-    standings = [(await home.get_edge(edge.id)).standing for edge in edges]
+    supersessions = [(await home.get_edge(edge.id)).supersession for edge in edges]
 
-    assert [s.is_superseded for s in standings] == [True, True, True, False]
-    assert [micros(s.effective_valid_until) for s in standings[:3]] == [
+    assert [s.is_superseded for s in supersessions] == [True, True, True, False]
+    assert [micros(s.effective_valid_until) for s in supersessions[:3]] == [
         START - n * DAY for n in (8, 7, 6)
     ]
-    assert [list(s.head_ids) for s in standings] == [[edges[-1].id]] * 4
-    assert [s.predecessor_count for s in standings] == [0, 1, 1, 1]
+    assert [list(s.head_ids) for s in supersessions] == [[edges[-1].id]] * 4
+    assert [s.predecessor_count for s in supersessions] == [0, 1, 1, 1]
     await home.delete_edge(await home.get_edge(edges[-1].id))
-    revived = (await home.get_edge(edges[2].id)).standing
+    revived = (await home.get_edge(edges[2].id)).supersession
     assert not revived.is_superseded
     assert list(revived.head_ids) == [edges[2].id]
 
@@ -158,7 +158,7 @@ async def test_what_begins_later_does_not_replace_yet(live: World, home: Calls) 
     await home.put_edge("a", "IN", "y", valid_from=START + DAY)
 
     assert await value(home, "a") == {"x"}
-    assert list((await home.get_edge(now.id)).standing.head_ids) == [now.id]
+    assert list((await home.get_edge(now.id)).supersession.head_ids) == [now.id]
     live.clock.pass_(DAY)
     assert await value(home, "a") == {"y"}
 
@@ -171,13 +171,13 @@ async def test_a_tie_is_an_ambiguity(home: Calls) -> None:
     former = await home.put_edge("a", "IN", "w", valid_from=START - 10 * DAY)
 
     assert await value(home, "a") == {"x", "y"}
-    assert set((await home.get_edge(former.id)).standing.head_ids) == {first.id, second.id}
+    assert set((await home.get_edge(former.id)).supersession.head_ids) == {first.id, second.id}
     await home.relate(SUPERSEDES, second.id, first.id)
     assert await value(home, "a") == {"y"}
-    assert list((await home.get_edge(former.id)).standing.head_ids) == [second.id]
+    assert list((await home.get_edge(former.id)).supersession.head_ids) == [second.id]
     later = await home.put_edge("a", "IN", "z", valid_from=START - 8 * DAY)
     assert await value(home, "a") == {"z"}
-    assert (await home.get_edge(later.id)).standing.predecessor_count == 2
+    assert (await home.get_edge(later.id)).supersession.predecessor_count == 2
 
 
 async def test_heads_turn_with_lineage_in_the_middle_of_a_row(home: Calls) -> None:
@@ -191,7 +191,7 @@ async def test_heads_turn_with_lineage_in_the_middle_of_a_row(home: Calls) -> No
     await home.relate(SUPERSEDES, other.id, edges[2].id)
 
     for edge in edges[:3]:
-        assert set((await home.get_edge(edge.id)).standing.head_ids) == {edges[3].id, other.id}
+        assert set((await home.get_edge(edge.id)).supersession.head_ids) == {edges[3].id, other.id}
 
 
 async def test_nothing_hides_a_constitutive_edge(live: World, home: Calls) -> None:
@@ -205,10 +205,10 @@ async def test_nothing_hides_a_constitutive_edge(live: World, home: Calls) -> No
     await home.put_edge("Me", "VALUES", "Money")
 
     assert await value(home, "Me") == {"Honesty", "Money"}
-    standing = (await home.get_edge(core.id)).standing
-    assert not standing.is_superseded
-    assert list(standing.head_ids) == [core.id]
-    assert (await home.get_edge(before.id)).standing.is_superseded
+    supersession = (await home.get_edge(core.id)).supersession
+    assert not supersession.is_superseded
+    assert list(supersession.head_ids) == [core.id]
+    assert (await home.get_edge(before.id)).supersession.is_superseded
     assert (await home.get_edge(core.id)).edge_type == CONSTITUTIVE
 
 
@@ -238,7 +238,7 @@ async def test_only_neighbours_in_time_are_told(home: Calls) -> None:
 
 
 async def test_a_declaration_tells_of_those_with_rivals(home: Calls) -> None:
-    """T2 One event for each edge whose standing follows from it, and none when nothing changes."""
+    """T2 One event for each edge whose supersession follows from it; none without a change."""
     lone = await home.put_edge("b", "IN", "x")
     one = await home.put_edge("a", "IN", "x", valid_from=START - DAY)
     two = await home.put_edge("a", "IN", "y")
@@ -354,7 +354,7 @@ async def test_an_upsert_addresses_the_current_value(live: World, home: Calls) -
     assert await value(home, "a") == {"x"}
     assert await value(home, "a", valid_at(START + DAY + SECOND)) == {"y"}
     assert await value(home, "a", valid_at(START + SECOND)) == {"x"}
-    assert (await home.get_edge(first.id)).standing.is_superseded
+    assert (await home.get_edge(first.id)).supersession.is_superseded
 
 
 async def test_of_many_former_values_a_hundred_are_counted(home: Calls) -> None:
@@ -364,4 +364,4 @@ async def test_of_many_former_values_a_hundred_are_counted(home: Calls) -> None:
         await home.put_edge("Ann", "IS_AT", f"place {number}", valid_from=START - DAY)
     newest = await home.put_edge("Ann", "IS_AT", "home", valid_from=START)
 
-    assert (await home.get_edge(newest.id)).standing.predecessor_count == 100
+    assert (await home.get_edge(newest.id)).supersession.predecessor_count == 100

@@ -160,12 +160,12 @@ async def test_a_write_is_seen_by_the_next_read_when_the_clock_steps_back(
     assert len(set(times)) == 6
     assert times[0] == START
     assert [n.edge.id for n in (await home.neighbors("a")).neighbors] == [new.id]
-    assert (await home.get_edge(old.id)).standing.is_superseded
+    assert (await home.get_edge(old.id)).supersession.is_superseded
     assert (await home.get_triple("a", "R", "b")).id == old.id
-    assert (await home.get(memory.id)).standing.is_superseded
+    assert (await home.get(memory.id)).supersession.is_superseded
     assert await home.listed() == [newer.id]
     (state,) = await home.states((memory.id, 0))
-    assert state.memory.standing.is_superseded
+    assert state.memory.supersession.is_superseded
     assert all(path.edges for path in (await home.paths("a", "c")).paths)
     assert (await home.get_edge(new.id)).relevance_score == pytest.approx(1.0)
 

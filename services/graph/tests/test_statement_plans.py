@@ -78,7 +78,7 @@ def test_reads_about_now_skip_history(db: sqlite3.Connection, read: str) -> None
 
 @pytest.mark.parametrize("read", ["edges", "hops", "steps", "whole steps", "triple"])
 def test_reads_about_then_meet_one_triple_at_a_hub(db: sqlite3.Connection, read: str) -> None:
-    """T3 Standing among a hub's 100,000 edges looks at those of the same triple alone."""
+    """T3 Supersession among a hub's 100,000 edges looks at those of the same triple alone."""
     steps = [s for s in plan(db, READS[read](False)) if re.match(r"SEARCH (s|l|u) ", s)]
 
     for step in steps:

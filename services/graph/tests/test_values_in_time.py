@@ -160,7 +160,7 @@ async def test_the_row_of_a_functional_relation_equals_the_naive_rule(
         await home.delete_edge(await home.get_edge(gone.id))
 
     for place, (target, since) in enumerate(said):
-        standing = (await home.get_edge(ids[place])).standing
+        supersession = (await home.get_edge(ids[place])).supersession
         nexts = succeeding(said, place)
         begun = {i for i in nexts if said[i][1] <= START}
         former = sum(place in succeeding(said, other) for other in range(len(said)))
@@ -172,16 +172,16 @@ async def test_the_row_of_a_functional_relation_equals_the_naive_rule(
             frontier += found
         heads = {i for i in reached if not any(said[n][1] <= START for n in succeeding(said, i))}
 
-        assert standing.is_superseded == bool(begun), (target, since)
-        assert micros(standing.superseded_from) == (said[min(nexts)][1] if nexts else 0)
-        assert standing.predecessor_count == former, (target, since)
+        assert supersession.is_superseded == bool(begun), (target, since)
+        assert micros(supersession.superseded_from) == (said[min(nexts)][1] if nexts else 0)
+        assert supersession.predecessor_count == former, (target, since)
         if len({at for _, at in said}) == len(said):
-            assert set(standing.head_ids) == {ids[i] for i in heads}, (target, since)
+            assert set(supersession.head_ids) == {ids[i] for i in heads}, (target, since)
     seq = (await home.changes())[-1].seq
-    before = {i: (await home.get_edge(i)).standing.superseded_from for i in ids}
+    before = {i: (await home.get_edge(i)).supersession.superseded_from for i in ids}
     new = (await home.put_edge("a", "IN", "y", valid_from=START - 5 * DAY - 1)).id
     told = {c.item_id for c in await home.changes(after=seq) if c.type == STANDING}
-    moved = {i for i in ids if (await home.get_edge(i)).standing.superseded_from != before[i]}
+    moved = {i for i in ids if (await home.get_edge(i)).supersession.superseded_from != before[i]}
     assert moved <= told <= set(ids) - {new}
 
 

@@ -67,7 +67,7 @@ async def test_it_reconnects_when_graph_comes_back(
 async def test_every_kind_of_change_does_what_it_says(
     at_work: Following, make_state: MakeState
 ) -> None:
-    """S10, M4, G6 created, updated, deleted, restored, standing, touched, refused."""
+    """S10, M4, G6 created, updated, deleted, restored, supersession, touched, refused."""
     graph = at_work.graph
     graph.say(SPACE, make_state("a", 1, "red fox"))
     graph.say(SPACE, make_state("a", 2, "red fox", access_count=3), ChangeKind.TOUCHED)
@@ -93,7 +93,7 @@ async def test_every_kind_of_change_does_what_it_says(
 async def test_an_unchanged_text_is_not_embedded_again(
     at_work: Following, make_state: MakeState
 ) -> None:
-    """S10 a change of standing reuses the vector."""
+    """S10 a change of supersession reuses the vector."""
     at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
     await at_work.reached(1)
     at_work.graph.say(

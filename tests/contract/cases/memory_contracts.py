@@ -68,7 +68,7 @@ MEMORY = {
     "GetMemory": Contract(
         request=lambda home: pb.GetMemoryRequest(id=home.old_id),
         success=lambda reply, home: (
-            reply.status == FOUND and reply.memory.standing.head_ids == [home.memory_id]
+            reply.status == FOUND and reply.memory.supersession.head_ids == [home.memory_id]
         ),
         bad_input=(lambda _: pb.GetMemoryRequest(external_id="x" * 513), invalid("external_id")),
         other_space=Answered(lambda reply: reply == pb.GetMemoryResponse(status=MISSED)),

@@ -41,7 +41,7 @@ class Erasure:
 
 
 def erased_memory(memory: Memory, time: int) -> Memory:
-    """Return what is left: ids, kind, edge type, and times, on which others' standing rests."""
+    """Return what is left: ids, kind, edge type, and times, on which others' supersession rests."""
     return Memory(
         id=memory.id,
         content="",

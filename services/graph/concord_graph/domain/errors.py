@@ -17,7 +17,7 @@ GraphError
 ├── ConfirmerUnknown         nobody waits for this confirmation
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
-├── TooManyAffected          the standing of more items would change than one write may change
+├── TooManyAffected          the supersession of more items would change than one write may change
 ├── NotUndoable              a change cascades to more items than an undo could bring back
 ├── ConstitutiveProtected    needs both parties' consent
 ├── SafeguardViolation       no consent opens the way to this
@@ -166,10 +166,10 @@ class WorkingMemoryFull(GraphError):
 
 
 class TooManyAffected(GraphError):
-    """The write would change the standing of more items than one write may."""
+    """The write would change the supersession of more items than one write may."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"this would change the standing of more than {limit:,} items")
+        super().__init__(f"this would change the supersession of more than {limit:,} items")
         self.limit = limit
 
 

@@ -116,7 +116,7 @@ class ItemReads(Protocol):
         ...
 
 
-class StandingReads(Protocol):
+class SupersessionReads(Protocol):
     """What holds: relations, succession, lineage, facts, and views with all of it."""
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
@@ -136,13 +136,13 @@ class StandingReads(Protocol):
         ...
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return those of its succession that it is the next one of, and the next ones after it:
-        whose standing it changes. Not those that another one at its own instant follows, too."""
+        """Return the edges of its triple whose supersession it changes: those right before it, and
+        the next ones. Not those that another edge at its own instant follows, too."""
         ...
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
         """Return up to `limit` ids of live edges of a relation, each of whose sources has another
-        target of it at another instant: whose standing hangs on whether it is functional."""
+        target of it at another instant: whose supersession depends on it being functional."""
         ...
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
@@ -166,15 +166,15 @@ class StandingReads(Protocol):
         ...
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items (deleted memories too) with their standing; unknown ids are absent.
+        """Return items (deleted memories too) with their supersession; unknown ids are absent.
 
-        `standing.head_ids` is the item itself when it is live and not superseded at the instant,
+        `supersession.head_ids` is the item itself when it is live and not superseded then,
         else empty: `usecases.shown` follows chains.
         """
         ...
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the standing its item has."""
+        """Return this very revision with the supersession its item has."""
         ...
 
     async def successors(
@@ -376,7 +376,7 @@ class RecordReads(Protocol):
         ...
 
 
-class Reads(ItemReads, StandingReads, WalkReads, ListReads, RecordReads, Protocol):
+class Reads(ItemReads, SupersessionReads, WalkReads, ListReads, RecordReads, Protocol):
     """A consistent view of one space. Sees nothing of another; sees every committed write.
 
     Items come as their newest revision, deleted ones too, unless a method says otherwise. What

@@ -18,7 +18,7 @@ from concord_graph.domain.items import (
     ItemKind,
     MemoryKind,
 )
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.supersession import Supersession
 
 ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
 """(space, id) -> how often it was read, and when last (µs)."""
@@ -89,7 +89,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     """
 
     item: Item
-    standing: Standing
+    supersession: Supersession
     access: Access
     near_constitutive: bool = False
     names: Mapping[str, str] = MappingProxyType({})

@@ -84,7 +84,7 @@ class Writes(Reads, Protocol):
         ...
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each edge and memory that is there: its standing changed.
+        """Write an outbox row for each edge and memory that is there: its supersession changed.
 
         All of them in a few statements: they may be a hundred thousand, and the space waits.
         """

@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     etag,
     is_erased,
 )
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Change, Result
 from concord_graph.usecases.read.chains import Link
 from concord_graph.usecases.read.shown import Shown, show, statement
@@ -83,7 +83,7 @@ def relation(declared: DeclaredRelation) -> relation_pb2.Relation:
 
 
 def edge(shown: Shown, now: int) -> type_pb2.Edge:
-    """Return an edge with its standing at `now` (µs)."""
+    """Return an edge with its supersession at `now` (µs)."""
     message = type_pb2.Edge()
     fill_edge(message, shown, now)
     return message
@@ -111,7 +111,7 @@ def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
     fill_stamp(message.modify_time, item.revision.record_from)
     message.etag = etag(item)
     fill_access(message.access, view.access)
-    fill_standing(message.standing, view.standing, now)
+    fill_supersession(message.supersession, view.supersession, now)
     message.relevance_score = shown.relevance
     if item.erase_time:
         fill_stamp(message.erase_time, item.erase_time)
@@ -129,20 +129,20 @@ def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) ->
 
 
 def memory(shown: Shown, now: int) -> type_pb2.Memory:
-    """Return a memory with its standing at `now` (µs)."""
+    """Return a memory with its supersession at `now` (µs)."""
     item = shown.view.item
     if not isinstance(item, Memory):
         raise TypeError(item)
     message = bare_memory(item)
     message.importance = int(shown.importance)  # type: ignore[assignment] # numbers are the contract's
     fill_access(message.access, shown.view.access)
-    fill_standing(message.standing, shown.view.standing, now)
+    fill_supersession(message.supersession, shown.view.supersession, now)
     message.relevance_score = shown.relevance
     return message
 
 
 def bare_memory(item: Memory) -> type_pb2.Memory:
-    """Return a memory as its revision states it: without standing, access and relevance."""
+    """Return a memory as its revision states it: without supersession, access and relevance."""
     message = type_pb2.Memory(
         id=item.id,
         content=item.content,
@@ -249,7 +249,7 @@ def fill_access(message: type_pb2.Access, value: Access) -> None:
     message.access_count = value.count
 
 
-def fill_standing(message: type_pb2.Standing, value: Standing, now: int) -> None:
+def fill_supersession(message: type_pb2.Supersession, value: Supersession, now: int) -> None:
     """Write what follows from lineage and time at `now` (µs)."""
     message.is_superseded = value.is_superseded(now)
     if value.superseded_from != FOREVER:
@@ -280,7 +280,7 @@ def lineage_item(link: Link, now: int) -> lineage_pb2.LineageItem:
         is_erased=is_erased(link.view.item),
         derived_from=[lineage_item(source, now) for source in link.derived_from],
     )
-    fill_standing(message.standing, link.view.standing, now)
+    fill_supersession(message.supersession, link.view.supersession, now)
     return message
 
 

@@ -78,7 +78,7 @@ def _reads() -> dict[str, Callable[[Known], str]]:
         "row": succession.row,
         "declared": succession.declared,
         "relations": succession.listed_relations,
-        "standing by facts": fact_edges.standing,
+        "supersession by facts": fact_edges.supersession,
         "followers of facts": fact_edges.followers,
     }
     for kind in ITEMS:
@@ -252,7 +252,7 @@ _OLDER = (
     " SET x = m {.*, id: 'older' + number, create_time: m.create_time - number}"
 )
 MOST_HITS = 600
-OF_FACTS = ("memories", "standing by facts", "followers of facts")
+OF_FACTS = ("memories", "supersession by facts", "followers of facts")
 
 
 def _hits(name: str) -> int:

@@ -161,7 +161,7 @@ async def test_an_erased_memory_leaves_no_point(lab: Lab, make_state: MakeState)
 async def test_a_state_with_the_same_text_needs_no_new_vector(
     lab: Lab, make_state: MakeState
 ) -> None:
-    """S10 when only standing changed, the vector is taken over."""
+    """S10 when only supersession changed, the vector is taken over."""
     await lab.write(make_state("a", 1, "red fox"))
     changed = make_state("a", 2, "red fox", superseded_from=NOW - 1)
     wanted = await lab.index.unembedded(

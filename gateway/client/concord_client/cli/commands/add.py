@@ -134,5 +134,7 @@ def _show_added(reply: "AddMemoryResponse") -> None:
 
     line = text("Remembered " if reply.created else "Known already: ")
     show(line.append(reply.memory.id, "bold"))
-    if reply.memory.standing.is_superseded:
-        show(text(f"It is superseded by {', '.join(reply.memory.standing.head_ids)}.", "yellow"))
+    if reply.memory.supersession.is_superseded:
+        show(
+            text(f"It is superseded by {', '.join(reply.memory.supersession.head_ids)}.", "yellow")
+        )

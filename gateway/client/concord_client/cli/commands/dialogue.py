@@ -94,7 +94,7 @@ def _show(reply: "ListDialogueResponse") -> None:
     for turn in reply.turns:
         made.add_row(
             str(turn.turn_order),
-            when(turn.standing.effective_valid_from),
+            when(turn.supersession.effective_valid_from),
             text(", ".join(source.speaker for source in turn.sources), "bold"),
             text(turn.content),
         )

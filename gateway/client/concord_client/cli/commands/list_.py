@@ -147,11 +147,11 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
     made = table("From", "Kind", "Memory")
     for each in reply.memories:
         head = text(each.id, "bold")
-        if each.standing.is_superseded:
+        if each.supersession.is_superseded:
             head.append("  (superseded)", "yellow")
-        head.append(amended(each.standing), "yellow")
+        head.append(amended(each.supersession), "yellow")
         made.add_row(
-            when(each.standing.effective_valid_from),
+            when(each.supersession.effective_valid_from),
             word(MemoryKind.Name(each.kind), "MEMORY_KIND_"),
             head.append("\n").append(text(shortened(each.content, SHOWN_CHARACTERS))),
         )
@@ -182,9 +182,11 @@ def _show_edges(reply: "ListEdgesResponse") -> None:
     made = table("From", "Edge")
     for each in reply.edges:
         edge = text(statement(each), "bold")
-        if each.standing.is_superseded:
+        if each.supersession.is_superseded:
             edge.append("  (superseded)", "yellow")
-        edge.append(amended(each.standing), "yellow")
-        made.add_row(when(each.standing.effective_valid_from), edge.append(f"\n{each.id}", "dim"))
+        edge.append(amended(each.supersession), "yellow")
+        made.add_row(
+            when(each.supersession.effective_valid_from), edge.append(f"\n{each.id}", "dim")
+        )
     show(made)
     show_more(reply.next_page_token)

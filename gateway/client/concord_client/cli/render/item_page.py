@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
     """The content and what is known about it."""
-    standing = memory.standing
-    heads = [head for head in standing.head_ids if head != memory.id]
+    supersession = memory.supersession
+    heads = [head for head in supersession.head_ids if head != memory.id]
     pairs = [
         ("id", memory.id),
         ("kind", word(type_pb2.MemoryKind.Name(memory.kind), "MEMORY_KIND_")),
@@ -34,13 +34,13 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("external id", memory.external_id),
         ("session", memory.session_id),
         ("turn", str(memory.turn_order or "")),
-        ("valid", _interval(standing)),
+        ("valid", _interval(supersession)),
         ("recorded", when(memory.create_time)),
         ("changed", _changed(memory)),
         ("read", _read(memory.access)),
         ("relevance", f"{memory.relevance_score:.3f}"),
-        ("superseded by", ", ".join(heads) if standing.is_superseded else ""),
-        ("amended by", ", ".join(standing.amendment_ids)),
+        ("superseded by", ", ".join(heads) if supersession.is_superseded else ""),
+        ("amended by", ", ".join(supersession.amendment_ids)),
         ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
         ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
         ("etag", memory.etag),
@@ -63,7 +63,7 @@ def of_node(node: type_pb2.Node) -> "list[RenderableType]":
 
 def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
     """An edge's ends and what is known about it."""
-    heads = ", ".join(head for head in edge.standing.head_ids if head != edge.id)
+    heads = ", ".join(head for head in edge.supersession.head_ids if head != edge.id)
     pairs = [
         ("id", edge.id),
         ("edge", statement(edge)),
@@ -71,21 +71,22 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
         ("importance", word(type_pb2.Importance.Name(edge.importance), "IMPORTANCE_")),
         ("weight", f"{edge.weight:g}"),
         ("properties", _json(edge.properties) if edge.properties.fields else ""),
-        ("valid", _interval(edge.standing)),
+        ("valid", _interval(edge.supersession)),
         ("recorded", when(edge.create_time)),
         ("read", _read(edge.access)),
         ("relevance", f"{edge.relevance_score:.3f}"),
-        ("superseded by", heads if edge.standing.is_superseded else ""),
-        ("amended by", ", ".join(edge.standing.amendment_ids)),
-        ("orphaned", "an end of it is gone" if edge.standing.is_orphaned else ""),
+        ("superseded by", heads if edge.supersession.is_superseded else ""),
+        ("amended by", ", ".join(edge.supersession.amendment_ids)),
+        ("orphaned", "an end of it is gone" if edge.supersession.is_orphaned else ""),
         ("etag", edge.etag),
     ]
     return [fields(pairs)]
 
 
-def amended(standing: type_pb2.Standing) -> str:
+def amended(supersession: type_pb2.Supersession) -> str:
     """The amendments of an item, for its title; "" without one."""
-    return f"  amended by {', '.join(standing.amendment_ids)}" if standing.amendment_ids else ""
+    ids = ", ".join(supersession.amendment_ids)
+    return f"  amended by {ids}" if ids else ""
 
 
 def statement(edge: type_pb2.Edge) -> str:
@@ -98,11 +99,11 @@ def end(edge_end: type_pb2.EdgeEnd) -> str:
     return edge_end.name or f"memory:{edge_end.id}"
 
 
-def _interval(standing: type_pb2.Standing) -> str:
-    begin = when(standing.effective_valid_from)
-    if not standing.HasField("effective_valid_until"):
+def _interval(supersession: type_pb2.Supersession) -> str:
+    begin = when(supersession.effective_valid_from)
+    if not supersession.HasField("effective_valid_until"):
         return f"from {begin}"
-    return f"from {begin} until {when(standing.effective_valid_until)}"
+    return f"from {begin} until {when(supersession.effective_valid_until)}"
 
 
 def _read(access: type_pb2.Access) -> str:

@@ -46,31 +46,31 @@ def _standing(item: lineage_pb2.LineageItem, at: datetime) -> tuple[str, str, st
         return "✗", "erased: what it said is gone", "red"
     if item.is_deleted:
         return "✗", "forgotten: its lineage rests", "red"
-    if item.standing.is_superseded:
-        return "○", f"superseded from {when(item.standing.superseded_from)}", "yellow"
-    if apart := _outside(item.standing, at):
+    if item.supersession.is_superseded:
+        return "○", f"superseded from {when(item.supersession.superseded_from)}", "yellow"
+    if apart := _outside(item.supersession, at):
         return "○", f"head: {apart}" if item.is_head else apart, "yellow"
     if item.is_head:
         return "●", "head: this holds", "green"
-    if item.standing.HasField("superseded_from"):
-        return "●", f"holds until {when(item.standing.superseded_from)}", "green"
+    if item.supersession.HasField("superseded_from"):
+        return "●", f"holds until {when(item.supersession.superseded_from)}", "green"
     return "●", "holds", "green"
 
 
-def _outside(standing: type_pb2.Standing, at: datetime) -> str:
+def _outside(supersession: type_pb2.Supersession, at: datetime) -> str:
     """That an item begins later than a time or has ended by then; else ""."""
-    begin, end = standing.effective_valid_from, standing.effective_valid_until
-    if standing.HasField("effective_valid_from") and begin.ToDatetime(tzinfo=UTC) > at:
+    begin, end = supersession.effective_valid_from, supersession.effective_valid_until
+    if supersession.HasField("effective_valid_from") and begin.ToDatetime(tzinfo=UTC) > at:
         return f"holds from {when(begin)}"
-    if standing.HasField("effective_valid_until") and end.ToDatetime(tzinfo=UTC) <= at:
+    if supersession.HasField("effective_valid_until") and end.ToDatetime(tzinfo=UTC) <= at:
         return f"held until {when(end)}"
     return ""
 
 
 def _begin(item: lineage_pb2.LineageItem) -> str:
-    if not item.HasField("standing") or not item.standing.HasField("effective_valid_from"):
+    if not item.HasField("supersession") or not item.supersession.HasField("effective_valid_from"):
         return "—"
-    return when(item.standing.effective_valid_from).partition(" ")[0]
+    return when(item.supersession.effective_valid_from).partition(" ")[0]
 
 
 def _deeds(item: lineage_pb2.LineageItem, reply: lineage_pb2.GetLineageResponse) -> list[str]:

@@ -37,10 +37,10 @@ def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 
 def _result(result: SearchResult, explain: bool) -> Text:
     memory = result.memory
     head = text(memory.id, "bold")
-    if memory.standing.is_superseded:
-        since = when(memory.standing.superseded_from)
+    if memory.supersession.is_superseded:
+        since = when(memory.supersession.superseded_from)
         head.append(f"  superseded from {since}", "yellow")
-    head.append(amended(memory.standing), "yellow")
+    head.append(amended(memory.supersession), "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.explanation.relevance_reason, "dim"))
     if explain:

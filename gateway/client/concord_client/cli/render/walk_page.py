@@ -13,9 +13,9 @@ def show_neighbors(reply: QueryNeighborsResponse) -> None:
         return
     made = table("#Hop", "#Relevance", "Neighbor", "Edge")
     for each in reply.neighbors:
-        style = "dim" if each.edge.standing.is_superseded else ""
+        style = "dim" if each.edge.supersession.is_superseded else ""
         edge = text(statement(each.edge), style)
-        if each.edge.standing.is_superseded:
+        if each.edge.supersession.is_superseded:
             edge.append("  (superseded)", "yellow")
         made.add_row(
             str(each.distance),

@@ -38,7 +38,7 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     CHANGE_TYPE_RESTORED: _ChangeType.ValueType  # 4
     """It was restored."""
     CHANGE_TYPE_STANDING_CHANGED: _ChangeType.ValueType  # 5
-    """It has no new revision, but its standing changed, which derives from lineage and time."""
+    """It has no new revision, but its supersession changed, which derives from lineage and time."""
     CHANGE_TYPE_TOUCHED: _ChangeType.ValueType  # 6
     """It was read; several reads make one change."""
     CHANGE_TYPE_REFUSED: _ChangeType.ValueType  # 7
@@ -66,7 +66,7 @@ CHANGE_TYPE_DELETED: ChangeType.ValueType  # 3
 CHANGE_TYPE_RESTORED: ChangeType.ValueType  # 4
 """It was restored."""
 CHANGE_TYPE_STANDING_CHANGED: ChangeType.ValueType  # 5
-"""It has no new revision, but its standing changed, which derives from lineage and time."""
+"""It has no new revision, but its supersession changed, which derives from lineage and time."""
 CHANGE_TYPE_TOUCHED: ChangeType.ValueType  # 6
 """It was read; several reads make one change."""
 CHANGE_TYPE_REFUSED: ChangeType.ValueType  # 7
@@ -541,7 +541,7 @@ Global___GetDigestsRequest: _TypeAlias = GetDigestsRequest  # noqa: Y015
 @_typing.final
 class GetDigestsResponse(_message.Message):
     """The digests of a space's states. A memory has a state for each change that created, updated or
-    restored it, or changed its standing while it was not forgotten; an erased one has none.
+    restored it, or changed its supersession while it was not forgotten; an erased one has none.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -621,7 +621,7 @@ class BatchGetRevisionsRequest(_message.Message):
 
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
-        """The instant asked about, absent = now. Standing is computed for its valid time. A ref without a sequence
+        """The instant asked about, absent = now. Supersession is computed for its valid time. A ref without a sequence
         number means the memory, and its lineage, as known at its record time.
         """
 
@@ -710,7 +710,7 @@ class Revision(_message.Message):
     """True when the memory was erased, in every state; then `memory` is absent."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """The memory, with the standing that it had then; absent when it was unknown then. A forgotten memory has
+        """The memory, with the supersession that it had then; absent when it was unknown then. A forgotten memory has
         a `forget_time`.
         """
 

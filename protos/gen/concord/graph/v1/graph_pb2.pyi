@@ -467,7 +467,7 @@ class GetEdgeRequest(_message.Message):
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now. An edge that was known then is found, whether it held then or
-        not; its standing says whether it did.
+        not; its supersession says whether it did.
         """
 
     def __init__(

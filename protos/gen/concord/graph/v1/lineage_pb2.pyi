@@ -166,7 +166,7 @@ class LineageItem(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
-    STANDING_FIELD_NUMBER: _builtins.int
+    SUPERSESSION_FIELD_NUMBER: _builtins.int
     IS_HEAD_FIELD_NUMBER: _builtins.int
     IS_DELETED_FIELD_NUMBER: _builtins.int
     IS_UNDECLARED_FIELD_NUMBER: _builtins.int
@@ -187,7 +187,7 @@ class LineageItem(_message.Message):
     is_erased: _builtins.bool
     """True for an erased memory; it is deleted too."""
     @_builtins.property
-    def standing(self) -> _type_pb2.Standing:
+    def supersession(self) -> _type_pb2.Supersession:
         """Derived from lineage and time; absent for a ghost."""
 
     @_builtins.property
@@ -202,16 +202,16 @@ class LineageItem(_message.Message):
         id: _builtins.str = ...,
         kind: _type_pb2.ItemKind.ValueType = ...,
         statement: _builtins.str = ...,
-        standing: _type_pb2.Standing | None = ...,
+        supersession: _type_pb2.Supersession | None = ...,
         is_head: _builtins.bool = ...,
         is_deleted: _builtins.bool = ...,
         is_undeclared: _builtins.bool = ...,
         is_erased: _builtins.bool = ...,
         derived_from: _abc.Iterable[Global___LineageItem] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["supersession", b"supersession"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["derived_from", b"derived_from", "id", b"id", "is_deleted", b"is_deleted", "is_erased", b"is_erased", "is_head", b"is_head", "is_undeclared", b"is_undeclared", "kind", b"kind", "standing", b"standing", "statement", b"statement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["derived_from", b"derived_from", "id", b"id", "is_deleted", b"is_deleted", "is_erased", b"is_erased", "is_head", b"is_head", "is_undeclared", b"is_undeclared", "kind", b"kind", "statement", b"statement", "supersession", b"supersession"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -292,7 +292,7 @@ class GetMemoryRequest(_message.Message):
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now. The reply is the version known then, found by the external id of
-        then, whether it held then or not; its standing says whether it did.
+        then, whether it held then or not; its supersession says whether it did.
         """
 
     def __init__(
@@ -996,7 +996,7 @@ class MemoryVersion(_message.Message):
     """The principal that wrote it."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """The memory as it was; standing, access and relevance are absent."""
+        """The memory as it was; supersession, access and relevance are absent."""
 
     @_builtins.property
     def record_from(self) -> _timestamp_pb2.Timestamp:

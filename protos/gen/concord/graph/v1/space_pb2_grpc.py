@@ -64,7 +64,7 @@ class SpaceServiceServicer:
     def CountByType(self, request, context):
         """Counts live items by type; deleted ones apart.
 
-        It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+        It reads every item of the space. With an `as_of` it computes each item's supersession, too, and takes
         longer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -36,7 +36,7 @@ class SpaceServiceStub:
     CountByType: _grpc.UnaryUnaryMultiCallable[_space_pb2.CountByTypeRequest, _space_pb2.CountByTypeResponse]
     """Counts live items by type; deleted ones apart.
 
-    It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+    It reads every item of the space. With an `as_of` it computes each item's supersession, too, and takes
     longer.
     """
     ListOperations: _grpc.UnaryUnaryMultiCallable[_space_pb2.ListOperationsRequest, _space_pb2.ListOperationsResponse]
@@ -65,7 +65,7 @@ class SpaceServiceAsyncStub(SpaceServiceStub):
     CountByType: _aio.UnaryUnaryMultiCallable[_space_pb2.CountByTypeRequest, _space_pb2.CountByTypeResponse]  # type: ignore[assignment]
     """Counts live items by type; deleted ones apart.
 
-    It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+    It reads every item of the space. With an `as_of` it computes each item's supersession, too, and takes
     longer.
     """
     ListOperations: _aio.UnaryUnaryMultiCallable[_space_pb2.ListOperationsRequest, _space_pb2.ListOperationsResponse]  # type: ignore[assignment]
@@ -97,7 +97,7 @@ class SpaceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_space_pb2.CountByTypeResponse, _abc.Awaitable[_space_pb2.CountByTypeResponse]]:
         """Counts live items by type; deleted ones apart.
 
-        It reads every item of the space. With an `as_of` it computes each item's standing, too, and takes
+        It reads every item of the space. With an `as_of` it computes each item's supersession, too, and takes
         longer.
         """
 

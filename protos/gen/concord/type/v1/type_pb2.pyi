@@ -468,7 +468,7 @@ class Edge(_message.Message):
     MODIFY_TIME_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
-    STANDING_FIELD_NUMBER: _builtins.int
+    SUPERSESSION_FIELD_NUMBER: _builtins.int
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
     ERASE_TIME_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
@@ -528,7 +528,7 @@ class Edge(_message.Message):
         """Reads so far. Output only."""
 
     @_builtins.property
-    def standing(self) -> Global___Standing:
+    def supersession(self) -> Global___Supersession:
         """Whether and by what it is superseded. Output only."""
 
     @_builtins.property
@@ -559,14 +559,14 @@ class Edge(_message.Message):
         modify_time: _timestamp_pb2.Timestamp | None = ...,
         etag: _builtins.str = ...,
         access: Global___Access | None = ...,
-        standing: Global___Standing | None = ...,
+        supersession: Global___Supersession | None = ...,
         relevance_score: _builtins.float = ...,
         erase_time: _timestamp_pb2.Timestamp | None = ...,
         sources: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "standing", b"standing", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -603,7 +603,7 @@ class Access(_message.Message):
 Global___Access: _TypeAlias = Access  # noqa: Y015
 
 @_typing.final
-class Standing(_message.Message):
+class Supersession(_message.Message):
     """Whether and by what an item is superseded, and when it holds; derived from lineage and time at every
     read, never stored.
     """
@@ -670,7 +670,7 @@ class Standing(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Standing: _TypeAlias = Standing  # noqa: Y015
+Global___Supersession: _TypeAlias = Supersession  # noqa: Y015
 
 @_typing.final
 class Source(_message.Message):
@@ -792,7 +792,7 @@ class Memory(_message.Message):
     MODIFY_TIME_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
-    STANDING_FIELD_NUMBER: _builtins.int
+    SUPERSESSION_FIELD_NUMBER: _builtins.int
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
     FORGET_TIME_FIELD_NUMBER: _builtins.int
     ERASE_TIME_FIELD_NUMBER: _builtins.int
@@ -864,7 +864,7 @@ class Memory(_message.Message):
         """Reads so far. Output only."""
 
     @_builtins.property
-    def standing(self) -> Global___Standing:
+    def supersession(self) -> Global___Supersession:
         """Whether and by what it is superseded. Output only."""
 
     @_builtins.property
@@ -913,7 +913,7 @@ class Memory(_message.Message):
         modify_time: _timestamp_pb2.Timestamp | None = ...,
         etag: _builtins.str = ...,
         access: Global___Access | None = ...,
-        standing: Global___Standing | None = ...,
+        supersession: Global___Supersession | None = ...,
         relevance_score: _builtins.float = ...,
         forget_time: _timestamp_pb2.Timestamp | None = ...,
         erase_time: _timestamp_pb2.Timestamp | None = ...,
@@ -921,9 +921,9 @@ class Memory(_message.Message):
         facts: _abc.Iterable[Global___Fact] | None = ...,
         properties: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "properties", b"properties", "standing", b"standing", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "standing", b"standing", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

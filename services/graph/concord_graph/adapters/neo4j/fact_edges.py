@@ -113,7 +113,7 @@ def former_count(known: Known) -> str:
 
 
 @cache
-def standing(known: Known) -> str:
+def supersession(known: Known) -> str:
     """Select (id, place, when the last fact ends, how many edges they follow) of $asked."""
     return (
         f"UNWIND $asked AS ask MATCH {item('m', ItemKind.MEMORY, known)}"

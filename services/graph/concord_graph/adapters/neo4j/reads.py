@@ -132,7 +132,7 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(one) for one in found]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        """Return ids of live edges whose standing hangs on whether the relation is functional."""
+        """Return ids of live edges whose supersession depends on the relation being functional."""
         found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
         return [row[0] for row in found]
 

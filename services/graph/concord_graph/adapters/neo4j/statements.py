@@ -134,10 +134,10 @@ def amending(kind: ItemKind, known: Known) -> str:
 
 @cache
 def views(kind: ItemKind, known: Known, *, facts: bool) -> str:
-    """Select $asked items with standing, access and the names of an edge's end nodes.
+    """Select $asked items with supersession, access and the names of an edge's end nodes.
 
     `facts`: an edge also with the memories that state it. What a memory's own facts add to its
-    standing is asked apart: Neo4j plans one large statement longer than two small ones.
+    supersession is asked apart: Neo4j plans one large statement longer than two small ones.
     """
     alias = ALIAS[kind]
     start = f"{_ASK}MATCH {item(alias, kind, known)}"

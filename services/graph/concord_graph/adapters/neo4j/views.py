@@ -22,7 +22,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Node,
 )
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 
 Row = list[Any]
@@ -96,16 +96,16 @@ class Neo4jViews:
         return self._seq
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items with their standing."""
+        """Return items with their supersession."""
         asked = [{"id": item_id, "record": at.record} for item_id in ids]
         found = await self._views(kind, asked, at.record, at.valid)
         return {view.item.id: view for _, view in found}
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the standing its item has."""
+        """Return this very revision with the supersession its item has."""
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
-            return View(item, Standing(item.create_time), Access(item.create_time, 0))
+            return View(item, Supersession(item.create_time), Access(item.create_time, 0))
         return found._replace(item=item)
 
     async def successors(
@@ -139,7 +139,7 @@ class Neo4jViews:
     async def _following_facts(self, asked: Sequence[Fields], at: Instant) -> list[Row]:
         """Return (id, follower's id) of the memories whose facts have all ended."""
         known = known_at(at.record)
-        ends = await self.ask(fact_edges.standing(known), asked=list(asked))
+        ends = await self.ask(fact_edges.supersession(known), asked=list(asked))
         ended = {row[0] for row in ends if row[2] is not None and row[2] <= at.valid}
         over = [one for one in asked if one["id"] in ended]
         if not over:
@@ -160,7 +160,7 @@ class Neo4jViews:
         views = [self._view(row, valid, pending) for row in rows]
         if walk.include_superseded:
             return views
-        return [view for view in views if not view.standing.is_superseded(valid)]
+        return [view for view in views if not view.supersession.is_superseded(valid)]
 
     async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
         """Yield the edges at the ids."""
@@ -236,7 +236,7 @@ class Neo4jViews:
         wanted = [one for one in asked if one["id"] in stating_ones]
         if not wanted:
             return rows
-        found = await self.ask(fact_edges.standing(known_at(record)), asked=wanted)
+        found = await self.ask(fact_edges.supersession(known_at(record)), asked=wanted)
         added = {(item_id, place): (ended, former) for item_id, place, ended, former in found}
         shown = []
         for row in rows:
@@ -287,7 +287,7 @@ class Neo4jViews:
         access = Access(last_time or item.create_time, reads or 0)
         return View(
             item=item,
-            standing=Standing(
+            supersession=Supersession(
                 effective_from=effective,
                 stated_until=_or_forever(until),
                 superseded_from=superseded,

@@ -155,7 +155,7 @@ class Neo4jWrites(LearntReads):
             last = self._last_turns[item.session_id]
             self._last_turns[item.session_id] = max(last, item.turn_order)
         if isinstance(item, Edge) or item.id not in self._known.fresh:
-            self._viewed = ({}, ())  # what nothing knew before changes nobody's standing
+            self._viewed = ({}, ())  # what nothing knew before changes nobody's supersession
 
     async def put_facts(self, support: Support) -> None:
         """Keep which edges a memory's facts are from a record time on."""
@@ -191,7 +191,7 @@ class Neo4jWrites(LearntReads):
         )
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each edge and memory that is there: its standing changed."""
+        """Write an outbox row for each edge and memory that is there: its supersession changed."""
         ids = list(changed)
         for start in range(0, len(ids), _ROWS_A_STATEMENT):
             await self._learn(ids[start : start + _ROWS_A_STATEMENT])

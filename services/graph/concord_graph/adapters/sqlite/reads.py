@@ -162,7 +162,7 @@ class SqliteReads(ViewReads, LayerReads, TransferReads):
         return [rows.edge(row) for row in self._all(succession.beside(), bound)]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        """Return ids of live edges whose standing hangs on whether the relation is functional."""
+        """Return ids of live edges whose supersession depends on the relation being functional."""
         bound = {"space": self._space, "relation": relation, "limit": limit}
         return [row[0] for row in self._all(succession.RIVALS, bound)]
 

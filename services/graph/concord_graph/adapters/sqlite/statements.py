@@ -254,7 +254,7 @@ def _step_columns() -> str:
 
 @cache
 def edge_views(now: bool) -> str:
-    """Select edges by :ids with standing, access and the names of their end nodes."""
+    """Select edges by :ids with supersession, access and the names of their end nodes."""
     return (
         f"SELECT {_edge_view_columns(now)}"
         " FROM edge e LEFT JOIN access a ON a.space = e.space AND a.id = e.id"
@@ -264,7 +264,7 @@ def edge_views(now: bool) -> str:
 
 @cache
 def memory_views(now: bool) -> str:
-    """Select memories by :ids with standing and access."""
+    """Select memories by :ids with supersession and access."""
     return (
         f"SELECT {qualified(COLUMNS[ItemKind.MEMORY], 'm')}, {memory_superseded_from(now)},"
         f" ({_predecessors('m', 'memory', now)}), a.last_time, a.count,"

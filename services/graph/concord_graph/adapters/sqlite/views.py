@@ -1,4 +1,4 @@
-"""Reads that show items with their standing: views, states, and what a walk meets."""
+"""Reads that show items with their supersession: views, states, and what a walk meets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
 )
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 
 Pending = Sequence[ReadCounts]
@@ -28,7 +28,7 @@ _HOPS_AT_ONCE = 500
 
 
 class ViewReads:
-    """The part of a view of a space that reads items with their standing."""
+    """The part of a view of a space that reads items with their supersession."""
 
     _db: sqlite3.Connection
     _space: int
@@ -36,16 +36,16 @@ class ViewReads:
     _pending: Pending
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items with their standing."""
+        """Return items with their supersession."""
         sql = statements.VIEWS[kind](at.record == FOREVER)
         bound = {"space": self._space, "ids": ids_of(ids), "record": at.record}
         return {row[0]: self._view(kind, row, at.valid) for row in self._all(sql, bound)}
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the standing its item has."""
+        """Return this very revision with the supersession its item has."""
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
-            return View(item, Standing(item.create_time), Access(item.create_time, 0))
+            return View(item, Supersession(item.create_time), Access(item.create_time, 0))
         return found._replace(item=item)
 
     async def states(
@@ -108,7 +108,7 @@ class ViewReads:
         views = [self._view(ItemKind.EDGE, row, valid) for row in found]
         if walk.include_superseded:
             return views
-        return [view for view in views if not view.standing.is_superseded(valid)]
+        return [view for view in views if not view.supersession.is_superseded(valid)]
 
     def _walked(self, ids: Collection[str], walk: Walk, limit: int, seen: Seen) -> sqlite3.Cursor:
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
@@ -144,7 +144,7 @@ class ViewReads:
         item = rows.item(kind, row)
         superseded, predecessors, last_time, count, near, _, _ = row[-7:]
         until = item.valid_until if isinstance(item, Memory) else None
-        standing = Standing(
+        supersession = Supersession(
             item.effective_from if isinstance(item, Memory) else item.create_time,
             FOREVER if until is None else until,
             superseded,
@@ -152,7 +152,7 @@ class ViewReads:
             predecessors,
         )
         access = self._access(item.id, last_time or item.create_time, count or 0)
-        return View(item, standing, access, bool(near))
+        return View(item, supersession, access, bool(near))
 
     def _edge_view(self, row: rows.Row, valid: int) -> View:
         """Return the view of an edge. Pages are full of them, so every step counts."""
@@ -164,7 +164,7 @@ class ViewReads:
         if target is not None:
             names[row[12]] = target
         create_time, valid_from, until = row[8], row[18], row[19]
-        standing = Standing(
+        supersession = Supersession(
             create_time if valid_from is None else valid_from,
             FOREVER if until is None else until,
             superseded,
@@ -173,7 +173,7 @@ class ViewReads:
         )
         access = self._access(row[0], last_time or create_time, count or 0)
         stated = tuple(json.loads(sources)) if sources else ()
-        return View(edge, standing, access, near == 1, names, stated)
+        return View(edge, supersession, access, near == 1, names, stated)
 
     def _step(self, row: rows.Row) -> Step:
         return Step(

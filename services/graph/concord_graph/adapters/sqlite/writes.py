@@ -184,7 +184,7 @@ class SqliteWrites(SqliteReads):
         )
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each edge and memory that is there: its standing changed."""
+        """Write an outbox row for each edge and memory that is there: its supersession changed."""
         if not changed:
             return
         before = self._seq

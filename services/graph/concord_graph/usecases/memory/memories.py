@@ -29,7 +29,7 @@ from concord_graph.domain.items import (
     content_digest,
 )
 from concord_graph.domain.links import MalformedLink, without_links
-from concord_graph.domain.standing import Standing
+from concord_graph.domain.supersession import Supersession
 from concord_graph.domain.turns import check_still_said, said
 from concord_graph.ports import (
     BatchAdded,
@@ -215,7 +215,7 @@ class Memories:
         if _stating(before) == _stating(after):
             return await writer.put(before, after)
         await writer.demand_allowed(before, after)
-        async with writer.together():  # those whose standing changes see the memory, too
+        async with writer.together():  # those whose supersession changes see the memory, too
             edges = await make_edges(writer, before, after)
             put = await writer.put(before, after)
             await keep_facts(writer, before, put, edges)
@@ -236,21 +236,21 @@ class Memories:
         at = Instant(max(writer.now, tx.last_time))
         views = await tx.views(ItemKind.MEMORY, [memory.id for memory in saying], at)
         for memory in saying:
-            standing = views[memory.id].standing
-            if _is_said(standing, memory, draft, at) or (
-                _is_same(memory, draft) and await self._has_only_ended(tx, memory, standing, at)
+            supersession = views[memory.id].supersession
+            if _is_said(supersession, memory, draft, at) or (
+                _is_same(memory, draft) and await self._has_only_ended(tx, memory, supersession, at)
             ):
                 return memory
         return None
 
     async def _has_only_ended(
-        self, tx: Reads, memory: Memory, standing: Standing, at: Instant
+        self, tx: Reads, memory: Memory, supersession: Supersession, at: Instant
     ) -> bool:
         """Return whether a memory with a stated time counts as superseded by its facts alone.
 
         To say it again states the same edges, which have ended all the same: nothing new.
         """
-        if memory.valid_from is None or not standing.is_superseded(at.valid):
+        if memory.valid_from is None or not supersession.is_superseded(at.valid):
             return False
         replacing = (
             edge for edge in await tx.lineage_edges([memory.id]) if edge.relation in REPLACING
@@ -338,7 +338,7 @@ def _keyed(draft: MemoryDraft) -> bool:
     return bool(draft.id or draft.external_id)
 
 
-def _is_said(standing: Standing, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
+def _is_said(supersession: Supersession, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
     """Return whether saying a memory's words again is that memory (M5).
 
     With another stated begin they say something else. A replaced text may be said again: A, B, A.
@@ -346,8 +346,8 @@ def _is_said(standing: Standing, memory: Memory, draft: MemoryDraft, at: Instant
     """
     if memory.valid_from != draft.valid_from:
         return False
-    is_same = _is_same(memory, draft) and not standing.is_superseded(at.valid)
-    return standing.is_current(at.valid) or is_same
+    is_same = _is_same(memory, draft) and not supersession.is_superseded(at.valid)
+    return supersession.is_current(at.valid) or is_same
 
 
 def _is_same(memory: Memory, draft: MemoryDraft) -> bool:

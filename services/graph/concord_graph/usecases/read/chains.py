@@ -29,7 +29,7 @@ class Link:
 class Chain:
     """Every item by effective valid time, and every lineage edge among them.
 
-    `valid` (µs) is the instant that their standing is told for.
+    `valid` (µs) is the instant that their supersession is told for.
     """
 
     items: tuple[Link, ...]
@@ -135,9 +135,9 @@ async def _with_sources(tx: Reads, links: list[Link], at: Instant) -> list[Link]
 def _link(item_id: str, view: View | None, at: Instant) -> Link:
     if view is None or view.item.deleted:
         return Link(item_id, view)
-    return Link(item_id, view, is_head=not view.standing.is_superseded(at.valid))
+    return Link(item_id, view, is_head=not view.supersession.is_superseded(at.valid))
 
 
 def _when(view: View | None, item_id: str) -> tuple[int, str]:
     """A ghost has no time: it is older than what points at it."""
-    return (view.standing.effective_from if view else -(2**62), item_id)
+    return (view.supersession.effective_from if view else -(2**62), item_id)

@@ -28,7 +28,7 @@ MOST_CHAIN_ITEMS = 10_000
 class Shown(NamedTuple):
     """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1].
 
-    `valid` (µs) is the instant that its standing is told for.
+    `valid` (µs) is the instant that its supersession is told for.
     """
 
     view: View
@@ -95,9 +95,9 @@ async def _amendments(
         return {}
     known = await tx.views(kind, {each for ones in amending.values() for each in ones}, at)
     begun = {
-        view.item.id: (view.standing.effective_from, view.item.id)
+        view.item.id: (view.supersession.effective_from, view.item.id)
         for view in known.values()
-        if not view.item.deleted and view.standing.is_current(at.valid)
+        if not view.item.deleted and view.supersession.is_current(at.valid)
     }
     return {
         item_id: sorted(begun.keys() & ones, key=begun.__getitem__)
@@ -109,7 +109,7 @@ def _amended(view: View, ids: Sequence[str]) -> View:
     if not ids:
         return view
     shown = tuple(ids[:MOST_AMENDMENTS])
-    return view._replace(standing=view.standing._replace(amendment_ids=shown))
+    return view._replace(supersession=view.supersession._replace(amendment_ids=shown))
 
 
 async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
@@ -119,7 +119,7 @@ async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]
         replaced = {
             view.item.id
             for view in views
-            if view.item.kind == kind and view.standing.is_superseded(at.valid)
+            if view.item.kind == kind and view.supersession.is_superseded(at.valid)
         }
         if replaced:
             above |= await _above(tx, kind, replaced, at)
@@ -187,7 +187,7 @@ def _lost(view: View, gone: Collection[str]) -> bool:
 
 
 def _orphaned(view: View) -> View:
-    return view._replace(standing=view.standing._replace(orphaned=True))
+    return view._replace(supersession=view.supersession._replace(orphaned=True))
 
 
 async def _above(
@@ -211,11 +211,11 @@ def _with_heads(view: View, above: Mapping[str, Collection[str]]) -> View:
         item_id = frontier.pop()
         successors = set(above.get(item_id, ()))
         if not successors:  # what merely ended leads nowhere, not to itself
-            heads.update(view.standing.head_ids if item_id == view.item.id else [item_id])
+            heads.update(view.supersession.head_ids if item_id == view.item.id else [item_id])
         frontier += successors - seen
         seen |= successors
     shown = tuple(sorted(heads)[:MOST_HEADS])
-    return view._replace(standing=view.standing._replace(head_ids=shown))
+    return view._replace(supersession=view.supersession._replace(head_ids=shown))
 
 
 async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[Edge]:
@@ -223,7 +223,7 @@ async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[E
     if not edges:
         return []
     views = await tx.views(ItemKind.EDGE, [edge.id for edge in edges], at)
-    return [edge for edge in edges if views[edge.id].standing.is_current(at.valid)]
+    return [edge for edge in edges if views[edge.id].supersession.is_current(at.valid)]
 
 
 async def fixed_edges(tx: Reads, edges: Sequence[Edge], record: int = FOREVER) -> list[Edge]:

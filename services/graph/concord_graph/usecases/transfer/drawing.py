@@ -52,7 +52,7 @@ def _look(item_id: str, view: View | None, at: Instant) -> str:
         look.append(f"shape=ellipse, style={style}")
     elif view.item.deleted:
         look.append('style="rounded,dashed"')
-    if not view.item.deleted and not view.standing.is_current(at.valid):
+    if not view.item.deleted and not view.supersession.is_current(at.valid):
         look.append("fillcolor=lightgrey, fontcolor=dimgrey, color=grey")
     if getattr(view.item, "edge_type", None) == EdgeType.CONSTITUTIVE:
         look.append("penwidth=2")

@@ -1,4 +1,4 @@
-"""Whose standing a write changes besides the written item's own: each of them is announced (T2)."""
+"""The other items whose supersession a write changes: each of them is announced (T2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Affected = Mapping[str, ItemKind]
 
 
 async def by_item(tx: Reads, before: Item | None, after: Item) -> Affected:
-    """Return the other items whose standing changed as `before` became `after`.
+    """Return the other items whose supersession changed as `before` became `after`.
 
     Of what follows one another in time these are the neighbours only: what stands further off is
     replaced by the same one as before.
@@ -83,7 +83,7 @@ async def _pinned_by(tx: Reads, edge: Edge) -> set[str]:
 async def by_declaration(
     tx: Reads, before: DeclaredRelation | None, after: DeclaredRelation
 ) -> Affected:
-    """Return the items whose standing changed with what is declared about their relation."""
+    """Return the items whose supersession changed with what is declared about their relation."""
     if (before is not None and before.functional) == after.functional:
         return {}
     rivals = await tx.rivals(after.name, MOST_AFFECTED + 1)
@@ -96,7 +96,7 @@ async def by_declaration(
 
 
 def _weight(item: Item | None) -> object:
-    """Return what of an item the standing of others depends on."""
+    """Return what of an item the supersession of others depends on."""
     if item is None or isinstance(item, Node):
         return None
     triple = (item.source, item.target) if isinstance(item, Edge) else None

@@ -1,7 +1,7 @@
 """The one writer of items: every write passes the protection rules here.
 
 It makes the revision, writes the outbox row in the same transaction, and announces the items whose
-standing changed with it.
+supersession changed with it.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Writer:
 
     @asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """Announce the items whose standing a block of writes changes once each, at its end."""
+        """Announce the items whose supersession a block of writes changes once each, at its end."""
         if self._owed is not None:
             yield
             return
@@ -214,7 +214,7 @@ class Writer:
         await self.tx.announce(changed, self.author)
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
-        """Write an entry. Protection does not restrict entries, and no standing changes.
+        """Write an entry. Protection does not restrict entries, and no supersession changes.
 
         Each entry is a step of its own: lists of entries are sorted by time.
         """

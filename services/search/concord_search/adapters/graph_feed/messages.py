@@ -65,7 +65,7 @@ def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> 
     """A state with the message to show; None when graph does not know the memory.
 
     `record_from` is when the state began, where that is later than its revision: a state also
-    begins when its standing changes.
+    begins when its supersession changes.
     """
     if not revision.HasField("memory"):
         return None
@@ -75,7 +75,7 @@ def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> 
 
 def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState:
     """A memory's state; its concepts in normal form."""
-    standing = memory.standing
+    supersession = memory.supersession
     created = micros(memory.create_time)
     concepts = map(_normal_form, memory.concepts)
     return MemoryState(
@@ -94,16 +94,18 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         record_from=record_from,
         created=created,
         valid_from=(
-            micros(standing.effective_valid_from)
-            if standing.HasField("effective_valid_from")
+            micros(supersession.effective_valid_from)
+            if supersession.HasField("effective_valid_from")
             else created
         ),
         stated_until=micros(memory.valid_until) if memory.HasField("valid_until") else NEVER,
         superseded_from=(
-            micros(standing.superseded_from) if standing.HasField("superseded_from") else NEVER
+            micros(supersession.superseded_from)
+            if supersession.HasField("superseded_from")
+            else NEVER
         ),
-        predecessors=standing.predecessor_count,
-        heads=tuple(standing.head_ids),
+        predecessors=supersession.predecessor_count,
+        heads=tuple(supersession.head_ids),
         access_count=memory.access.access_count,
         last_access=(
             micros(memory.access.last_access_time)

@@ -73,20 +73,20 @@ class Naive:
 
 
 async def check(calls: Calls, naive: Naive, now: int) -> None:
-    """Compare every memory's standing, and the list of current ones."""
+    """Compare every memory's supersession, and the list of current ones."""
     current = []
     for name, told in naive.memories.items():
-        standing = (await calls.get(name)).standing
+        supersession = (await calls.get(name)).supersession
         begins = naive.superseded_from(name)
         until = told.ends
         if begins != FOREVER:
             until = min(until, max(told.begins, begins))
 
-        assert standing.is_superseded == (begins <= now), name
-        assert standing.HasField("effective_valid_until") == (until != FOREVER), name
+        assert supersession.is_superseded == (begins <= now), name
+        assert supersession.HasField("effective_valid_until") == (until != FOREVER), name
         if until != FOREVER:
-            assert micros(standing.effective_valid_until) == until, name
-        assert set(standing.head_ids) == naive.heads(name, now), name
+            assert micros(supersession.effective_valid_until) == until, name
+        assert set(supersession.head_ids) == naive.heads(name, now), name
         if told.live and begins > now and told.begins <= now < told.ends:
             current.append(name)
     assert sorted(await calls.listed()) == sorted(current)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from concord_graph.domain.items import FOREVER
 
 
-class Standing(NamedTuple):
+class Supersession(NamedTuple):
     """An item's place among its successors at one instant.
 
     `superseded_from` is the earliest valid_from of a live successor (µs), FOREVER without one; what
