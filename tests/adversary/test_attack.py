@@ -25,9 +25,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-SEQUENCES = int(os.environ.get("CONCORD_ATTACKS", "20"))
+SEQUENCES = int(os.environ.get("CONCORD_ATTACKS", "10"))
 CHAOS_SEQUENCES = int(os.environ.get("CONCORD_ATTACKS_CHAOS", "10000"))
-SHARDS, FEW_SHARDS = 100, 2
+SHARDS, FEW_SHARDS = 100, 1
 """Parts of the ten thousand, which run on every core and each with a seed of its own."""
 SEED = int(os.environ.get("CONCORD_ATTACK_SEED", random.randrange(1 << 30)))
 PER_WORLD = 100

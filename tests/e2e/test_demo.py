@@ -5,6 +5,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from concord_client.cli.demo import tour
 from concord_embedded import Running
 from concord_testing.up_process import COMMAND, clean_environ, spawned
@@ -27,9 +28,11 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_demo_holds_and_is_told_in_words() -> None:
-    """T4 T5 S4 G4 V5 V6 V8 A2 History, lineage, neighbors, what nobody changes alone."""
-    told = demo()
+def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
+    """T4 T5 S4 G4 V5 V6 V8 A2 History, lineage, neighbors, what nobody changes alone. `--keep`
+    leaves a directory that `up` takes, and that no second demo writes to."""
+    told = demo("--keep", str(tmp_path / "kept"))
+    again = demo("--keep", str(tmp_path / "kept"))
 
     assert told.returncode == 0, told.stderr
     assert "pep-566 answers" in told.stdout
@@ -40,27 +43,21 @@ def test_the_demo_holds_and_is_told_in_words() -> None:
     assert "hashes, signatures, order and rules hold, and the store agrees." in told.stdout
     assert "The state export is what it was, byte for byte" in told.stdout
     assert told.stdout.rstrip().endswith('concord search "where is the office"')
-
-
-def test_the_demo_as_json_tells_each_step(tmp_path: Path) -> None:
-    """W4 One line a step, with its reply; `--keep` leaves a directory that `up` takes."""
-    told = demo("--json", "--keep", str(tmp_path / "kept"))
-    steps = [json.loads(line) for line in told.stdout.splitlines()]
-    again = demo("--keep", str(tmp_path / "kept"))
-
-    assert told.returncode == 0, told.stderr
-    assert [step["step"] for step in steps] == list(STEPS)
-    assert all(step["holds"] for step in steps)
-    assert steps[1]["reply"]["results"][0]["memory"]["id"] == "pep-566"
     assert again.returncode == 1
     assert "is not empty" in again.stderr
     with spawned(tmp_path / "kept") as system:
         assert system.stop() == 0
 
 
-async def test_a_claim_that_does_not_hold_ends_the_demo(system: Running) -> None:
-    """The tour can fail: the second time, its memories are not new."""
+async def test_the_demo_as_json_tells_each_step_and_can_fail(
+    system: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """W4 One line a step, with its reply. The second time, the tour's memories are not new."""
     first = await asyncio.to_thread(tour.walk, system, True)
+    steps = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     second = await asyncio.to_thread(tour.walk, system, True)
 
     assert (first, second) == (True, False)
+    assert [step["step"] for step in steps] == list(STEPS)
+    assert all(step["holds"] for step in steps)
+    assert steps[1]["reply"]["results"][0]["memory"]["id"] == "pep-566"
