@@ -149,10 +149,8 @@ class LedgerCommands:
         )
 
         async def transaction(tx: LedgerWrites) -> tuple[str, bool]:
-            known = await tx.receipt(principal, request.method, request.request_id)
+            known = await _receipt(tx, principal, request)
             if known is not None:
-                if known.digest != request.digest:
-                    raise RequestReused(request.request_id)
                 return known.proposal_ids[0], False
             named = await work(tx, await tx.now())
             receipt = RequestReceipt(request.digest, (named,))
@@ -214,10 +212,7 @@ class LedgerCommands:
         """
 
         async def look(tx: LedgerReads) -> bool:
-            known = await tx.receipt(caller.principal, request.method, request.request_id)
-            if known is not None and known.digest != request.digest:
-                raise RequestReused(request.request_id)
-            return known is not None
+            return await _receipt(tx, caller.principal, request) is not None
 
         return await self.ledger.read(caller.space, look)
 
@@ -225,12 +220,9 @@ class LedgerCommands:
         """Keep a request's id for its content, for work that is several writes."""
 
         async def transaction(tx: LedgerWrites) -> None:
-            known = await tx.receipt(caller.principal, request.method, request.request_id)
-            if known is None:
+            if await _receipt(tx, caller.principal, request) is None:
                 receipt = RequestReceipt(request.digest, ())
                 await tx.keep_receipt(caller.principal, request.method, request.request_id, receipt)
-            elif known.digest != request.digest:
-                raise RequestReused(request.request_id)
 
         await self.ledger.write(caller.space, transaction)
 
@@ -287,13 +279,21 @@ class LedgerCommands:
         await self.ledger.write(caller.space, lambda tx: tx.append(entries))
 
 
-async def _answered(tx: LedgerReads, caller: Caller, request: Request) -> Proposal | None:
-    known = await tx.receipt(caller.principal, request.method, request.request_id)
-    if known is None:
-        return None
-    if known.digest != request.digest:
+async def _receipt(tx: LedgerReads, principal: str, request: Request) -> RequestReceipt | None:
+    """Return what this request did before.
+
+    Raises:
+        RequestReused: its id came with other content.
+    """
+    known = await tx.receipt(principal, request.method, request.request_id)
+    if known is not None and known.digest != request.digest:
         raise RequestReused(request.request_id)
-    return await existing(tx, known.proposal_ids[0])
+    return known
+
+
+async def _answered(tx: LedgerReads, caller: Caller, request: Request) -> Proposal | None:
+    known = await _receipt(tx, caller.principal, request)
+    return None if known is None else await existing(tx, known.proposal_ids[0])
 
 
 async def existing(tx: LedgerReads, proposal_id: str) -> Proposal:
