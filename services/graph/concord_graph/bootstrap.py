@@ -63,6 +63,7 @@ from concord_graph.usecases.memory.scrub import Scrubbing
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 
 CONFIRMERS = ("search",)
@@ -135,7 +136,14 @@ class GraphApp:
             Registration(
                 space_pb2.DESCRIPTOR.services_by_name["SpaceService"],
                 space_pb2_grpc.add_SpaceServiceServicer_to_server,
-                SpaceServicer(commands, queries, actions.erasing, governed, erased),
+                SpaceServicer(
+                    commands,
+                    queries,
+                    Exports(store, clock),
+                    actions.erasing,
+                    governed,
+                    erased=erased,
+                ),
             ),
             Registration(
                 governed_pb2.DESCRIPTOR.services_by_name["GovernedChangeService"],

@@ -8,7 +8,7 @@ import neo4j_at_hand
 import pytest
 from concord.graph.v1 import graph_pb2, space_pb2
 from concord_graph.ports import EXPORTERS
-from concord_graph.usecases import queries
+from concord_graph.usecases.transfer import exports as reading
 from graph_world import SECONDS, World
 
 EXPORTS = 66
@@ -46,7 +46,7 @@ async def test_exports_do_not_keep_another_spaces_reads_waiting(
     """W7 66 exports of one space are under way: a node of another is read meanwhile, and all of
     them end whole, a few at a time."""
     held = Held()
-    monkeypatch.setattr(queries, FORMS[form], held.holding(getattr(queries, FORMS[form])))
+    monkeypatch.setattr(reading, FORMS[form], held.holding(getattr(reading, FORMS[form])))
     home, other = live.calls(), live.calls("other")
     await home.add("text")
     await other.put_node("Ada")

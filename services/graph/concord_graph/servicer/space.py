@@ -21,6 +21,7 @@ from concord_graph.servicer.calls import DEFAULT_PAGE, execute_as
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.transfer.full_import import Upload, import_space
 from concord_graph.usecases.write.commands import IMPORT, Commands
 
@@ -44,13 +45,16 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
         self,
         commands: Commands,
         queries: Queries,
+        exports: Exports,
         erasing: Erasing,
         governed: GovernedChanges,
+        *,
         erased: Callable[[], None],
     ) -> None:
         """`erased` runs after each import: what was erased there may wait for a confirmation."""
         self._commands = commands
         self._queries = queries
+        self._exports = exports
         self._erasing = erasing
         self._governed = governed
         self._erased = erased
@@ -96,14 +100,14 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
             if as_of != AsOf():
                 raise FieldInvalid("as_of", "the full form is of all times")
             with TemporaryFile() as file:
-                full = await self._queries.full(space, file)
+                full = await self._exports.full(space, file)
                 for piece in _pieces(full.lines()):
                     yield piece
             return
         if request.form == space_pb2.EXPORT_FORM_DOT:
-            lines = await self._queries.drawing(space, as_of)
+            lines = await self._exports.drawing(space, as_of)
         else:
-            lines = await self._queries.state(space, as_of)
+            lines = await self._exports.state(space, as_of)
         for piece in _pieces(lines):
             yield piece
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from concord_attestation.consent import GenesisRecord
 
@@ -56,9 +56,6 @@ from concord_graph.usecases.read.shown import (
     with_heads,
 )
 from concord_graph.usecases.read.touches import Touches
-from concord_graph.usecases.transfer.drawing import draw_lineage
-from concord_graph.usecases.transfer.full_export import FullExport, put_down
-from concord_graph.usecases.transfer.state_export import export_state
 
 T = TypeVar("T")
 
@@ -92,7 +89,7 @@ WalkAt = Callable[[int], Walk]
 
 
 class Queries:
-    """Reads of one store. Reads that count are told to `touches` once the reply is known."""
+    """Reads of one store. Reads that count are noted in `touches` once the reply is known."""
 
     def __init__(self, store: GraphStore, touches: Touches, clock: Clock) -> None:
         self._store = store
@@ -326,18 +323,6 @@ class Queries:
         """Count the items of a space."""
         return await self.read(space, lambda tx, now: tx.counts(as_of.at(now)))
 
-    async def state(self, space: str, as_of: AsOf) -> list[str]:
-        """Return the lines of the state export."""
-        return await self._export(space, lambda tx, now: export_state(tx, as_of.at(now)))
-
-    async def full(self, space: str, file: BinaryIO) -> FullExport:
-        """Put the whole history down in a file; the lines stay readable as long as it is open."""
-        return await self._export(space, lambda tx, _: put_down(tx, file))
-
-    async def drawing(self, space: str, as_of: AsOf) -> list[str]:
-        """Return the lines of a drawing of all lineage."""
-        return await self._export(space, lambda tx, now: draw_lineage(tx, as_of.at(now)))
-
     async def genesis_digest(self, space: str) -> str:
         """Return the digest of the space's genesis; empty without one."""
 
@@ -405,11 +390,6 @@ class Queries:
                 space, (s[0].view.item.id for s in states if s and not is_erased(s[0].view.item))
             )
         return states
-
-    async def _export(self, space: str, work: Callable[[Reads, int], Awaitable[T]]) -> T:
-        return await self._store.export(
-            space, lambda tx: work(tx, max(self._clock(), tx.last_time))
-        )
 
     def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
         if shown and not peek and not is_erased(shown.view.item):
