@@ -1,4 +1,4 @@
-"""Signed papers: genesis records, consents and grants as DSSE over RFC 8785 JSON with Ed25519.
+"""Signed envelopes: genesis records, consents and grants as DSSE over RFC 8785 JSON with Ed25519.
 
-Everybody who believes a paper reads it with this; those who sign have code of their own.
+Everybody who verifies an envelope reads it with this package; signers have code of their own.
 """

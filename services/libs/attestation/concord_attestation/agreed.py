@@ -1,8 +1,8 @@
-"""What both parties of a space agreed to, as it stands, told by digests alone.
+"""The constitutive items of a space, by digests alone.
 
-Made from the changes that protection had a say in, in sequence: the client makes it from an
-export, graph while it imports that, governance from graph's feed. A restore grant signs its digest,
-so all of them, and whoever reads the audit log, speak of the same state.
+Computed from the changes of constitutive items, in sequence: by the client from an export, by graph
+while it imports that, by governance from graph's feed. A restore grant signs their digest, so all
+of them, and the readers of the audit log, mean the same state.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import rfc8785
 
 ENROL = "EnrolPrincipals"
-"""The method that wrote what stands for the principals."""
+"""The method that wrote the edges of the principals."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _Item:
     kind: int
     revision: int
     ends: tuple[str, ...]
@@ -27,11 +27,11 @@ class _Standing:
 
 
 class Agreed:
-    """The constitutive items of a space, and what they rest on."""
+    """The constitutive items of a space, and the digests of the ends that they pin."""
 
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
-        self._standing: dict[str, _Standing] = {}
+        self._items: dict[str, _Item] = {}
 
     def take(
         self,
@@ -43,15 +43,15 @@ class Agreed:
         *,
         method: str,
     ) -> None:
-        """Take the next change; `ends` None: the item is not constitutive after it."""
+        """Apply the next change; `ends` None: the item is not constitutive after it."""
         self._digests |= {item_id: digest, **(ends or {})}
-        before = self._standing.pop(item_id, None)
+        before = self._items.pop(item_id, None)
         if ends is not None:
             principal = method == ENROL or (before is not None and before.principal)
-            self._standing[item_id] = _Standing(kind, revision, tuple(ends), principal)
+            self._items[item_id] = _Item(kind, revision, tuple(ends), principal)
 
     def items(self) -> Sequence[dict[str, Any]]:
-        """Return what is constitutive now, by id, as JSON."""
+        """Return the constitutive items, by id, as JSON."""
         return [
             {
                 "id": item_id,
@@ -61,10 +61,10 @@ class Agreed:
                 "ends": {end: self._digests[end] for end in item.ends},
                 "principal": item.principal,
             }
-            for item_id, item in sorted(self._standing.items())
+            for item_id, item in sorted(self._items.items())
         ]
 
 
 def constitutive_digest(items: Sequence[Mapping[str, Any]]) -> str:
-    """Return what a restore grant names such items by: hex SHA-256 of their RFC 8785 JSON."""
+    """Return the digest in a restore grant: hex SHA-256 of the items' RFC 8785 JSON."""
     return sha256(rfc8785.dumps([dict(item) for item in items])).hexdigest()

@@ -46,7 +46,7 @@ DELETION_CHECKS = ("missing", "envelope", "space", "genesis", "expiry", "signatu
 
 
 def of_slot(slot: str, nonce: str) -> str:
-    """Return a consent's nonce as it is burnt: no slot can use up what another one signs."""
+    """Return the form in which a consent's nonce is burnt: no slot can burn another's nonce."""
     return f"{slot}:{nonce}"
 
 
@@ -69,9 +69,9 @@ class ConsentError(Exception):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a refusal tells a machine: what there is of slot, check, detail and field."""
-        told = {"check": self.check, "detail": self.detail, "field": self.field}
-        return {name: value for name, value in told.items() if value}
+        """The metadata of a refusal: slot, check, detail and field, without empty ones."""
+        metadata = {"check": self.check, "detail": self.detail, "field": self.field}
+        return {name: value for name, value in metadata.items() if value}
 
 
 class GenesisInvalid(ConsentError):
@@ -102,13 +102,13 @@ class ConsentInvalid(ConsentError):
     _WHAT = "the consent"
 
     def __init__(self, slot: str, check: str, detail: str = "", field: str = "") -> None:
-        whose = f" of {slot}" if slot else ""  # whose it is stands in what could not be read
+        whose = f" of {slot}" if slot else ""  # an unreadable envelope names no slot
         super().__init__(check, detail, field, whose=whose)
         self.slot = slot
 
     @property
     def metadata(self) -> dict[str, str]:
-        """As of every refusal, and the slot: "" where it stands in what could not be read."""
+        """As of every refusal, and the slot: "" of an unreadable envelope."""
         return {"slot": self.slot, **super().metadata}
 
 
@@ -167,7 +167,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a consent must be a consent to: exactly this revision under exactly these rules."""
+    """The terms that a consent must name: exactly this revision under exactly these rules."""
 
     space: str
     proposal_id: str

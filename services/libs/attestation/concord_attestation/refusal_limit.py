@@ -30,7 +30,7 @@ class RefusalLimit:
         return (self._hour + HOUR - now) / 1_000_000
 
     def entries(self, space: str, principal: str, now: int) -> tuple[bool, bool]:
-        """Count an attempt. Return whether it is an entry, and whether one that tells of the limit
+        """Count an attempt. Return whether it is an entry, and whether the entry of the limit
         follows it."""
         self._turn(now)
         count = self._counts[space, principal] = self._counts.get((space, principal), 0) + 1

@@ -35,8 +35,8 @@ def verify_restore(
     store's time in microseconds since 1970.
     """
     envelope, payload = _opened(envelope_json)
-    standing = _standing(payload, genesis)
-    _demand_signed(envelope, genesis, standing)
+    present = _present_keys(payload, genesis)
+    _demand_signed(envelope, genesis, present)
     if payload.space != space or genesis.space != space:
         raise RestoreInvalid("space")
     if payload.genesis_digest != genesis.digest:
@@ -47,7 +47,7 @@ def verify_restore(
         raise RestoreInvalid("expiry", problem)
     if not _is_nonce(payload.nonce):
         raise RestoreInvalid("nonce")
-    return RestoreGrant(space, export_digest, payload.nonce, standing, payload.constitutive_digest)
+    return RestoreGrant(space, export_digest, payload.nonce, present, payload.constitutive_digest)
 
 
 def restored_governance_key(envelope_json: bytes) -> bytes:
@@ -68,22 +68,22 @@ def _opened(envelope_json: bytes) -> tuple[Envelope, RestorePayload]:
         raise RestoreInvalid("envelope", error.detail, error.field) from None
 
 
-def _standing(payload: RestorePayload, genesis: GenesisRecord) -> GenesisRecord:
-    """Return the genesis with the keys that the grant says stand."""
-    standing = replace(
+def _present_keys(payload: RestorePayload, genesis: GenesisRecord) -> GenesisRecord:
+    """Return the genesis with the present keys, which the grant names."""
+    present = replace(
         genesis,
         agent=replace(genesis.agent, public_key=_key(payload.keys.AGENT)),
         human=replace(genesis.human, public_key=_key(payload.keys.HUMAN)),
         governance_key=_key(payload.governance_key),
     )
-    keys = {standing.governance_key, *_keys(standing)}
-    if len(keys) != len(REQUIRED_SLOTS) + 1 or standing.governance_key in _keys(genesis):
+    keys = {present.governance_key, *_keys(present)}
+    if len(keys) != len(REQUIRED_SLOTS) + 1 or present.governance_key in _keys(genesis):
         raise RestoreInvalid("distinct")
-    return standing
+    return present
 
 
-def _demand_signed(envelope: Envelope, genesis: GenesisRecord, standing: GenesisRecord) -> None:
-    keys = {*_keys(genesis), *_keys(standing)}
+def _demand_signed(envelope: Envelope, genesis: GenesisRecord, present: GenesisRecord) -> None:
+    keys = {*_keys(genesis), *_keys(present)}
     enough = len(_keys(genesis)) == len(REQUIRED_SLOTS)
     if not enough or len(envelope.signatures) != len(keys):
         raise RestoreInvalid("signature")
