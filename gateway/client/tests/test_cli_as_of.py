@@ -5,8 +5,13 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
+import concord.governance.v1
+import concord.graph.v1
+import concord.search.v1
 import concord_client.cli
 import pytest
 import typer
@@ -15,7 +20,6 @@ from concord.graph.v1.lineage_pb2 import GetLineageResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client.cli.app import app
-from concord_gateway.contracts import services
 from concord_testing.command_line import CommandLine
 
 Unique = Callable[[str], str]
@@ -159,10 +163,12 @@ WITHOUT_A_COMMAND = {
 
 def of_an_instant() -> Iterator[str]:
     """Every method of the contract whose request has `as_of`."""
-    for service in services():
-        for method in service.methods:
-            if "as_of" in method.input_type.fields_by_name:
-                yield method.name
+    for package in (concord.graph.v1, concord.search.v1, concord.governance.v1):
+        for found in iter_modules(package.__path__, f"{package.__name__}."):
+            if found.name.endswith("_pb2"):
+                services = import_module(found.name).DESCRIPTOR.services_by_name.values()
+                methods = (method for service in services for method in service.methods)
+                yield from (m.name for m in methods if "as_of" in m.input_type.fields_by_name)
 
 
 def options(command: str) -> set[str]:
