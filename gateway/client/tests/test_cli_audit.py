@@ -124,7 +124,7 @@ def test_an_older_export_is_checked_for_what_it_covers(user: User, tmp_path: Pat
 
     refused = concord("audit", "verify", str(old))
     covers = concord.done("audit", "verify", str(old), "--older")
-    told = json.loads(concord.done("audit", "verify", str(old), "--older", "--json"))
+    result = json.loads(concord.done("audit", "verify", str(old), "--older", "--json"))
     shortened = concord("audit", "verify", str(cut), "--older")
     both = concord("audit", "verify", str(old), "--older", "--store")
 
@@ -132,7 +132,7 @@ def test_an_older_export_is_checked_for_what_it_covers(user: User, tmp_path: Pat
     assert refused.stderr.startswith("AUDIT_LOG_SHORTER: The file ends after 6 entries")
     assert "This part of the log holds" in covers
     assert "the first 6 of the 7 entries that this client saw, 6 of them proved" in covers
-    assert told["covers"].startswith("It covers the first 6 of the 7")
+    assert result["covers"].startswith("It covers the first 6 of the 7")
     assert "failed the check 'root'" in shortened.stderr
     assert both.exit_code == 2
 
@@ -145,11 +145,11 @@ def test_a_log_that_lost_its_past_is_refused(user: User) -> None:
     shutil.rmtree(user.data / "governance")
     with user.system() as running:
         concord = user.commands(running)
-        told = [concord("audit", "log"), concord("audit", "proof", "0")]
+        result = [concord("audit", "log"), concord("audit", "proof", "0")]
         fresh = user.commands(running, "nothing-seen.json")
 
-        assert [each.exit_code for each in told] == [1, 1]
-        assert all("THE AUDIT LOG WAS REWRITTEN" in each.stderr for each in told)
+        assert [each.exit_code for each in result] == [1, 1]
+        assert all("THE AUDIT LOG WAS REWRITTEN" in each.stderr for each in result)
         believed = fresh("audit", "log")
         assert believed.exit_code == 0, "what was never witnessed cannot be missed"
         assert "FIRST CONTACT" in believed.stderr
@@ -163,11 +163,11 @@ def test_another_system_at_the_same_address_is_refused(user: User, tmp_path: Pat
         assert "is what was met as" in by_address.stderr
     with user.system(tmp_path / "other") as other:
         concord = user.commands(other, url=other.url)
-        told = concord("principal", "enrol")
+        result = concord("principal", "enrol")
         log = concord("audit", "log")
 
-        assert (told.exit_code, log.exit_code) == (1, 1)
-        assert "ANOTHER GENESIS" in told.stderr
+        assert (result.exit_code, log.exit_code) == (1, 1)
+        assert "ANOTHER GENESIS" in result.stderr
         assert "ANOTHER GENESIS" in log.stderr
 
 
@@ -186,15 +186,15 @@ def test_a_system_put_in_anothers_place_is_refused_at_any_address(user: User) ->
     forger = User(user.home.with_name("forger"), user.data)
     with forger.system() as running:
         forger.begin(running)
-        told = [user.commands(running)(*words) for words in (("principal", "show"), LOG)]
+        result = [user.commands(running)(*words) for words in (("principal", "show"), LOG)]
         address = running.url.replace("127.0.0.1", "localhost")
         (running.data / "credentials.json").write_text(
             (running.data / "credentials.json").read_text("utf-8").replace(running.url, address)
         )
-        told.append(user.commands(running)(*LOG))
+        result.append(user.commands(running)(*LOG))
 
-        assert [each.exit_code for each in told] == [1, 1, 1]
-        assert all("ANOTHER GENESIS" in each.stderr for each in told)
+        assert [each.exit_code for each in result] == [1, 1, 1]
+        assert all("ANOTHER GENESIS" in each.stderr for each in result)
 
 
 def test_a_second_system_is_believed_once_its_genesis_is_named(user: User, tmp_path: Path) -> None:
@@ -249,11 +249,11 @@ def test_an_edited_store_is_found(user: User, tmp_path: Path) -> None:
     edit(store, "edge", "UPDATE edge SET edge_type = 2 WHERE relation = 'LIKES'")
     edit(store, "memory", "UPDATE memory SET content = 'I tell.' WHERE id = 'promise'")
     with user.system() as running:
-        told = user.commands(running)("audit", "verify", str(log), "--store", "--json")
+        result = user.commands(running)("audit", "verify", str(log), "--store", "--json")
 
-    assert told.exit_code == 1, told.output
-    assert "AUDIT_MISMATCH" in told.stderr
-    found = [each["what"] for each in json.loads(told.stdout)["store"]]
+    assert result.exit_code == 1, result.output
+    assert "AUDIT_MISMATCH" in result.stderr
+    found = [each["what"] for each in json.loads(result.stdout)["store"]]
     assert found.count(CHANGED) == len(["VALUES", "the node obedience", "promise"])
     assert found.count(MISSING) == len(["KEEPS", "what it KEEPS"])
     assert found.count(UNLOGGED) == len(["LIKES", "tea"])

@@ -59,7 +59,7 @@ def test_update_changes_what_its_options_name(concord: CommandLine, unique: Uniq
     concord.done("add", f"{own} is red.", "--id", own, "--tag", "a", "--domain", "home")
     concord.done("add", f"{other} is here.", "--id", other)
 
-    told = concord.done("update", own, "--content", f"{own} is blue.", "--kind", "plan")
+    result = concord.done("update", own, "--content", f"{own} is blue.", "--kind", "plan")
     reply = concord.reply(
         UpdateMemoryResponse,
         *("update", own, "--tag", "b", "--tag", "c", "--clear", "domain", "--importance", "low"),
@@ -68,7 +68,7 @@ def test_update_changes_what_its_options_name(concord: CommandLine, unique: Uniq
         *("--fact", f"{own}|HAS|blue", "--supersedes", other),
     )
 
-    assert told == f"Updated {own}\n"
+    assert result == f"Updated {own}\n"
     memory = reply.memory
     assert memory.content == f"{own} is blue.\n\nSupersedes: [[memory:{other}]]"
     assert (memory.kind, memory.domain) == (type_pb2.MEMORY_KIND_PLAN, "")
@@ -229,9 +229,9 @@ def test_list_pages_and_filters(concord: CommandLine, unique: Unique) -> None:
     assert len(concord.reply(ListEdgesResponse, *edges, "--property", "x=2").edges) == 0
     assert len(concord.reply(ListEdgesResponse, *edges, "--importance", "high").edges) == 0
     assert len(concord.reply(ListEdgesResponse, *edges, "--participant", "x").edges) == 0
-    told = concord.done("list", "--tag", tag, "--all", "--limit", "3")
-    assert ids[2] in told
-    assert "More: --page-token" in told
+    result = concord.done("list", "--tag", tag, "--all", "--limit", "3")
+    assert ids[2] in result
+    assert "More: --page-token" in result
     assert f"{ids[0]}  (superseded)" in concord.done("list", "--tag", tag, "--all")
     assert relation in concord.done(*edges)
     assert label in concord.done("list", "--nodes", "--label", label)

@@ -19,13 +19,13 @@ def test_erase_waits_for_the_receipt_and_leaves_nothing_to_read(
     concord.done("add", "Nobody lives here.", "--id", later, "--supersedes", own)
     concord.done("operations", own)
 
-    told = concord.done("erase", own, "--yes", "--reason", "asked for by Anna")
+    result = concord.done("erase", own, "--yes", "--reason", "asked for by Anna")
     got, history = concord.done("get", own), concord.done("history", own)
     lineage, operations = concord.done("lineage", own), concord.done("operations", own)
 
-    assert told.startswith("Erased, and gone from every store.")
-    assert "asked for by Anna" in told
-    assert "waits" not in told
+    assert result.startswith("Erased, and gone from every store.")
+    assert "asked for by Anna" in result
+    assert "waits" not in result
     assert "erased" in got
     assert history.count("(erased)") == 2
     assert "erased: what it said is gone" in lineage
@@ -40,7 +40,7 @@ def test_a_receipt_is_shown_again(concord: CommandLine, unique: Unique) -> None:
     erased = concord.reply(GetEraseReceiptResponse, "erase", own, "--yes")
 
     again = concord.reply(GetEraseReceiptResponse, "receipt", own)
-    told = concord.done("receipt", own)
+    result = concord.done("receipt", own)
 
     assert again == erased
     assert [each.confirmer for each in again.receipt.confirmations] == [
@@ -48,7 +48,7 @@ def test_a_receipt_is_shown_again(concord: CommandLine, unique: Unique) -> None:
         "search",
         "governance",
     ]
-    assert again.receipt.erase_id in told
+    assert again.receipt.erase_id in result
 
 
 def test_erase_asks_first(concord: CommandLine, unique: Unique) -> None:
@@ -90,9 +90,9 @@ def test_an_import_leaves_what_was_erased_so(
     concord.done("import", str(file))
     concord.done("erase", own, "--yes")
 
-    told = concord("import", str(file))
+    result = concord("import", str(file))
 
-    assert "0 created, 0 unchanged, 0 updated, 1 erased before; 0 errors" in told.stdout
+    assert "0 created, 0 unchanged, 0 updated, 1 erased before; 0 errors" in result.stdout
     assert "(erased)" in concord.done("history", own)
 
 
@@ -102,7 +102,7 @@ def test_history_shows_every_version(concord: CommandLine, unique: Unique) -> No
     concord.done("add", "Tea is at four.", "--id", own)
 
     reply = concord.reply(GetMemoryHistoryResponse, "history", own)
-    told = concord.done("history", own, "--limit", "1")
+    result = concord.done("history", own, "--limit", "1")
 
     assert [each.memory.content for each in reply.versions] == ["Tea is at four."]
-    assert "Tea is at four." in told
+    assert "Tea is at four." in result

@@ -14,7 +14,7 @@ def test_a_later_value_of_a_functional_relation_takes_over(
 ) -> None:
     """M1 T2 W4 What two memories state of one subject succeeds by time, once that is declared."""
     who, relation = unique("Ada"), unique("LIVES_IN")
-    told = concord.done("relation", relation, "--functional")
+    result = concord.done("relation", relation, "--functional")
     for year, town in ((2020, "Rome"), (2024, "Oslo")):
         stated = ("--fact", f"{who}|{relation}|{town}", "--valid-from", f"{year}-01-01T00:00:00Z")
         concord.done("add", f"{who} moved to {town}.", "--id", f"{who}-{town}", *stated)
@@ -22,7 +22,7 @@ def test_a_later_value_of_a_functional_relation_takes_over(
     now = concord.done("neighbors", who)
     then = concord.done("neighbors", who, "--as-of", "2021-06-01T00:00:00Z")
 
-    assert "one value at a time" in told
+    assert "one value at a time" in result
     assert "Oslo" in now
     assert "Rome" not in now
     assert "Rome" in then

@@ -106,13 +106,13 @@ def test_keys_are_their_owners_alone_and_a_humans_is_locked(
 
 def test_a_key_is_refused_where_a_server_reads(concord: CommandLine, governed: Spawned) -> None:
     """V5 W6 Inside a data directory, known by its variable or by its looks, no key is made."""
-    told = concord(
+    result = concord(
         *("principal", "create", "--slot", "human", "--name", "eve"),
         *("--out", str(governed.data / "keys" / "human.key")),
     )
 
-    assert told.exit_code == 1
-    assert "inside the data directory" in told.stderr
+    assert result.exit_code == 1
+    assert "inside the data directory" in result.stderr
     assert not (governed.data / "keys" / "human.key").exists()
 
 
@@ -203,13 +203,13 @@ def test_review_shows_the_very_bytes(concord: CommandLine) -> None:
         concord, "propose", "add", "I keep confidences.", "--id", "keeps", "--constitutive"
     )
     page = concord.done("review", str(made.number))
-    told = json.loads(concord.done("review", made.id, "--json"))
+    result = json.loads(concord.done("review", made.id, "--json"))
 
     assert made.canonical.decode() in page
     assert f"{made.digest} = SHA-256 of these bytes" in page
-    assert told["canonical"] == made.canonical.decode()
-    assert told["consent"]["action_digest"] == made.action_digest
-    assert told["consent"]["proposal_id"] == made.id
+    assert result["canonical"] == made.canonical.decode()
+    assert result["consent"]["action_digest"] == made.action_digest
+    assert result["consent"]["proposal_id"] == made.id
 
 
 def test_a_consent_can_be_taken_back_and_a_proposal_ended(concord: CommandLine) -> None:

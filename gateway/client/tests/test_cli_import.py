@@ -87,9 +87,9 @@ def test_what_later_lines_replaced_is_known_again(
     one = jsonl(tmp_path / "one.jsonl", *there_and_back)
     two = [jsonl(tmp_path / f"{town}.jsonl", line(zed, town)) for town in towns]
 
-    told = [concord.done("import", path) for _ in range(3) for path in (one, *two)]
+    result = [concord.done("import", path) for _ in range(3) for path in (one, *two)]
 
-    assert [each.split(", 0 updated")[0] for each in told] == [
+    assert [each.split(", 0 updated")[0] for each in result] == [
         "4 memories: 3 created, 1 unchanged",
         *["1 memory: 1 created, 0 unchanged"] * 2,
         *[
@@ -269,9 +269,9 @@ def test_an_empty_file_is_nothing_to_do(concord: CommandLine, tmp_path: Path, co
     path = tmp_path / "empty.jsonl"
     path.write_text(content, "utf-8")
 
-    told = concord.done("import", str(path))
+    result = concord.done("import", str(path))
 
-    assert told == "0 memories: 0 created, 0 unchanged, 0 updated; 0 errors\n"
+    assert result == "0 memories: 0 created, 0 unchanged, 0 updated; 0 errors\n"
 
 
 def test_a_path_that_is_not_there_is_wrong_use(concord: CommandLine, tmp_path: Path) -> None:

@@ -168,10 +168,10 @@ def test_an_import_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
             before = _count(system) - already
             if before < total:
                 break
-        told = CommandLine(system.environ).done("import", path, "--no-wait")
+        result = CommandLine(system.environ).done("import", path, "--no-wait")
 
         assert 200 <= before < total
-        assert told == (
+        assert result == (
             f"{total:,} memories: {total - before:,} created, {before:,} unchanged, 0 updated; "
             "0 errors\n"
         )

@@ -16,10 +16,10 @@ def test_a_name_that_no_genesis_takes_makes_no_key(name: str, tmp_path: Path) ->
     """V5 Refused when the key is made, not when it is enrolled; the sentence says what is taken."""
     concord = CommandLine(clean_environ() | {"XDG_CONFIG_HOME": str(tmp_path)})
 
-    told = concord("principal", "create", "--slot", "agent", f"--name={name}")
+    result = concord("principal", "create", "--slot", "agent", f"--name={name}")
 
-    assert told.exit_code == 1
-    assert "cannot name a principal: ASCII letters" in told.stderr
+    assert result.exit_code == 1
+    assert "cannot name a principal: ASCII letters" in result.stderr
     assert not list(tmp_path.rglob("*.key"))
 
 
@@ -29,10 +29,10 @@ def test_a_passphrase_of_next_to_nothing_makes_no_key(words: str, tmp_path: Path
     environ = {"XDG_CONFIG_HOME": str(tmp_path), "CONCORD_PASSPHRASE": words}
     concord = CommandLine(clean_environ() | environ)
 
-    told = concord("principal", "create", "--slot", "human", "--name", "ada")
+    result = concord("principal", "create", "--slot", "human", "--name", "ada")
 
-    assert told.exit_code == 1
-    assert "5 different characters" in told.stderr
+    assert result.exit_code == 1
+    assert "5 different characters" in result.stderr
     assert not list(tmp_path.rglob("*.key"))
 
 
@@ -46,11 +46,11 @@ def test_a_key_where_a_server_reads_signs_nothing(
     inside = governed.data / "human.key"
     shutil.copy(home / "config" / "concord" / "human.key", inside)
 
-    told = concord("approve", str(made.number), "--as", "human", "--key", str(inside))
+    result = concord("approve", str(made.number), "--as", "human", "--key", str(inside))
 
-    assert told.exit_code == 1
-    assert "inside the data directory" in told.stderr
-    assert "These bytes are signed" not in told.output
+    assert result.exit_code == 1
+    assert "inside the data directory" in result.stderr
+    assert "These bytes are signed" not in result.output
 
 
 def test_a_start_with_bad_settings_names_the_variable(tmp_path: Path) -> None:
@@ -59,11 +59,11 @@ def test_a_start_with_bad_settings_names_the_variable(tmp_path: Path) -> None:
     settings = {"GOVERNANCE_SETTINGS_FILE": str(tmp_path / "settings.json")}
     environ = clean_environ() | settings | {"CONCORD_DATA": str(tmp_path / "data")}
 
-    told = CommandLine(environ)("up", "--port", "0")
+    result = CommandLine(environ)("up", "--port", "0")
     helped = CommandLine(clean_environ())("up", "--help")
 
-    assert told.exit_code != 0
-    assert "GOVERNANCE_SETTINGS_FILE" in told.output
-    assert "no JSON object" in told.output
+    assert result.exit_code != 0
+    assert "GOVERNANCE_SETTINGS_FILE" in result.output
+    assert "no JSON object" in result.output
     assert "GOVERNANCE_SETTINGS_FILE" in helped.output
     assert "GOVERNANCE_STORE" in helped.output

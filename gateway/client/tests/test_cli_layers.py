@@ -59,7 +59,7 @@ def test_episodes_are_kept_and_listed(concord: CommandLine, unique: Unique) -> N
         *("episode", "Boil water", "--reward", "-0.5", "--reflection", "Use a lid"),
         *("--about", memory, "--session", session),
     ).episode
-    told = concord.done("episode", "Make tea", "--reward", "1", "--session", session)
+    result = concord.done("episode", "Make tea", "--reward", "1", "--session", session)
     listed = ("episodes", "--session", session, "--since", "2024-01-01")
     page = concord.reply(ListEpisodesResponse, *listed, "--limit", "1", "--skip", "1")
     shown = concord.done(*listed)
@@ -68,7 +68,7 @@ def test_episodes_are_kept_and_listed(concord: CommandLine, unique: Unique) -> N
     assert list(kept.memory_ids) == [memory]
     assert [each.id for each in page.episodes] == [kept.id]
     assert page.total_count == 2
-    assert told.removeprefix("Kept ").strip() in shown
+    assert result.removeprefix("Kept ").strip() in shown
     assert shown.index("Make tea") < shown.index("-0.50") < shown.index("Use a lid")
     assert shown.endswith("2 of 2\n")
 
@@ -116,12 +116,12 @@ def test_what_makes_room_is_told(concord: CommandLine) -> None:
     """W4 M2 The eviction with the put, and on the stale list; a full mind refuses."""
     for number in range(10):
         concord.done("hold", f"Thought {number}", "--importance", "low" if number else "high")
-    told = concord.done("hold", "One more")
+    result = concord.done("hold", "One more")
     for number in range(9):
         concord.done("hold", f"Principle {number}", "--importance", "high")
     refused = concord("hold", "Too much")
 
-    assert told.endswith("Evicted: Thought 1\n")
+    assert result.endswith("Evicted: Thought 1\n")
     assert "Thought 1" in concord.done("working", "--stale")
     assert refused.exit_code == 1
     assert "ERROR_REASON_WORKING_MEMORY_FULL" in refused.stderr

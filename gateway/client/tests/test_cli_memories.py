@@ -15,8 +15,8 @@ Unique = Callable[[str], str]
 
 def test_add_tells_the_id_and_get_shows_the_text(concord: CommandLine, unique: Unique) -> None:
     """W4 M1 What was added is read back by the id that was told."""
-    told = concord.done("add", f"Tea is at four. {unique('x')}")
-    memory_id = told.removeprefix("Remembered ").strip()
+    result = concord.done("add", f"Tea is at four. {unique('x')}")
+    memory_id = result.removeprefix("Remembered ").strip()
 
     shown = concord.done("get", memory_id)
 
@@ -29,11 +29,11 @@ def test_add_tells_of_a_ghost_that_it_made(concord: CommandLine, unique: Unique)
     there, typo = unique("there"), unique("typo")
     concord.done("add", f"Tea is at four. {there}", "--id", there)
 
-    told = concord.done("add", f"No tea. {typo}", "--supersedes", there, "--amends", typo)
+    result = concord.done("add", f"No tea. {typo}", "--supersedes", there, "--amends", typo)
     again = concord.done("add", f"No tea at all. {typo}", "--supersedes", there)
 
-    assert f"There is no memory {typo} yet" in " ".join(told.split())
-    assert f"no memory {there}" not in told + again
+    assert f"There is no memory {typo} yet" in " ".join(result.split())
+    assert f"no memory {there}" not in result + again
 
 
 def test_add_takes_every_option(concord: CommandLine, unique: Unique) -> None:
@@ -146,10 +146,10 @@ def test_lineage_shows_what_an_insight_was_drawn_from(concord: CommandLine, uniq
     derived = ("--derived-from", seen, "--derived-from", "nowhere/x")
     concord.done("add", f"Herons live here. {insight}", "--id", insight, *derived)
 
-    told = concord.done("lineage", insight)
+    result = concord.done("lineage", insight)
 
-    assert f"└ derived from {seen}: A heron stood here." in told
-    assert "└ derived from nowhere/x (not remembered)" in told
+    assert f"└ derived from {seen}: A heron stood here." in result
+    assert "└ derived from nowhere/x (not remembered)" in result
     (line,) = (each for each in concord.done("get", insight).splitlines() if "derived" in each)
     assert line.split() == ["derived", "from", f"{seen},", "nowhere/x"]
 

@@ -106,9 +106,11 @@ def processor_seconds(*arguments: str) -> float:
 def test_help_loads_no_grpc() -> None:
     """W4 What only some commands need is loaded by these alone."""
     code = "import sys, concord_client.cli.app; print('grpc' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert told.stdout == "False\n"
+    assert result.stdout == "False\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -175,10 +177,10 @@ def test_not_running_says_what_to_do(tmp_path: Path) -> None:
     environ = {"CONCORD_URL": "127.0.0.1:1", "CONCORD_API_KEY": "ck_" + "x" * 43}
     gone = CommandLine(clean_environ() | environ)("get", "x")
 
-    for told in (never, gone):
-        assert (told.exit_code, told.stdout) == (1, "")
-        assert "`concord up`" in told.stderr
-        assert len(told.stderr.splitlines()) == 1
+    for result in (never, gone):
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "`concord up`" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
     assert gone.stderr.startswith("ERROR_REASON_UNAVAILABLE: ")
 
 
@@ -197,21 +199,21 @@ def test_an_http_address_is_told_from_one_where_nothing_runs(system: Spawned) ->
     """W4 Neither Concord's own HTTP address nor another program's: it answers, but not gRPC."""
     with another_program() as other:
         for url in (system.http_url, other):
-            told = CommandLine(system.environ | {"CONCORD_URL": url})("get", "x")
+            result = CommandLine(system.environ | {"CONCORD_URL": url})("get", "x")
 
-            assert told.exit_code == 1
-            assert "ERROR_REASON_UNAVAILABLE: What answers there does not speak" in told.stderr
-            assert "Start it" not in told.stderr
+            assert result.exit_code == 1
+            assert "ERROR_REASON_UNAVAILABLE: What answers there does not speak" in result.stderr
+            assert "Start it" not in result.stderr
 
 
 def test_a_wrong_key_is_told(system: Spawned) -> None:
     """W6 A key that is not ours lets nobody in."""
     environ = system.environ | {"CONCORD_API_KEY": "ck_" + "Zb3" * 14 + "x"}
 
-    told = CommandLine(environ)("get", "x")
+    result = CommandLine(environ)("get", "x")
 
-    assert told.exit_code == 1
-    assert told.stderr.startswith("ERROR_REASON_CREDENTIAL_INVALID: ")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("ERROR_REASON_CREDENTIAL_INVALID: ")
 
 
 def test_variables_alone_are_enough(system: Spawned, unique: Unique) -> None:
@@ -250,9 +252,9 @@ def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Uniqu
 
 def test_the_version_is_told() -> None:
     """W4 `--version` names the installed distribution's."""
-    told = concord(clean_environ(), "--version")
+    result = concord(clean_environ(), "--version")
 
-    assert (told.returncode, told.stdout) == (0, f"concord {version('concord-client')}\n")
+    assert (result.returncode, result.stdout) == (0, f"concord {version('concord-client')}\n")
 
 
 def test_what_to_try_next_is_typed_as_it_is_shown(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ def test_operations_tell_who_did_what_to_an_item(concord: CommandLine, unique: U
     own = unique("tea")
     concord.done("add", "Tea is at four, says Zorblax.", "--id", own)
 
-    told = concord.done("operations", own)
+    result = concord.done("operations", own)
     reply = concord.reply(ListOperationsResponse, "operations", own)
 
-    assert f"created (AddMemory)  memory {own}" in told
-    assert "agent" in told
-    assert "Zorblax" not in told
+    assert f"created (AddMemory)  memory {own}" in result
+    assert "agent" in result
+    assert "Zorblax" not in result
     assert [each.method for each in reply.operations] == ["AddMemory"]
 
 
@@ -33,11 +33,11 @@ def test_operations_take_every_filter_and_go_on(concord: CommandLine, unique: Un
     )
 
     first = concord.reply(ListOperationsResponse, *arguments)
-    told = concord.done(*arguments)
+    result = concord.done(*arguments)
     second = concord.reply(
         ListOperationsResponse, *arguments, "--page-token", first.next_page_token
     )
 
-    assert f"--page-token {first.next_page_token}" in told
+    assert f"--page-token {first.next_page_token}" in result
     assert {each.type for each in first.operations} == {feed_pb2.CHANGE_TYPE_CREATED}
     assert first.operations[-1].seq < second.operations[0].seq

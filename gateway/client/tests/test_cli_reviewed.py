@@ -87,13 +87,13 @@ def test_what_was_revised_after_the_review_is_not_signed(
     revised(governed, made, "OBEYS")
     approved(concord, made.number, "agent")
 
-    told = concord("approve", str(made.number), "--as", "human")
+    result = concord("approve", str(made.number), "--as", "human")
 
-    assert told.exit_code == 1
-    assert "was changed since it was reviewed here by ada" in told.stderr
-    assert f"concord review {made.number} --as human" in told.stderr
-    assert "OBEYS" in told.stdout
-    assert "These bytes are signed" not in told.output
+    assert result.exit_code == 1
+    assert "was changed since it was reviewed here by ada" in result.stderr
+    assert f"concord review {made.number} --as human" in result.stderr
+    assert "OBEYS" in result.stdout
+    assert "These bytes are signed" not in result.output
     assert status_of(concord, made.number) == PENDING
     assert approved(concord, made.number, "human").status == EXECUTED
 
@@ -104,13 +104,13 @@ def test_what_was_never_reviewed_is_not_signed(concord: CommandLine, verb: tuple
     made = valued(concord, f"calm {verb[0]}")
     concord.done("review", str(made.number), "--as", "agent")
 
-    told = concord(*verb, str(made.number), "--as", "human", "--json")
+    result = concord(*verb, str(made.number), "--as", "human", "--json")
 
-    assert told.exit_code == 1
-    assert "was not reviewed here by ada" in told.stderr
-    assert f"concord review {made.number} --as human" in told.stderr
-    assert made.canonical.decode() in told.stderr
-    assert told.stdout == ""
+    assert result.exit_code == 1
+    assert "was not reviewed here by ada" in result.stderr
+    assert f"concord review {made.number} --as human" in result.stderr
+    assert made.canonical.decode() in result.stderr
+    assert result.stdout == ""
     assert status_of(concord, made.number) == PENDING
 
 
@@ -207,11 +207,11 @@ def test_a_note_is_shown_last_in_quotes_as_the_proposers(concord: CommandLine) -
 
 def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Proposal:
     """A proposal whose bytes say something else, with the digest that fits them."""
-    told = proposal_pb2.Proposal()
-    told.CopyFrom(made)
-    told.canonical = rfc8785.dumps(json.loads(made.canonical) | changes)
-    told.digest = sha256(told.canonical).hexdigest()
-    return told
+    result = proposal_pb2.Proposal()
+    result.CopyFrom(made)
+    result.canonical = rfc8785.dumps(json.loads(made.canonical) | changes)
+    result.digest = sha256(result.canonical).hexdigest()
+    return result
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, told: proposal_pb2.Proposal) -> None:
@@ -234,10 +234,10 @@ def test_a_proposal_of_another_space_is_not_signed(
     made = proposal(concord, "propose", "set", "helper", "LIKES", "tea")
     answering(monkeypatch, forged(made, space="work"))
 
-    told = concord("approve", *(each.format(n=made.number) for each in arguments), *named)
+    result = concord("approve", *(each.format(n=made.number) for each in arguments), *named)
 
-    assert told.exit_code == 1
-    assert "is of the space 'work', and this is 'default'" in told.stderr
+    assert result.exit_code == 1
+    assert "is of the space 'work', and this is 'default'" in result.stderr
     monkeypatch.undo()
     assert status_of(concord, made.number) == PENDING
     concord.done("withdraw", str(made.number))
@@ -326,10 +326,10 @@ def test_a_number_beyond_doubles_is_refused() -> None:
     """V6 It has no canonical form: the check that fails is told, not a traceback."""
     with pytest.raises(ValueError, match="beyond every double"):
         signing.canonical({"n": 10**400})
-    told = proposal_pb2.Proposal(canonical=b'{"n":1' + b"0" * 400 + b"}")
-    told.digest = sha256(told.canonical).hexdigest()
+    result = proposal_pb2.Proposal(canonical=b'{"n":1' + b"0" * 400 + b"}")
+    result.digest = sha256(result.canonical).hexdigest()
     with pytest.raises(ReviewError, match="canonical"):
-        review(told)
+        review(result)
 
 
 @pytest.fixture(scope="module")
@@ -372,11 +372,11 @@ def test_an_undo_brings_back_what_its_original_changed_and_nothing_else(
     """V6 V8 Another revision behind the label of an undo is found by the log, and is not signed."""
     action = json.loads(undoing.canonical)["action"]
     action["revert_items"]["items"][0] |= other
-    told = proposal_pb2.Proposal()
-    told.CopyFrom(undoing)
-    ParseDict(action, told.action)
-    told.action_digest = signing.action_digest(told.action)
-    answering(monkeypatch, forged(told, action=action, action_digest=told.action_digest))
+    result = proposal_pb2.Proposal()
+    result.CopyFrom(undoing)
+    ParseDict(action, result.action)
+    result.action_digest = signing.action_digest(result.action)
+    answering(monkeypatch, forged(result, action=action, action_digest=result.action_digest))
     asked = {"review": ("review", "1"), "approve": ("approve", "1", "--as", "human")}
 
     shown = concord(*asked.get(verb, ("approve", "--all-agent")))

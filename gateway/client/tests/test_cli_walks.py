@@ -110,13 +110,13 @@ def test_export_to_nowhere_leaves_nothing(concord: CommandLine, tmp_path: Path) 
 def test_status_tells_health_counts_and_lag(concord: CommandLine, system: Spawned) -> None:
     """W4 S10 Both forms tell where Concord is, what it holds and how far the index is."""
     shown = concord.done("status")
-    told = json.loads(concord.done("status", "--json"))
+    result = json.loads(concord.done("status", "--json"))
 
-    counts = ParseDict(told["counts"], CountByTypeResponse())
-    index = ParseDict(told["index"], GetIndexStatusResponse())
+    counts = ParseDict(result["counts"], CountByTypeResponse())
+    index = ParseDict(result["index"], GetIndexStatusResponse())
     assert shown.startswith(f"Concord at {system.url}: serving\n")
-    assert told["url"] == system.url
-    assert set(told["serving"].values()) == {True}
+    assert result["url"] == system.url
+    assert set(result["serving"].values()) == {True}
     assert counts.memories >= 0
     assert index.model.dimension == 384
     assert index.following

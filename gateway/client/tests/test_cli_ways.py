@@ -29,12 +29,12 @@ def test_who_has_no_say_is_told_before_they_sign(
     made = proposal(concord, "propose", "set", "helper", "LIKES", f"tea {verb[0]}")
     concord.done("review", str(made.number))
 
-    told = concord(*verb, str(made.number), "--as", "human")
+    result = concord(*verb, str(made.number), "--as", "human")
 
-    assert told.exit_code == 1
-    assert told.stderr.startswith("ERROR_REASON_SLOT_NOT_REQUIRED: ")
-    assert "the agent's alone to decide" in told.stderr
-    assert "These bytes are signed" not in told.output
+    assert result.exit_code == 1
+    assert result.stderr.startswith("ERROR_REASON_SLOT_NOT_REQUIRED: ")
+    assert "the agent's alone to decide" in result.stderr
+    assert "These bytes are signed" not in result.output
     kept = json.loads((home / "state.json").read_text())["systems"]
     assert made.id not in kept[0]["consents"]
 
@@ -84,10 +84,10 @@ def test_another_form_is_refused_with_the_way_to_see_it(
     """V1 W4 One sentence, and where the form is told."""
     (tmp_path / "action.json").write_text(content)
 
-    told = concord("propose", "--action", str(tmp_path / "action.json"))
+    result = concord("propose", "--action", str(tmp_path / "action.json"))
 
-    assert told.exit_code == 1
-    assert "Its form: concord propose --help" in told.stderr
+    assert result.exit_code == 1
+    assert "Its form: concord propose --help" in result.stderr
 
 
 def test_every_action_that_a_file_may_hold_is_named() -> None:
@@ -103,11 +103,11 @@ def test_a_memory_is_not_deleted_by_proposal(concord: CommandLine) -> None:
     """V1 W4 The sentence names the commands that there are for one."""
     concord.done("add", "Rain falls.", "--id", "rain")
 
-    told = concord("propose", "delete", "rain")
+    result = concord("propose", "delete", "rain")
     unlike = concord("propose", "rename", "rain", "snow")
 
-    assert (told.exit_code, unlike.exit_code) == (1, 1)
-    assert "concord propose forget, or erase" in told.stderr
+    assert (result.exit_code, unlike.exit_code) == (1, 1)
+    assert "concord propose forget, or erase" in result.stderr
     assert "no node 'rain'" in unlike.stderr
 
 

@@ -29,7 +29,7 @@ def memories(path: Path) -> list[type_pb2.Memory]:
     return [each.memory for each in outcomes if isinstance(each, Draft)]
 
 
-def told(path: Path) -> list[Told]:
+def turns_read(path: Path) -> list[Told]:
     """Session, speaker and text of every turn."""
     return [(each.session_id, each.sources[0].speaker, each.content) for each in memories(path)]
 
@@ -85,7 +85,7 @@ def test_json_lines_of_turns_in_the_words_of_many_tools(
     tmp_path: Path, line: dict[str, object], turn: Told
 ) -> None:
     """M6 Chat transcripts: the names that tools give to session, speaker and text."""
-    assert told(written(tmp_path, line, "talk.jsonl")) == [turn]
+    assert turns_read(written(tmp_path, line, "talk.jsonl")) == [turn]
 
 
 @pytest.mark.parametrize(
@@ -143,15 +143,15 @@ def test_messages_arrays_and_lists_of_conversations(
     """M6 What chats export; instructions and machinery are no dialogue."""
     expected = [(s, *turn) for s in sessions for turn in (("user", "q"), ("assistant", "a"))]
 
-    assert told(written(tmp_path, document, "chat.json")) == expected
-    assert told(written(tmp_path, json.dumps(document, indent=1), "chat.txt")) == expected
+    assert turns_read(written(tmp_path, document, "chat.json")) == expected
+    assert turns_read(written(tmp_path, json.dumps(document, indent=1), "chat.txt")) == expected
 
 
 def test_a_line_may_hold_a_conversation(tmp_path: Path) -> None:
     """M6 JSON Lines of {"messages": [...]}, as people keep them for training."""
     lines = "\n".join(json.dumps({"messages": [U, A]}) for _ in range(2))
 
-    assert [turn[0] for turn in told(written(tmp_path, lines, "t.jsonl"))] == [
+    assert [turn[0] for turn in turns_read(written(tmp_path, lines, "t.jsonl"))] == [
         *("t/1", "t/1"),
         *("t/2", "t/2"),
     ]
@@ -162,7 +162,7 @@ def test_plain_text_with_and_without_times(tmp_path: Path) -> None:
     plain = "Ada: Hi Bo.\nhow are you?\n\nSee http://x.y: good.\nBo Li: Fine.\r\nAda:\nBye.\n"
     timed = "[2026-03-01 10:00] Ada: Hi.\nNote: this is still hers.\n[2026-03-01 10:01] Bo: Yes.\n"
 
-    assert told(written(tmp_path, plain)) == [
+    assert turns_read(written(tmp_path, plain)) == [
         ("talk", "Ada", "Hi Bo.\nhow are you?\n\nSee http://x.y: good."),
         ("talk", "Bo Li", "Fine."),
         ("talk", "Ada", "Bye."),
@@ -218,7 +218,7 @@ def test_no_line_of_one_is_put_into_the_mouth_of_another(tmp_path: Path, line: s
 )
 def test_what_goes_on_with_the_turn_above(tmp_path: Path, line: str) -> None:
     """M6 Nobody in the transcript has that name, or the line is indented: one turn, two lines."""
-    turns = told(written(tmp_path, TIMED.format(line)))
+    turns = turns_read(written(tmp_path, TIMED.format(line)))
 
     assert turns[1] == ("talk", "Bo", f"Yes.\n{line}")
 

@@ -49,7 +49,7 @@ def list_(
     participant: Annotated[
         list[str] | None, typer.Option(help="Edges with this participant.")
     ] = None,
-    bearing: Annotated[
+    edge_type: Annotated[
         EdgeType | None, typer.Option("--type", case_sensitive=False, help="Memories or edges.")
     ] = None,
     limit: LimitOption = 50,
@@ -76,7 +76,7 @@ def list_(
     of_memories |= {"--all": everything}
     of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
     of_edges |= {"--participant": participant}
-    of_both: dict[str, object] = {"--type": bearing, "--property": prop}
+    of_both: dict[str, object] = {"--type": edge_type, "--property": prop}
     of_nodes: dict[str, object] = {"--label": label}
     page: dict[str, Any] = {"page_size": limit, "page_token": page_token}
     page["as_of"] = asked_time(as_of, known_at)
@@ -91,7 +91,7 @@ def list_(
             importances=[each.value_of() for each in importance or ()],
             properties=properties(prop),
             participants=participant,
-            edge_types=[bearing.value_of()] if bearing else (),
+            edge_types=[edge_type.value_of()] if edge_type else (),
         )
         _edges(session, graph_pb2.ListEdgesRequest(filter=of_these, **page))
     else:
@@ -102,7 +102,7 @@ def list_(
             domain=domain or "",
             session_id=session_id or "",
             properties=properties(prop),
-            edge_type=bearing.value_of() if bearing else EDGE_TYPE_UNSPECIFIED,
+            edge_type=edge_type.value_of() if edge_type else EDGE_TYPE_UNSPECIFIED,
         )
         _memories(
             session,
