@@ -54,9 +54,10 @@ _CHECKS = {
     "what was erased": "SELECT id FROM memory m WHERE content <> '' AND EXISTS (SELECT 1"
     " FROM erasure x WHERE x.space = m.space AND x.memory_id = m.id)",
     "an open grant": "SELECT space FROM open_grant",
-    "a reply that names what is not": "SELECT r.request_id FROM request r, json_each(r.refs) j"
-    " WHERE NOT EXISTS (SELECT 1 FROM change c WHERE c.space = r.space"
-    " AND c.item_id = j.value ->> 1 AND c.revision = j.value ->> 2)",
+    "a reply that names what is not": "SELECT r.request_id FROM request r, json_tree(r.refs) j"
+    " WHERE j.type = 'object' AND j.value ->> 'revision' IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM change c WHERE c.space = r.space"
+    " AND c.item_id = j.value ->> 'id' AND c.revision = j.value ->> 'revision')",
 }
 _BATCH = re.compile(r"(.*/b\d+x(\d+))\.\d+")
 _SAYING = re.compile(r"(.* said \d+): \d+ of (\d+)")

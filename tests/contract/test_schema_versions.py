@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (7, "cb18313e806135d1e1ba7a708af5488742a6ab309d8d5806311eb7c7f7ee6217"),
+    "graph": (8, "3472fbc1ac234376bbc3f554d59d86cd04883690d5784cfea806fe962326b556"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

@@ -133,7 +133,7 @@ def test_a_stuck_index_hides_no_outcome(
 ) -> None:
     """M6 W4 The summary and the errors come, also when search lags: nothing else tells them."""
     monkeypatch.setattr(freshness, "LOOK", 0.0)  # too short to see that it is there
-    monkeypatch.setattr(freshness, "PATIENCE", 0.0)
+    monkeypatch.setattr(freshness, "STUCK_AFTER", 0.0)
     path = jsonl(tmp_path / "n.jsonl", {"content": unique("a")}, "not json")
 
     result = concord("import", path)

@@ -259,7 +259,7 @@ class ExpectedState(_message.Message):
     seq: _builtins.int
     """The change's place in the space, from 1; 0 = none."""
     change_digest: _builtins.str
-    """The change's digest, as the feed sent it (`mark`); empty = the number alone is compared."""
+    """The change's digest, as the feed sent it; empty = the number alone is compared."""
     def __init__(
         self,
         *,

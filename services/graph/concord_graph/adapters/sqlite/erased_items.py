@@ -17,7 +17,7 @@ _TELLING = 4
 """Fewest bytes of a text that is looked for in the file: an empty list says nothing."""
 
 _RECEIPT = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_count")
-_TEXTS = {
+TEXTS = {
     "node": "name, label, properties, vector_id",
     "memory": (
         "content, content_digest, concepts, domain, surfaces_when, sources, category, tags, facts,"
@@ -28,6 +28,7 @@ _TEXTS = {
         " iif(:named, target_id, '')"
     ),
 }
+"""The columns of each table that hold what its items say."""
 _BLANK = {
     "node": "salt = x'', name = '', label = 'Entity', properties = '{}', vector_id = ''",
     "memory": (
@@ -58,7 +59,7 @@ def erase(db: sqlite3.Connection, space: int, item: Item) -> list[bytes]:
         "quoted": json.dumps(item.id),
     }
     rows = f"FROM {table} WHERE space = :space AND id = :id AND erase_time = 0"
-    said = db.execute(f"SELECT {_TEXTS[table]} {rows}", bound).fetchall()
+    said = db.execute(f"SELECT {TEXTS[table]} {rows}", bound).fetchall()
     if table == "edge":
         said += _drop_participants(db, bound)
     db.execute(

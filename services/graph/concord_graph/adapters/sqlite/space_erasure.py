@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from concord_graph.adapters.sqlite.erased_items import TEXTS
+
 _RESERVED: Final = "'concord:%'"
 _STEPPED: Final = {
     "edge": f"relation NOT LIKE {_RESERVED}",
@@ -17,7 +19,6 @@ _STEPPED: Final = {
 }
 """The tables that grow with what is remembered, and which of their rows go."""
 _WHOLE: Final = ("relation", "spelling", "participant", "access", "request")
-_SAID: Final = "content, concepts, surfaces_when, sources, category, tags, facts, external_id"
 _TELLING: Final = 4
 """Fewest bytes of a text that is looked for in the file."""
 
@@ -35,7 +36,7 @@ def drop_memories(db: sqlite3.Connection, space: int, ids: Sequence[str]) -> lis
     """Remove every version of memories; return what they said."""
     bound = (space, json.dumps(ids))
     test = "space = ? AND id IN (SELECT value FROM json_each(?))"
-    rows = db.execute(f"SELECT {_SAID} FROM memory WHERE {test}", bound).fetchall()
+    rows = db.execute(f"SELECT {TEXTS['memory']} FROM memory WHERE {test}", bound).fetchall()
     db.execute(f"DELETE FROM memory WHERE {test}", bound)
     texts = {text.encode() for row in rows for text in row if text}
     return sorted(text for text in texts if len(text) >= _TELLING)
