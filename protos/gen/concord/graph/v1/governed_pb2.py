@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from concord.graph.v1 import conflict_pb2 as concord_dot_graph_dot_v1_dot_conflict__pb2
 from concord.graph.v1 import graph_pb2 as concord_dot_graph_dot_v1_dot_graph__pb2
 from concord.graph.v1 import lineage_pb2 as concord_dot_graph_dot_v1_dot_lineage__pb2
 from concord.graph.v1 import memory_pb2 as concord_dot_graph_dot_v1_dot_memory__pb2
@@ -30,7 +31,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/governed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/graph/v1/graph.proto\x1a\x1e\x63oncord/graph/v1/lineage.proto\x1a\x1d\x63oncord/graph/v1/memory.proto\x1a\x1f\x63oncord/graph/v1/relation.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"|\n\x16\x45nrolPrincipalsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\'\n\x10\x65nrolment_secret\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x02(\x01\x12\x1d\n\x07genesis\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"@\n\x17\x45nrolPrincipalsResponse\x12\x16\n\x0egenesis_digest\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x82\x07\n\x0eGovernedAction\x12:\n\x0bupsert_edge\x18\x01 \x01(\x0b\x32#.concord.graph.v1.UpsertEdgeRequestH\x00\x12:\n\x0bupdate_edge\x18\x02 \x01(\x0b\x32#.concord.graph.v1.UpdateEdgeRequestH\x00\x12:\n\x0b\x64\x65lete_edge\x18\x03 \x01(\x0b\x32#.concord.graph.v1.DeleteEdgeRequestH\x00\x12:\n\x0bupdate_node\x18\x04 \x01(\x0b\x32#.concord.graph.v1.UpdateNodeRequestH\x00\x12:\n\x0b\x64\x65lete_node\x18\x05 \x01(\x0b\x32#.concord.graph.v1.DeleteNodeRequestH\x00\x12\x38\n\nadd_memory\x18\x06 \x01(\x0b\x32\".concord.graph.v1.AddMemoryRequestH\x00\x12>\n\rupdate_memory\x18\x07 \x01(\x0b\x32%.concord.graph.v1.UpdateMemoryRequestH\x00\x12>\n\rforget_memory\x18\x08 \x01(\x0b\x32%.concord.graph.v1.ForgetMemoryRequestH\x00\x12@\n\x0erestore_memory\x18\t \x01(\x0b\x32&.concord.graph.v1.RestoreMemoryRequestH\x00\x12:\n\x0b\x61\x64\x64_lineage\x18\n \x01(\x0b\x32#.concord.graph.v1.AddLineageRequestH\x00\x12<\n\x0c\x65rase_memory\x18\x0b \x01(\x0b\x32$.concord.graph.v1.EraseMemoryRequestH\x00\x12<\n\x0crevert_items\x18\x0c \x01(\x0b\x32$.concord.graph.v1.RevertItemsRequestH\x00\x12\x38\n\nchange_key\x18\r \x01(\x0b\x32\".concord.graph.v1.ChangeKeyRequestH\x00\x12\x44\n\x10\x64\x65\x63lare_relation\x18\x0e \x01(\x0b\x32(.concord.graph.v1.DeclareRelationRequestH\x00\x42\x10\n\x06\x61\x63tion\x12\x06\xd2\xf3\x18\x02\x08\x01\"\xa1\x02\n\x1a\x41pplyGovernedChangeRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x30\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32 .concord.graph.v1.GovernedAction\x12\x19\n\x05grant\x18\x03 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x10\x12\x34\n\x05\x65tags\x18\x04 \x03(\x0b\x32\x1a.concord.graph.v1.ItemEtagB\t\xca\xf3\x18\x05\"\x03\x10\xe8\x07\x12\x37\n\x0e\x65xpected_state\x18\x05 \x01(\x0b\x32\x1f.concord.graph.v1.ExpectedState\x12\x14\n\x0cirreversible\x18\x06 \x01(\x08\x12\x15\n\raction_erased\x18\x07 \x01(\x08\"L\n\rExpectedState\x12\x1c\n\x03seq\x18\x01 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x1d\n\rchange_digest\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"4\n\x08ItemEtag\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"l\n\x12RevertItemsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12:\n\x05items\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.RevertedItemB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\x88\'\"\x83\x01\n\x0cRevertedItem\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12!\n\x08revision\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12*\n\x11\x65xpected_revision\x18\x03 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x10\n\x08\x63\x61scaded\x18\x04 \x01(\x08\"K\n\x10\x43hangeKeyRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1b\n\x05proof\x18\x02 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"\x86\x01\n\x14PreviewChangeRequest\x12\x38\n\x06\x61\x63tion\x18\x01 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\x12\x34\n\x05\x65tags\x18\x02 \x03(\x0b\x32\x1a.concord.graph.v1.ItemEtagB\t\xca\xf3\x18\x05\"\x03\x10\xe8\x07\"t\n\x15PreviewChangeResponse\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.AffectedItem\x12\x16\n\x0e\x63\x61scaded_count\x18\x02 \x01(\x03\x12\x14\n\x0cirreversible\x18\x03 \x01(\x08\"\xa4\x01\n\x0c\x41\x66\x66\x65\x63tedItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\x12\x15\n\rneeds_consent\x18\x04 \x01(\x08\x12\x11\n\tstatement\x18\x05 \x01(\t\x12\x0e\n\x06pinned\x18\x06 \x01(\x08\x12\x17\n\x0fstatement_after\x18\x07 \x01(\t\"S\n\x14RevokeConsentRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1f\n\nrevocation\x18\x02 \x01(\x0c\x42\x0b\xca\xf3\x18\x07\x08\x01*\x03\x10\x80 \"&\n\x15RevokeConsentResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\x13\n\x11GetGenesisRequest\"\xc4\x01\n\x12GetGenesisResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12\x0f\n\x07genesis\x18\x02 \x01(\x0c\x12\x16\n\x0egenesis_digest\x18\x03 \x01(\t\x12\x16\n\x0egovernance_key\x18\x04 \x01(\x0c\x12(\n\x05slots\x18\x05 \x03(\x0b\x32\x19.concord.graph.v1.SlotKey\x12\x14\n\x0cimported_seq\x18\x06 \x01(\x03\"U\n\x07SlotKey\x12#\n\x04slot\x18\x01 \x01(\x0e\x32\x15.concord.type.v1.Slot\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x12\n\npublic_key\x18\x03 \x01(\x0c\"V\n\x1dGetConstitutiveDigestsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"l\n\x1eGetConstitutiveDigestsResponse\x12\x31\n\x05items\x18\x01 \x03(\x0b\x32\".concord.graph.v1.ConstitutiveItem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc0\x01\n\x10\x43onstitutiveItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\x12:\n\x04\x65nds\x18\x04 \x03(\x0b\x32,.concord.graph.v1.ConstitutiveItem.EndsEntry\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9f\x02\n\x1b\x41pplyGovernedChangeResponse\x12%\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.NodeH\x00\x12%\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeH\x00\x12)\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.MemoryH\x00\x12\r\n\x05token\x18\x04 \x01(\t\x12)\n\x07\x65\x66\x66\x65\x63ts\x18\x05 \x03(\x0b\x32\x18.concord.graph.v1.Effect\x12\x14\n\x0corphaned_ids\x18\x06 \x03(\t\x12\x16\n\x0e\x63\x61scaded_count\x18\x07 \x01(\x03\x12\x17\n\x0f\x63\x61scaded_digest\x18\x08 \x01(\tB\x06\n\x04item\"\x9c\x01\n\x06\x45\x66\x66\x65\x63t\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x17\n\x0f\x62\x65\x66ore_revision\x18\x03 \x01(\x03\x12\x16\n\x0e\x61\x66ter_revision\x18\x04 \x01(\x03\x12\x1a\n\x12governed_revisions\x18\x05 \x03(\x03\x12\x10\n\x08\x63\x61scaded\x18\x06 \x01(\x08\x32\x8d\x06\n\x15GovernedChangeService\x12}\n\x0f\x45nrolPrincipals\x12(.concord.graph.v1.EnrolPrincipalsRequest\x1a).concord.graph.v1.EnrolPrincipalsResponse\"\x15\xda\xf3\x18\x11\n\x0f\x65nrolment:write\x12u\n\rPreviewChange\x12&.concord.graph.v1.PreviewChangeRequest\x1a\'.concord.graph.v1.PreviewChangeResponse\"\x13\xda\xf3\x18\x0f\n\rgoverned:read\x12v\n\rRevokeConsent\x12&.concord.graph.v1.RevokeConsentRequest\x1a\'.concord.graph.v1.RevokeConsentResponse\"\x14\xda\xf3\x18\x10\n\x0egoverned:write\x12l\n\nGetGenesis\x12#.concord.graph.v1.GetGenesisRequest\x1a$.concord.graph.v1.GetGenesisResponse\"\x13\xda\xf3\x18\x0f\n\rgoverned:read\x12\x8d\x01\n\x16GetConstitutiveDigests\x12/.concord.graph.v1.GetConstitutiveDigestsRequest\x1a\x30.concord.graph.v1.GetConstitutiveDigestsResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x87\x01\n\x13\x41pplyGovernedChange\x12,.concord.graph.v1.ApplyGovernedChangeRequest\x1a-.concord.graph.v1.ApplyGovernedChangeResponse\"\x13\xda\xf3\x18\x0f\n\rgranted:writeb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/governed.proto\x12\x10\x63oncord.graph.v1\x1a\x1f\x63oncord/graph/v1/conflict.proto\x1a\x1c\x63oncord/graph/v1/graph.proto\x1a\x1e\x63oncord/graph/v1/lineage.proto\x1a\x1d\x63oncord/graph/v1/memory.proto\x1a\x1f\x63oncord/graph/v1/relation.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"|\n\x16\x45nrolPrincipalsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\'\n\x10\x65nrolment_secret\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x02(\x01\x12\x1d\n\x07genesis\x18\x03 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"@\n\x17\x45nrolPrincipalsResponse\x12\x16\n\x0egenesis_digest\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\xd0\x08\n\x0eGovernedAction\x12:\n\x0bupsert_edge\x18\x01 \x01(\x0b\x32#.concord.graph.v1.UpsertEdgeRequestH\x00\x12:\n\x0bupdate_edge\x18\x02 \x01(\x0b\x32#.concord.graph.v1.UpdateEdgeRequestH\x00\x12:\n\x0b\x64\x65lete_edge\x18\x03 \x01(\x0b\x32#.concord.graph.v1.DeleteEdgeRequestH\x00\x12:\n\x0bupdate_node\x18\x04 \x01(\x0b\x32#.concord.graph.v1.UpdateNodeRequestH\x00\x12:\n\x0b\x64\x65lete_node\x18\x05 \x01(\x0b\x32#.concord.graph.v1.DeleteNodeRequestH\x00\x12\x38\n\nadd_memory\x18\x06 \x01(\x0b\x32\".concord.graph.v1.AddMemoryRequestH\x00\x12>\n\rupdate_memory\x18\x07 \x01(\x0b\x32%.concord.graph.v1.UpdateMemoryRequestH\x00\x12>\n\rforget_memory\x18\x08 \x01(\x0b\x32%.concord.graph.v1.ForgetMemoryRequestH\x00\x12@\n\x0erestore_memory\x18\t \x01(\x0b\x32&.concord.graph.v1.RestoreMemoryRequestH\x00\x12:\n\x0b\x61\x64\x64_lineage\x18\n \x01(\x0b\x32#.concord.graph.v1.AddLineageRequestH\x00\x12<\n\x0c\x65rase_memory\x18\x0b \x01(\x0b\x32$.concord.graph.v1.EraseMemoryRequestH\x00\x12<\n\x0crevert_items\x18\x0c \x01(\x0b\x32$.concord.graph.v1.RevertItemsRequestH\x00\x12\x38\n\nchange_key\x18\r \x01(\x0b\x32\".concord.graph.v1.ChangeKeyRequestH\x00\x12\x44\n\x10\x64\x65\x63lare_relation\x18\x0e \x01(\x0b\x32(.concord.graph.v1.DeclareRelationRequestH\x00\x12\x42\n\x0freview_conflict\x18\x0f \x01(\x0b\x32\'.concord.graph.v1.ReviewConflictRequestH\x00\x12\x44\n\x10resolve_conflict\x18\x10 \x01(\x0b\x32(.concord.graph.v1.ResolveConflictRequestH\x00\x12\x42\n\x0freopen_conflict\x18\x11 \x01(\x0b\x32\'.concord.graph.v1.ReopenConflictRequestH\x00\x42\x10\n\x06\x61\x63tion\x12\x06\xd2\xf3\x18\x02\x08\x01\"\xa1\x02\n\x1a\x41pplyGovernedChangeRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x30\n\x06\x61\x63tion\x18\x02 \x01(\x0b\x32 .concord.graph.v1.GovernedAction\x12\x19\n\x05grant\x18\x03 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x10\x12\x34\n\x05\x65tags\x18\x04 \x03(\x0b\x32\x1a.concord.graph.v1.ItemEtagB\t\xca\xf3\x18\x05\"\x03\x10\xe8\x07\x12\x37\n\x0e\x65xpected_state\x18\x05 \x01(\x0b\x32\x1f.concord.graph.v1.ExpectedState\x12\x14\n\x0cirreversible\x18\x06 \x01(\x08\x12\x15\n\raction_erased\x18\x07 \x01(\x08\"L\n\rExpectedState\x12\x1c\n\x03seq\x18\x01 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x1d\n\rchange_digest\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"4\n\x08ItemEtag\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"l\n\x12RevertItemsRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12:\n\x05items\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.RevertedItemB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\x88\'\"\x83\x01\n\x0cRevertedItem\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12!\n\x08revision\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12*\n\x11\x65xpected_revision\x18\x03 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x10\n\x08\x63\x61scaded\x18\x04 \x01(\x08\"K\n\x10\x43hangeKeyRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1b\n\x05proof\x18\x02 \x01(\x0c\x42\x0c\xca\xf3\x18\x08\x08\x01*\x04\x10\x80\x80\x01\"\x86\x01\n\x14PreviewChangeRequest\x12\x38\n\x06\x61\x63tion\x18\x01 \x01(\x0b\x32 .concord.graph.v1.GovernedActionB\x06\xca\xf3\x18\x02\x08\x01\x12\x34\n\x05\x65tags\x18\x02 \x03(\x0b\x32\x1a.concord.graph.v1.ItemEtagB\t\xca\xf3\x18\x05\"\x03\x10\xe8\x07\"t\n\x15PreviewChangeResponse\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.AffectedItem\x12\x16\n\x0e\x63\x61scaded_count\x18\x02 \x01(\x03\x12\x14\n\x0cirreversible\x18\x03 \x01(\x08\"\xa4\x01\n\x0c\x41\x66\x66\x65\x63tedItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\x12\x15\n\rneeds_consent\x18\x04 \x01(\x08\x12\x11\n\tstatement\x18\x05 \x01(\t\x12\x0e\n\x06pinned\x18\x06 \x01(\x08\x12\x17\n\x0fstatement_after\x18\x07 \x01(\t\"S\n\x14RevokeConsentRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1f\n\nrevocation\x18\x02 \x01(\x0c\x42\x0b\xca\xf3\x18\x07\x08\x01*\x03\x10\x80 \"&\n\x15RevokeConsentResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\x13\n\x11GetGenesisRequest\"\xc4\x01\n\x12GetGenesisResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12\x0f\n\x07genesis\x18\x02 \x01(\x0c\x12\x16\n\x0egenesis_digest\x18\x03 \x01(\t\x12\x16\n\x0egovernance_key\x18\x04 \x01(\x0c\x12(\n\x05slots\x18\x05 \x03(\x0b\x32\x19.concord.graph.v1.SlotKey\x12\x14\n\x0cimported_seq\x18\x06 \x01(\x03\"U\n\x07SlotKey\x12#\n\x04slot\x18\x01 \x01(\x0e\x32\x15.concord.type.v1.Slot\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x12\n\npublic_key\x18\x03 \x01(\x0c\"V\n\x1dGetConstitutiveDigestsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"l\n\x1eGetConstitutiveDigestsResponse\x12\x31\n\x05items\x18\x01 \x03(\x0b\x32\".concord.graph.v1.ConstitutiveItem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc0\x01\n\x10\x43onstitutiveItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x0e\n\x06\x64igest\x18\x03 \x01(\t\x12:\n\x04\x65nds\x18\x04 \x03(\x0b\x32,.concord.graph.v1.ConstitutiveItem.EndsEntry\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9f\x02\n\x1b\x41pplyGovernedChangeResponse\x12%\n\x04node\x18\x01 \x01(\x0b\x32\x15.concord.type.v1.NodeH\x00\x12%\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.EdgeH\x00\x12)\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.MemoryH\x00\x12\r\n\x05token\x18\x04 \x01(\t\x12)\n\x07\x65\x66\x66\x65\x63ts\x18\x05 \x03(\x0b\x32\x18.concord.graph.v1.Effect\x12\x14\n\x0corphaned_ids\x18\x06 \x03(\t\x12\x16\n\x0e\x63\x61scaded_count\x18\x07 \x01(\x03\x12\x17\n\x0f\x63\x61scaded_digest\x18\x08 \x01(\tB\x06\n\x04item\"\x9c\x01\n\x06\x45\x66\x66\x65\x63t\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12\x17\n\x0f\x62\x65\x66ore_revision\x18\x03 \x01(\x03\x12\x16\n\x0e\x61\x66ter_revision\x18\x04 \x01(\x03\x12\x1a\n\x12governed_revisions\x18\x05 \x03(\x03\x12\x10\n\x08\x63\x61scaded\x18\x06 \x01(\x08\x32\x8d\x06\n\x15GovernedChangeService\x12}\n\x0f\x45nrolPrincipals\x12(.concord.graph.v1.EnrolPrincipalsRequest\x1a).concord.graph.v1.EnrolPrincipalsResponse\"\x15\xda\xf3\x18\x11\n\x0f\x65nrolment:write\x12u\n\rPreviewChange\x12&.concord.graph.v1.PreviewChangeRequest\x1a\'.concord.graph.v1.PreviewChangeResponse\"\x13\xda\xf3\x18\x0f\n\rgoverned:read\x12v\n\rRevokeConsent\x12&.concord.graph.v1.RevokeConsentRequest\x1a\'.concord.graph.v1.RevokeConsentResponse\"\x14\xda\xf3\x18\x10\n\x0egoverned:write\x12l\n\nGetGenesis\x12#.concord.graph.v1.GetGenesisRequest\x1a$.concord.graph.v1.GetGenesisResponse\"\x13\xda\xf3\x18\x0f\n\rgoverned:read\x12\x8d\x01\n\x16GetConstitutiveDigests\x12/.concord.graph.v1.GetConstitutiveDigestsRequest\x1a\x30.concord.graph.v1.GetConstitutiveDigestsResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x87\x01\n\x13\x41pplyGovernedChange\x12,.concord.graph.v1.ApplyGovernedChangeRequest\x1a-.concord.graph.v1.ApplyGovernedChangeResponse\"\x13\xda\xf3\x18\x0f\n\rgranted:writeb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -99,52 +100,52 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['GetConstitutiveDigests']._serialized_options = b'\332\363\030\014\n\naudit:read'
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['ApplyGovernedChange']._loaded_options = None
   _globals['_GOVERNEDCHANGESERVICE'].methods_by_name['ApplyGovernedChange']._serialized_options = b'\332\363\030\017\n\rgranted:write'
-  _globals['_ENROLPRINCIPALSREQUEST']._serialized_start=237
-  _globals['_ENROLPRINCIPALSREQUEST']._serialized_end=361
-  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_start=363
-  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_end=427
-  _globals['_GOVERNEDACTION']._serialized_start=430
-  _globals['_GOVERNEDACTION']._serialized_end=1328
-  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_start=1331
-  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_end=1620
-  _globals['_EXPECTEDSTATE']._serialized_start=1622
-  _globals['_EXPECTEDSTATE']._serialized_end=1698
-  _globals['_ITEMETAG']._serialized_start=1700
-  _globals['_ITEMETAG']._serialized_end=1752
-  _globals['_REVERTITEMSREQUEST']._serialized_start=1754
-  _globals['_REVERTITEMSREQUEST']._serialized_end=1862
-  _globals['_REVERTEDITEM']._serialized_start=1865
-  _globals['_REVERTEDITEM']._serialized_end=1996
-  _globals['_CHANGEKEYREQUEST']._serialized_start=1998
-  _globals['_CHANGEKEYREQUEST']._serialized_end=2073
-  _globals['_PREVIEWCHANGEREQUEST']._serialized_start=2076
-  _globals['_PREVIEWCHANGEREQUEST']._serialized_end=2210
-  _globals['_PREVIEWCHANGERESPONSE']._serialized_start=2212
-  _globals['_PREVIEWCHANGERESPONSE']._serialized_end=2328
-  _globals['_AFFECTEDITEM']._serialized_start=2331
-  _globals['_AFFECTEDITEM']._serialized_end=2495
-  _globals['_REVOKECONSENTREQUEST']._serialized_start=2497
-  _globals['_REVOKECONSENTREQUEST']._serialized_end=2580
-  _globals['_REVOKECONSENTRESPONSE']._serialized_start=2582
-  _globals['_REVOKECONSENTRESPONSE']._serialized_end=2620
-  _globals['_GETGENESISREQUEST']._serialized_start=2622
-  _globals['_GETGENESISREQUEST']._serialized_end=2641
-  _globals['_GETGENESISRESPONSE']._serialized_start=2644
-  _globals['_GETGENESISRESPONSE']._serialized_end=2840
-  _globals['_SLOTKEY']._serialized_start=2842
-  _globals['_SLOTKEY']._serialized_end=2927
-  _globals['_GETCONSTITUTIVEDIGESTSREQUEST']._serialized_start=2929
-  _globals['_GETCONSTITUTIVEDIGESTSREQUEST']._serialized_end=3015
-  _globals['_GETCONSTITUTIVEDIGESTSRESPONSE']._serialized_start=3017
-  _globals['_GETCONSTITUTIVEDIGESTSRESPONSE']._serialized_end=3125
-  _globals['_CONSTITUTIVEITEM']._serialized_start=3128
-  _globals['_CONSTITUTIVEITEM']._serialized_end=3320
-  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_start=3277
-  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_end=3320
-  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_start=3323
-  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_end=3610
-  _globals['_EFFECT']._serialized_start=3613
-  _globals['_EFFECT']._serialized_end=3769
-  _globals['_GOVERNEDCHANGESERVICE']._serialized_start=3772
-  _globals['_GOVERNEDCHANGESERVICE']._serialized_end=4553
+  _globals['_ENROLPRINCIPALSREQUEST']._serialized_start=270
+  _globals['_ENROLPRINCIPALSREQUEST']._serialized_end=394
+  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_start=396
+  _globals['_ENROLPRINCIPALSRESPONSE']._serialized_end=460
+  _globals['_GOVERNEDACTION']._serialized_start=463
+  _globals['_GOVERNEDACTION']._serialized_end=1567
+  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_start=1570
+  _globals['_APPLYGOVERNEDCHANGEREQUEST']._serialized_end=1859
+  _globals['_EXPECTEDSTATE']._serialized_start=1861
+  _globals['_EXPECTEDSTATE']._serialized_end=1937
+  _globals['_ITEMETAG']._serialized_start=1939
+  _globals['_ITEMETAG']._serialized_end=1991
+  _globals['_REVERTITEMSREQUEST']._serialized_start=1993
+  _globals['_REVERTITEMSREQUEST']._serialized_end=2101
+  _globals['_REVERTEDITEM']._serialized_start=2104
+  _globals['_REVERTEDITEM']._serialized_end=2235
+  _globals['_CHANGEKEYREQUEST']._serialized_start=2237
+  _globals['_CHANGEKEYREQUEST']._serialized_end=2312
+  _globals['_PREVIEWCHANGEREQUEST']._serialized_start=2315
+  _globals['_PREVIEWCHANGEREQUEST']._serialized_end=2449
+  _globals['_PREVIEWCHANGERESPONSE']._serialized_start=2451
+  _globals['_PREVIEWCHANGERESPONSE']._serialized_end=2567
+  _globals['_AFFECTEDITEM']._serialized_start=2570
+  _globals['_AFFECTEDITEM']._serialized_end=2734
+  _globals['_REVOKECONSENTREQUEST']._serialized_start=2736
+  _globals['_REVOKECONSENTREQUEST']._serialized_end=2819
+  _globals['_REVOKECONSENTRESPONSE']._serialized_start=2821
+  _globals['_REVOKECONSENTRESPONSE']._serialized_end=2859
+  _globals['_GETGENESISREQUEST']._serialized_start=2861
+  _globals['_GETGENESISREQUEST']._serialized_end=2880
+  _globals['_GETGENESISRESPONSE']._serialized_start=2883
+  _globals['_GETGENESISRESPONSE']._serialized_end=3079
+  _globals['_SLOTKEY']._serialized_start=3081
+  _globals['_SLOTKEY']._serialized_end=3166
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST']._serialized_start=3168
+  _globals['_GETCONSTITUTIVEDIGESTSREQUEST']._serialized_end=3254
+  _globals['_GETCONSTITUTIVEDIGESTSRESPONSE']._serialized_start=3256
+  _globals['_GETCONSTITUTIVEDIGESTSRESPONSE']._serialized_end=3364
+  _globals['_CONSTITUTIVEITEM']._serialized_start=3367
+  _globals['_CONSTITUTIVEITEM']._serialized_end=3559
+  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_start=3516
+  _globals['_CONSTITUTIVEITEM_ENDSENTRY']._serialized_end=3559
+  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_start=3562
+  _globals['_APPLYGOVERNEDCHANGERESPONSE']._serialized_end=3849
+  _globals['_EFFECT']._serialized_start=3852
+  _globals['_EFFECT']._serialized_end=4008
+  _globals['_GOVERNEDCHANGESERVICE']._serialized_start=4011
+  _globals['_GOVERNEDCHANGESERVICE']._serialized_end=4792
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ isort:skip_file
 The only way to change something constitutive."""
 
 from collections import abc as _abc
+from concord.graph.v1 import conflict_pb2 as _conflict_pb2
 from concord.graph.v1 import graph_pb2 as _graph_pb2
 from concord.graph.v1 import lineage_pb2 as _lineage_pb2
 from concord.graph.v1 import memory_pb2 as _memory_pb2
@@ -101,6 +102,9 @@ class GovernedAction(_message.Message):
     REVERT_ITEMS_FIELD_NUMBER: _builtins.int
     CHANGE_KEY_FIELD_NUMBER: _builtins.int
     DECLARE_RELATION_FIELD_NUMBER: _builtins.int
+    REVIEW_CONFLICT_FIELD_NUMBER: _builtins.int
+    RESOLVE_CONFLICT_FIELD_NUMBER: _builtins.int
+    REOPEN_CONFLICT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def upsert_edge(self) -> _graph_pb2.UpsertEdgeRequest:
         """Creates, promotes or changes an edge."""
@@ -157,6 +161,18 @@ class GovernedAction(_message.Message):
     def declare_relation(self) -> _relation_pb2.DeclareRelationRequest:
         """Declares a relation."""
 
+    @_builtins.property
+    def review_conflict(self) -> _conflict_pb2.ReviewConflictRequest:
+        """Reviews a conflict."""
+
+    @_builtins.property
+    def resolve_conflict(self) -> _conflict_pb2.ResolveConflictRequest:
+        """Resolves a conflict."""
+
+    @_builtins.property
+    def reopen_conflict(self) -> _conflict_pb2.ReopenConflictRequest:
+        """Takes a conflict's last review or resolution back."""
+
     def __init__(
         self,
         *,
@@ -174,12 +190,15 @@ class GovernedAction(_message.Message):
         revert_items: Global___RevertItemsRequest | None = ...,
         change_key: Global___ChangeKeyRequest | None = ...,
         declare_relation: _relation_pb2.DeclareRelationRequest | None = ...,
+        review_conflict: _conflict_pb2.ReviewConflictRequest | None = ...,
+        resolve_conflict: _conflict_pb2.ResolveConflictRequest | None = ...,
+        reopen_conflict: _conflict_pb2.ReopenConflictRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "reopen_conflict", b"reopen_conflict", "resolve_conflict", b"resolve_conflict", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "review_conflict", b"review_conflict", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "reopen_conflict", b"reopen_conflict", "resolve_conflict", b"resolve_conflict", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "review_conflict", b"review_conflict", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory", "revert_items", "change_key", "declare_relation"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory", "revert_items", "change_key", "declare_relation", "review_conflict", "resolve_conflict", "reopen_conflict"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 

@@ -47,6 +47,8 @@ class _ItemKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ItemKind.Val
     """An entry of working memory. No item: no edge ends at it."""
     ITEM_KIND_RELATION: _ItemKind.ValueType  # 7
     """The declaration of a relation. No item: no edge ends at it."""
+    ITEM_KIND_CONFLICT: _ItemKind.ValueType  # 8
+    """A recorded disagreement of two items. No item: no edge ends at it."""
 
 class ItemKind(_ItemKind, metaclass=_ItemKindEnumTypeWrapper):
     """What kind of item an id names."""
@@ -67,6 +69,8 @@ ITEM_KIND_WORKING_MEMORY: ItemKind.ValueType  # 6
 """An entry of working memory. No item: no edge ends at it."""
 ITEM_KIND_RELATION: ItemKind.ValueType  # 7
 """The declaration of a relation. No item: no edge ends at it."""
+ITEM_KIND_CONFLICT: ItemKind.ValueType  # 8
+"""A recorded disagreement of two items. No item: no edge ends at it."""
 Global___ItemKind: _TypeAlias = ItemKind  # noqa: Y015
 
 class _EdgeType:
@@ -472,6 +476,7 @@ class Edge(_message.Message):
     RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
     ERASE_TIME_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
+    CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord. Output only on upsert."""
     relation: _builtins.str
@@ -541,6 +546,10 @@ class Edge(_message.Message):
     def sources(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the live memories that state it as a fact, at most 100, by id. Output only."""
 
+    @_builtins.property
+    def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED), at most 20, newest first. Output only."""
+
     def __init__(
         self,
         *,
@@ -563,10 +572,11 @@ class Edge(_message.Message):
         relevance_score: _builtins.float = ...,
         erase_time: _timestamp_pb2.Timestamp | None = ...,
         sources: _abc.Iterable[_builtins.str] | None = ...,
+        conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "modify_time", b"modify_time", "properties", b"properties", "source", b"source", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_weight", b"_weight", "access", b"access", "conflict_ids", b"conflict_ids", "create_time", b"create_time", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "id", b"id", "importance", b"importance", "modify_time", b"modify_time", "properties", b"properties", "relation", b"relation", "relevance_score", b"relevance_score", "source", b"source", "sources", b"sources", "supersession", b"supersession", "target", b"target", "valid_from", b"valid_from", "valid_until", b"valid_until", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__weight: _TypeAlias = _typing.Literal["weight"]  # noqa: Y015
     _WhichOneofArgType__weight: _TypeAlias = _typing.Literal["_weight", b"_weight"]  # noqa: Y015
@@ -799,6 +809,7 @@ class Memory(_message.Message):
     TURN_ORDER_FIELD_NUMBER: _builtins.int
     FACTS_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
+    CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -890,6 +901,10 @@ class Memory(_message.Message):
         and texts are kept as Unicode NFC. MemoryFilter and SearchFilter find memories by them.
         """
 
+    @_builtins.property
+    def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of its open conflicts (POTENTIAL or CONFIRMED), at most 20, newest first. Output only."""
+
     def __init__(
         self,
         *,
@@ -920,10 +935,11 @@ class Memory(_message.Message):
         turn_order: _builtins.int = ...,
         facts: _abc.Iterable[Global___Fact] | None = ...,
         properties: _struct_pb2.Struct | None = ...,
+        conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
