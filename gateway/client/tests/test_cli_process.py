@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from concord_client.cli.commands.up import typed_as
+from concord_client.cli.commands.system.up import typed_as
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ
 

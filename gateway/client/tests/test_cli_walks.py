@@ -12,7 +12,7 @@ import pytest
 from concord.graph.v1.graph_pb2 import FindPathResponse, QueryNeighborsResponse
 from concord.graph.v1.space_pb2 import CountByTypeResponse, ExportSpaceResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
-from concord_client.cli.commands import up
+from concord_client.cli.commands.system import up
 from concord_client.refusal import Refused
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned

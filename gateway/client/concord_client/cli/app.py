@@ -6,38 +6,31 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from concord_client.cli.commands import (
-    add,
+from concord_client.cli.commands.governance import (
     approve,
     audit,
-    delete,
-    demo,
-    dialogue,
-    episode,
-    erase,
-    export,
-    forget,
-    get,
-    import_,
-    import_space,
-    key,
-    lineage,
-    link,
-    list_,
-    neighbors,
-    operations,
     principal,
     proposals,
     propose,
-    reconcile,
-    relation,
     review,
+)
+from concord_client.cli.commands.graph import delete, neighbors, relation
+from concord_client.cli.commands.memories import (
+    add,
+    dialogue,
+    episode,
+    erase,
+    forget,
+    get,
+    lineage,
+    link,
+    list_,
     search,
-    space,
-    up,
     update,
     working,
 )
+from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
+from concord_client.cli.commands.system import demo, reconcile, up
 from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
 

@@ -265,14 +265,7 @@ def forget(
     as_json: JsonOption = False,
 ) -> None:
     """A memory, to be forgotten."""
-    from concord.graph.v1 import governed_pb2, memory_pb2
-
-    def make(client: "Client") -> "GovernedAction":
-        etag = memory_now(client, plain_id(item)).etag
-        request = memory_pb2.ForgetMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
-        return governed_pb2.GovernedAction(forget_memory=request)
-
-    _propose(ctx, space, as_json, note, make)
+    _propose(ctx, space, as_json, note, _of_memory("forget_memory", item))
 
 
 @app.command("erase")
@@ -286,16 +279,7 @@ def erase(
     as_json: JsonOption = False,
 ) -> None:
     """A memory, to be taken out for good: every version, in every store. Nothing undoes it."""
-    from concord.graph.v1 import governed_pb2, memory_pb2
-
-    def make(client: "Client") -> "GovernedAction":
-        etag = memory_now(client, plain_id(item)).etag
-        request = memory_pb2.EraseMemoryRequest(
-            request_id=salt(), id=plain_id(item), etag=etag, reason=reason
-        )
-        return governed_pb2.GovernedAction(erase_memory=request)
-
-    _propose(ctx, space, as_json, note, make)
+    _propose(ctx, space, as_json, note, _of_memory("erase_memory", item, reason=reason))
 
 
 @app.command("restore")
@@ -307,14 +291,7 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """A forgotten memory, to come back."""
-    from concord.graph.v1 import governed_pb2, memory_pb2
-
-    def make(client: "Client") -> "GovernedAction":
-        etag = memory_now(client, plain_id(item)).etag
-        request = memory_pb2.RestoreMemoryRequest(request_id=salt(), id=plain_id(item), etag=etag)
-        return governed_pb2.GovernedAction(restore_memory=request)
-
-    _propose(ctx, space, as_json, note, make)
+    _propose(ctx, space, as_json, note, _of_memory("restore_memory", item))
 
 
 @app.command("promote")
@@ -363,6 +340,18 @@ def link(
     request = lineage_request(newer, relation.upper(), older, context)
     request.request_id = salt()
     _propose(ctx, space, as_json, note, lambda _: governed_pb2.GovernedAction(add_lineage=request))
+
+
+def _of_memory(action: str, item: str, **more: str) -> Make:
+    """The action of this name in the contract, on the memory as it is now."""
+    from concord.graph.v1.governed_pb2 import GovernedAction
+
+    def make(client: "Client") -> "GovernedAction":
+        memory = memory_now(client, plain_id(item))
+        request = {"request_id": salt(), "id": memory.id, "etag": memory.etag, **more}
+        return GovernedAction(**{action: request})  # type: ignore[arg-type] # by name
+
+    return make
 
 
 def _propose(ctx: typer.Context, space: str | None, as_json: bool, note: str, make: Make) -> None:

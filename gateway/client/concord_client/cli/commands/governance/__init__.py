@@ -1,0 +1,1 @@
+"""Commands on proposals, principals and the audit log."""

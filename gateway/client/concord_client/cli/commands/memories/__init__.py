@@ -1,0 +1,1 @@
+"""Commands on memories and what stands around them."""

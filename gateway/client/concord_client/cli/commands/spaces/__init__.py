@@ -1,0 +1,1 @@
+"""Commands on whole spaces: their material, records, keys."""
