@@ -184,7 +184,7 @@ async def test_reads_that_could_not_be_stored_are_stored_later(tmp_path: Path) -
         refuses = True
 
     async def put(tx: Writes) -> None:
-        await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory("m", "x"))
+        await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory(id="m", content="x"))
 
     async def stored(tx: Reads) -> int:
         return (await tx.views(ItemKind.MEMORY, ["m"], Instant(START)))["m"].access.count

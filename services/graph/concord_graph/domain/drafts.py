@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from unicodedata import category, is_normalized, normalize
 
 from concord_graph.domain.errors import FieldInvalid, PrincipalsReserved, ReservedName
-from concord_graph.domain.facts import Fact
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
     LINEAGE_WORDS,
@@ -17,11 +16,10 @@ from concord_graph.domain.items import (
     EdgeType,
     Importance,
     Memory,
-    MemoryKind,
+    MemoryStatement,
     Node,
     Properties,
     Relation,
-    Source,
 )
 
 
@@ -58,27 +56,17 @@ class EdgeDraft:
     valid_until: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryDraft:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDraft(MemoryStatement):
     """A memory to be there; without an edge type it keeps the stored one's."""
 
-    content: str
     id: str = ""
-    memory_kind: MemoryKind = MemoryKind.FACT
-    concepts: tuple[str, ...] = ()
-    domain: str = ""
-    importance: Importance = Importance.UNSET
-    surfaces_when: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
-    external_id: str = ""
-    category: str = ""
-    tags: tuple[str, ...] = ()
-    session_id: str = ""
     edge_type: EdgeType | None = None
-    valid_from: int | None = None
-    valid_until: int | None = None
-    facts: tuple[Fact, ...] = ()
-    properties: Properties = field(default_factory=dict)
+
+
+DRAFTED = frozenset(each.name for each in fields(MemoryDraft)) - {"id"}
+CHANGEABLE = DRAFTED - {"session_id"}
+"""The fields of a memory that its draft states, and those that an update may change."""
 
 
 @dataclass(frozen=True, slots=True)

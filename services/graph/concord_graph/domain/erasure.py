@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, replace
+from typing import Any
 
-from concord_graph.domain.items import Edge, End, Importance, ItemKind, Memory, Node
+from concord_graph.domain.fields import erased_fields
+from concord_graph.domain.items import Edge, End, ItemKind, Memory, Node
 
 ERASED_RELATION = "ERASED"
 STORE = "graph"
@@ -42,34 +44,12 @@ class Erasure:
 
 def erased_memory(memory: Memory, time: int) -> Memory:
     """Return what is left: ids, kind, edge type, and times, on which others' supersession rests."""
-    return Memory(
-        id=memory.id,
-        content="",
-        memory_kind=memory.memory_kind,
-        session_id=memory.session_id,
-        turn_order=memory.turn_order,
-        edge_type=memory.edge_type,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        id_stated=memory.id_stated,
-        create_time=memory.create_time,
-        deleted=True,
-        erase_time=time,
-        revision=memory.revision,
-    )
+    return replace(memory, **_defaults(Memory), content="", deleted=True, erase_time=time)
 
 
 def erased_node(node: Node, time: int) -> Node:
     """Return what is left of a node that was only there for facts: no name."""
-    return Node(
-        id=node.id,
-        name="",
-        of_facts=node.of_facts,
-        create_time=node.create_time,
-        deleted=True,
-        erase_time=time,
-        revision=node.revision,
-    )
+    return replace(node, **_defaults(Node), name="", deleted=True, erase_time=time)
 
 
 def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
@@ -82,11 +62,13 @@ def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
     named = edge.target.id in ghosts
     return replace(
         edge,
+        **_defaults(Edge),
         relation=edge.relation if edge.is_lineage else ERASED_RELATION,
         target=End(edge.id, ItemKind.MEMORY) if named else edge.target,
-        weight=1.0,
-        properties={},
-        importance=Importance.UNSET,
         deleted=edge.deleted or named or not edge.is_lineage,
         erase_time=time,
     )
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    return {each.name: each.default for each in erased_fields(kind) if each.default is not MISSING}

@@ -198,19 +198,16 @@ class Source:
     memory_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """A text with metadata. `id_stated` says that the caller chose the id.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStatement:
+    """What a caller says of a memory. A new field of memories is a line here.
 
-    `turn_order` is a turn's place in its session's dialogue, from 1; 0 when it has none.
-    `erase_time` (µs) is when what it said was erased, in every revision; 0 = never.
+    By that line it is drafted, changed, stored, exported and erased; `fields` names what differs.
     """
 
-    id: str
     content: str
     memory_kind: MemoryKind = MemoryKind.FACT
     concepts: tuple[str, ...] = ()
-    concepts_stated: bool = False
     domain: str = ""
     importance: Importance = Importance.UNSET
     surfaces_when: tuple[str, ...] = ()
@@ -219,13 +216,25 @@ class Memory:
     category: str = ""
     tags: tuple[str, ...] = ()
     session_id: str = ""
-    edge_type: EdgeType = EdgeType.DESCRIPTIVE
     valid_from: int | None = None
     valid_until: int | None = None
-    id_stated: bool = False
-    turn_order: int = 0
     facts: tuple[Fact, ...] = ()
     properties: Properties = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(MemoryStatement):
+    """A text with metadata. `id_stated` says that the caller chose the id.
+
+    `turn_order` is a turn's place in its session's dialogue, from 1; 0 when it has none.
+    `erase_time` (µs) is when what it said was erased, in every revision; 0 = never.
+    """
+
+    id: str
+    id_stated: bool = False
+    concepts_stated: bool = False
+    edge_type: EdgeType = EdgeType.DESCRIPTIVE
+    turn_order: int = 0
     create_time: int = 0
     deleted: bool = False
     erase_time: int = 0

@@ -4,44 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from concord_graph.adapters.sqlite.rows import TABLE
+from concord_graph.adapters.sqlite import rows
 from concord_graph.domain.erasure import Confirmation, Erasure
-from concord_graph.domain.items import Edge, Item
+from concord_graph.domain.items import Edge, Item, ItemKind
 from concord_graph.domain.spelling import backwards, folded
 
-_LINEAGE = "relation IN ('SUPERSEDES', 'DEPRECATES', 'AMENDS', 'CONTRADICTS')"
 _TELLING = 4
 """Fewest bytes of a text that is looked for in the file: an empty list says nothing."""
 
 _RECEIPT = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_count")
-TEXTS = {
-    "node": "name, label, properties, vector_id",
-    "memory": (
-        "content, content_digest, concepts, domain, surfaces_when, sources, category, tags, facts,"
-        " properties, external_id"
-    ),
-    "edge": (
-        f"iif({_LINEAGE} OR relation = 'ERASED', '', relation), properties,"
-        " iif(:named, target_id, '')"
-    ),
-}
-"""The columns of each table that hold what its items say."""
-_BLANK = {
-    "node": "salt = x'', name = '', label = 'Entity', properties = '{}', vector_id = ''",
-    "memory": (
-        "salt = x'', content = '', content_digest = '', concepts = '[]', concepts_stated = 0,"
-        " domain = '', importance = 0, surfaces_when = '[]', sources = '[]', external_id = NULL,"
-        " category = '', tags = '[]', facts = '[]', properties = '{}'"
-    ),
-    "edge": (
-        "salt = x'', properties = '{}', weight = 1.0, importance = 0,"
-        f" relation = iif({_LINEAGE}, relation, 'ERASED'),"
-        " target_id = iif(:named, id, target_id)"
-    ),
-}
+_NAME = {ItemKind.NODE: "name", ItemKind.MEMORY: "external_id"}
 
 
 def erase(db: sqlite3.Connection, space: int, item: Item) -> list[bytes]:
@@ -50,43 +25,48 @@ def erase(db: sqlite3.Connection, space: int, item: Item) -> list[bytes]:
     Requests that wrote or found it lose what they are compared with: their salt stands beside a
     digest of what was said, so that a guess could be tested.
     """
-    table = TABLE[item.kind]
-    bound: dict[str, Any] = {
-        "space": space,
-        "id": item.id,
-        "time": item.erase_time,
-        "named": isinstance(item, Edge) and item.target.id == item.id,
-        "quoted": json.dumps(item.id),
+    table, saying = rows.TABLE[item.kind], rows.SAYING[item.kind]
+    if isinstance(item, Edge) and item.target.id == item.id:  # it named a ghost
+        saying = [*saying, "target_id"]
+    left = rows.values(space, item)
+    bound = left | {"quoted": json.dumps(item.id)}
+    test = "WHERE space = :space AND id = :id AND erase_time = 0"
+    said = db.execute(f"SELECT {', '.join(saying)} FROM {table} {test}", bound).fetchall()
+    texts = {
+        value
+        for row in said
+        for name, value in zip(saying, row, strict=True)
+        if value != left[name]
     }
-    rows = f"FROM {table} WHERE space = :space AND id = :id AND erase_time = 0"
-    said = db.execute(f"SELECT {TEXTS[table]} {rows}", bound).fetchall()
-    if table == "edge":
-        said += _drop_participants(db, bound)
-    db.execute(
-        f"UPDATE {table} SET {_BLANK[table]}, erase_time = :time"
-        " WHERE space = :space AND id = :id AND erase_time = 0",
-        bound,
-    )
+    if isinstance(item, Edge):
+        texts |= _drop_participants(db, bound)
+    blank = ", ".join(f"{name} = :{name}" for name in [*saying, "erase_time"])
+    db.execute(f"UPDATE {table} SET salt = x'', {blank} {test}", bound)
     db.execute(
         "UPDATE request SET salt = x'', digest = ''"
         " WHERE space = :space AND instr(refs, :quoted) > 0",
         bound,
     )
     db.execute("DELETE FROM access WHERE space = :space AND id = :id", bound)
-    named = {"memory": -1, "node": 0}.get(table)  # where a name stands, of what has one
-    names = [row[named] for row in said if named is not None and row[named]]
-    said += [(folded(name), backwards(name)) for name in names]  # as they stood in `spelling`
-    texts = {text.encode() for row in said for text in row if text}
-    return sorted(text for text in texts if len(text) >= _TELLING)
+    if item.kind in _NAME:
+        names = {row[saying.index(_NAME[item.kind])] for row in said}
+        texts |= {spelt for name in names if name for spelt in (folded(name), backwards(name))}
+    return looked_for(texts)
 
 
-def _drop_participants(db: sqlite3.Connection, bound: dict[str, Any]) -> list[tuple[str]]:
+def looked_for(texts: Iterable[Any]) -> list[bytes]:
+    """Return those of the values that are texts to be looked for in the file."""
+    found = {text.encode() for text in texts if isinstance(text, str)}
+    return sorted(text for text in found if len(text) >= _TELLING)
+
+
+def _drop_participants(db: sqlite3.Connection, bound: dict[str, Any]) -> set[str]:
     """Forget whom an edge ever had as a participant; return their names."""
     names = (
         "SELECT p.value FROM edge e, json_each(e.properties, '$.participants') p"
         " WHERE e.space = :space AND e.id = :id AND p.type = 'text'"
     )
-    found = db.execute(names, bound).fetchall()
+    found = {name for (name,) in db.execute(names, bound)}
     db.execute(
         f"DELETE FROM participant WHERE space = :space AND edge = :id AND name IN ({names})", bound
     )

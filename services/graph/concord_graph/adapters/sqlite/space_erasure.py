@@ -7,7 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from concord_graph.adapters.sqlite.erased_items import TEXTS
+from concord_graph.adapters.sqlite.erased_items import looked_for
+from concord_graph.adapters.sqlite.rows import SAYING
+from concord_graph.domain.items import ItemKind
 
 _RESERVED: Final = "'concord:%'"
 _STEPPED: Final = {
@@ -19,8 +21,6 @@ _STEPPED: Final = {
 }
 """The tables that grow with what is remembered, and which of their rows go."""
 _WHOLE: Final = ("relation", "spelling", "participant", "access", "request")
-_TELLING: Final = 4
-"""Fewest bytes of a text that is looked for in the file."""
 
 
 def memories(db: sqlite3.Connection, space: int, limit: int) -> list[str]:
@@ -36,10 +36,10 @@ def drop_memories(db: sqlite3.Connection, space: int, ids: Sequence[str]) -> lis
     """Remove every version of memories; return what they said."""
     bound = (space, json.dumps(ids))
     test = "space = ? AND id IN (SELECT value FROM json_each(?))"
-    rows = db.execute(f"SELECT {TEXTS['memory']} FROM memory WHERE {test}", bound).fetchall()
+    saying = ", ".join(SAYING[ItemKind.MEMORY])
+    said = db.execute(f"SELECT {saying} FROM memory WHERE {test}", bound).fetchall()
     db.execute(f"DELETE FROM memory WHERE {test}", bound)
-    texts = {text.encode() for row in rows for text in row if text}
-    return sorted(text for text in texts if len(text) >= _TELLING)
+    return looked_for(text for row in said for text in row)
 
 
 def drop_rows(db: sqlite3.Connection, space: int, limit: int) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-from concord_graph.domain.drafts import MemoryDraft, Patch, check_interval
+from concord_graph.domain.drafts import CHANGEABLE, DRAFTED, MemoryDraft, Patch, check_interval
 from concord_graph.domain.errors import (
     FieldInvalid,
     GraphError,
@@ -45,15 +45,6 @@ from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, ref, written
-
-_DRAFTED = tuple(f.name for f in fields(MemoryDraft) if f.name != "id")
-_CHANGEABLE = frozenset(
-    {
-        *("content", "memory_kind", "concepts", "domain", "importance", "surfaces_when"),
-        *("sources", "external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
-        *("facts", "properties"),
-    }
-)
 
 
 class Memories:
@@ -102,7 +93,7 @@ class Memories:
     async def update(self, writer: Writer, patch: Patch) -> Written:
         """Change the named fields of a live memory; the former version is kept (M4)."""
         stored = await _existing(writer, patch.item_id)
-        unknown = set(patch.values) - _CHANGEABLE
+        unknown = set(patch.values) - CHANGEABLE
         if unknown:
             raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
         if patch.values.get("edge_type") == EdgeType.RESOLUTION:
@@ -294,7 +285,7 @@ class Memories:
 
     def _drafted(self, memory: Memory, draft: MemoryDraft) -> Memory:
         """Return the memory with everything that the draft states."""
-        values = {name: getattr(draft, name) for name in _DRAFTED}
+        values = {name: getattr(draft, name) for name in DRAFTED}
         values["edge_type"] = draft.edge_type or memory.edge_type
         values["concepts_stated"] = bool(draft.concepts)
         values["concepts"] = draft.concepts or tuple(self._concepts(without_links(draft.content)))

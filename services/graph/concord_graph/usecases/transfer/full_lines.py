@@ -14,13 +14,14 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
+from concord_graph.domain.fields import fields_of
 from concord_graph.domain.items import DeclaredRelation, Edge, Entry, ItemKind, Memory, Node, Record
 from concord_graph.ports import Change
 
@@ -162,7 +163,7 @@ class _Slot:
     name: str
     write: Convert
     read: Convert
-    default: Any = field(default=MISSING)
+    default: Any
 
 
 def _plain(value: Any, *, tagged: bool = False) -> dict[str, Any]:
@@ -188,13 +189,14 @@ def _built(shape: type, record: Any, **given: Any) -> Any:
 
 @cache
 def _slots(kind: type) -> tuple[_Slot, ...]:
-    hints = typing.get_type_hints(kind)
-    slots = []
-    for each in fields(kind):
-        write, read = _converters(hints[each.name], time=bool(_TIMES.fullmatch(each.name)))
-        made = each.default_factory() if each.default_factory is not MISSING else each.default
-        slots.append(_Slot(each.name, write, read, made))
-    return tuple(slots)
+    return tuple(
+        _Slot(
+            each.name,
+            *_converters(each.type, time=bool(_TIMES.fullmatch(each.name))),
+            each.default,
+        )
+        for each in fields_of(kind)
+    )
 
 
 def _converters(hint: Any, *, time: bool = False) -> tuple[Convert, Convert]:

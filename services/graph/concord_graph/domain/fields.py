@@ -1,0 +1,63 @@
+"""The fields of nodes, edges and memories, read off their dataclasses: what stores, requests,
+replies, exports and erasure go by."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any
+
+from concord_graph.domain.items import Edge, Memory, Node
+
+HEAD = frozenset({"id", "revision", "create_time", "deleted"})
+"""The fields of everything that is kept in revisions."""
+
+_LEFT: Mapping[type, frozenset[str]] = {
+    Node: frozenset({"of_facts", "erase_time"}),
+    Edge: frozenset(
+        {"source", "relation", "target", "edge_type", "valid_from", "valid_until"}
+        | {"origin", "governed", "erase_time"}
+    ),
+    Memory: frozenset(
+        {"memory_kind", "session_id", "turn_order", "edge_type", "valid_from", "valid_until"}
+        | {"id_stated", "erase_time"}
+    ),
+}
+"""What is left of an erased item: kinds and times, on which others' supersession rests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field: its name, the type of its values, and what it is by default (MISSING: required)."""
+
+    name: str
+    type: Any
+    default: Any
+
+
+@cache
+def fields_of(kind: type) -> tuple[Field, ...]:
+    """Return the fields of a dataclass, in its order."""
+    hints = typing.get_type_hints(kind)
+    return tuple(
+        Field(
+            each.name,
+            hints[each.name],
+            each.default_factory() if each.default_factory is not MISSING else each.default,
+        )
+        for each in fields(kind)
+    )
+
+
+@cache
+def own_fields(kind: type) -> tuple[Field, ...]:
+    """Return the fields that a kind has beside the head."""
+    return tuple(each for each in fields_of(kind) if each.name not in HEAD)
+
+
+@cache
+def erased_fields(kind: type) -> tuple[Field, ...]:
+    """Return the fields of nodes, edges or memories that erasing empties in every revision."""
+    return tuple(each for each in own_fields(kind) if each.name not in _LEFT[kind])
