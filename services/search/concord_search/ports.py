@@ -173,6 +173,15 @@ class Index(Protocol):
         """Memories by cosine, descending, none below `least`."""
         ...
 
+    async def near_each(
+        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+    ) -> list[Sequence[Near] | None]:
+        """What is near to each memory's newest indexed state, as `near` says it, without itself.
+
+        None for a memory that the index does not have.
+        """
+        ...
+
     async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
         """The vector of a memory's state; None when that state is not the newest indexed one."""
         ...

@@ -34,6 +34,21 @@ SEARCH = {
         bad_input=(lambda _: pb.FindSimilarRequest(), invalid("to")),
         other_space=Answered(lambda reply: reply == pb.FindSimilarResponse(status=MISSED)),
     ),
+    "BatchFindSimilar": Contract(
+        request=lambda home: pb.BatchFindSimilarRequest(memory_ids=[home.memory_id, "shared/one"]),
+        success=lambda reply, home: (
+            [one.memory_id for one in reply.found] == [home.memory_id, "shared/one"]
+            and all(one.status == FOUND and one.similar for one in reply.found)
+            and all(near.memory_id != one.memory_id for one in reply.found for near in one.similar)
+        ),
+        bad_input=(lambda _: pb.BatchFindSimilarRequest(), invalid("memory_ids")),
+        # The space has a memory of its own under the second id.
+        other_space=Answered(
+            lambda reply: (
+                [one.status for one in reply.found] == [MISSED, FOUND] and reply.found[1].similar
+            )
+        ),
+    ),
 }
 
 INDEX = {

@@ -20,7 +20,7 @@ from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.memory import property_of
 from concord_search.domain.stac import MAX_LINES, StacOptions
-from concord_search.usecases.find_similar import SimilarQuery
+from concord_search.usecases.find_similar import BatchSimilarQuery, SimilarQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
 
@@ -76,6 +76,17 @@ def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
         demand=demand(request.consistency),
         limit=request.limit or DEFAULT_PAGE,
         as_of=_as_of(request.as_of),
+    )
+
+
+def batch_similar_query(request: search_pb2.BatchFindSimilarRequest) -> BatchSimilarQuery:
+    """A request for what is near to each of many."""
+    return BatchSimilarQuery(
+        memory_ids=list(request.memory_ids),
+        filter=memory_filter(request.filter, "filter"),
+        min_similarity=request.min_similarity if request.HasField("min_similarity") else -1.0,
+        demand=demand(request.consistency),
+        limit=request.limit or DEFAULT_PAGE,
     )
 
 

@@ -1,5 +1,6 @@
 """Answers to replies."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from concord.search.v1 import search_pb2
@@ -92,14 +93,32 @@ def _signal(part: SignalPart, reason: str) -> search_pb2.Signal:
 
 def similar(found: SimilarAnswer) -> search_pb2.FindSimilarResponse:
     """The near memories."""
-    status = type_pb2.LOOKUP_STATUS_FOUND if found.exists else type_pb2.LOOKUP_STATUS_NOT_FOUND
-    return search_pb2.FindSimilarResponse(
-        status=status,
-        similar=[
-            search_pb2.SimilarMemory(memory_id=each.id, similarity=each.similarity)
-            for each in found.near
-        ],
+    return search_pb2.FindSimilarResponse(status=_lookup(found), similar=_similar(found))
+
+
+def similar_to_each(
+    found: Sequence[tuple[str, SimilarAnswer]],
+) -> search_pb2.BatchFindSimilarResponse:
+    """What is near to each memory."""
+    return search_pb2.BatchFindSimilarResponse(
+        found=[
+            search_pb2.SimilarToOne(
+                memory_id=memory_id, status=_lookup(answer), similar=_similar(answer)
+            )
+            for memory_id, answer in found
+        ]
     )
+
+
+def _lookup(found: SimilarAnswer) -> type_pb2.LookupStatus.ValueType:
+    return type_pb2.LOOKUP_STATUS_FOUND if found.exists else type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+
+def _similar(found: SimilarAnswer) -> list[search_pb2.SimilarMemory]:
+    return [
+        search_pb2.SimilarMemory(memory_id=each.id, similarity=each.similarity)
+        for each in found.near
+    ]
 
 
 def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:

@@ -37,6 +37,13 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         found = await self._find_similar(caller().space, incoming.similar_query(request))
         return outgoing.similar(found)
 
+    async def BatchFindSimilar(
+        self, request: search_pb2.BatchFindSimilarRequest, context: Context
+    ) -> search_pb2.BatchFindSimilarResponse:
+        """Find what is near in meaning to each of many memories."""
+        query = incoming.batch_similar_query(request)
+        return outgoing.similar_to_each(await self._find_similar.each(caller().space, query))
+
 
 class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     """Watching over the index of the caller's space."""

@@ -32,8 +32,19 @@ class SimilarAnswer:
     near: Sequence[Near] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BatchSimilarQuery:
+    """Asks for memories near to each of many (`memory_ids`)."""
+
+    memory_ids: Sequence[str]
+    filter: MemoryFilter = field(default_factory=MemoryFilter)
+    min_similarity: float = -1.0
+    demand: Demand | None = None
+    limit: int = 10
+
+
 class FindSimilar:
-    """The find-similar use case."""
+    """The find-similar use cases: near to one, and near to each of many."""
 
     def __init__(
         self, *, embedder: Embedder, index: Index, graph: Graph, progress: Progress, clock: Clock
@@ -58,6 +69,23 @@ class FindSimilar:
         if not near:
             self._progress.demand_following("nothing is near")
         return SimilarAnswer(exists=True, near=near)
+
+    async def each(self, space: str, query: BatchSimilarQuery) -> list[tuple[str, SimilarAnswer]]:
+        """What is near to each memory, by the index alone, which may lag behind graph.
+
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`.
+        """
+        await wait_until_fresh(self._progress, space, query.demand)
+        self._progress.demand_following("anything is near")
+        now = max(self._clock(), self._progress.of(space).latest)
+        scope = Scope(now, Superseded.EXCLUDE, query.filter, PRESENT)
+        found = await self._index.near_each(
+            space, query.memory_ids, scope, query.limit, query.min_similarity
+        )
+        return [
+            (memory_id, SimilarAnswer(near is not None, near or ()))
+            for memory_id, near in zip(query.memory_ids, found, strict=True)
+        ]
 
     async def _origin(self, space: str, query: SimilarQuery) -> Vector | None:
         """The vector to compare with; None for a memory that does not exist or is forgotten."""

@@ -689,6 +689,108 @@ class SimilarMemory(_message.Message):
 Global___SimilarMemory: _TypeAlias = SimilarMemory  # noqa: Y015
 
 @_typing.final
+class BatchFindSimilarRequest(_message.Message):
+    """Asks for the memories near to each of many."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    MIN_SIMILARITY_FIELD_NUMBER: _builtins.int
+    CONSISTENCY_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    min_similarity: _builtins.float
+    """Results with a smaller cosine are left out. In [-1, 1]."""
+    limit: _builtins.int
+    """For each memory, 1 to 50; 0 = 10."""
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The memories, 1 to 256."""
+
+    @_builtins.property
+    def filter(self) -> Global___SearchFilter:
+        """Which memories may be found; absent = all."""
+
+    @_builtins.property
+    def consistency(self) -> _type_pb2.Consistency:
+        """How fresh the index must be; the call waits for it up to its deadline."""
+
+    def __init__(
+        self,
+        *,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
+        filter: Global___SearchFilter | None = ...,
+        min_similarity: _builtins.float | None = ...,
+        consistency: _type_pb2.Consistency | None = ...,
+        limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity", "consistency", b"consistency", "filter", b"filter", "min_similarity", b"min_similarity"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity", "consistency", b"consistency", "filter", b"filter", "limit", b"limit", "memory_ids", b"memory_ids", "min_similarity", b"min_similarity"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__min_similarity: _TypeAlias = _typing.Literal["min_similarity"]  # noqa: Y015
+    _WhichOneofArgType__min_similarity: _TypeAlias = _typing.Literal["_min_similarity", b"_min_similarity"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_similarity) -> _WhichOneofReturnType__min_similarity | None: ...
+
+Global___BatchFindSimilarRequest: _TypeAlias = BatchFindSimilarRequest  # noqa: Y015
+
+@_typing.final
+class BatchFindSimilarResponse(_message.Message):
+    """What is near to each memory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FOUND_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def found(self) -> _containers.RepeatedCompositeFieldContainer[Global___SimilarToOne]:
+        """One for each id, in their order."""
+
+    def __init__(
+        self,
+        *,
+        found: _abc.Iterable[Global___SimilarToOne] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["found", b"found"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchFindSimilarResponse: _TypeAlias = BatchFindSimilarResponse  # noqa: Y015
+
+@_typing.final
+class SimilarToOne(_message.Message):
+    """What is near to one memory."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    SIMILAR_FIELD_NUMBER: _builtins.int
+    memory_id: _builtins.str
+    """The memory asked about."""
+    status: _type_pb2.LookupStatus.ValueType
+    """NOT_FOUND when the index has no vector of it."""
+    @_builtins.property
+    def similar(self) -> _containers.RepeatedCompositeFieldContainer[Global___SimilarMemory]:
+        """By cosine, descending."""
+
+    def __init__(
+        self,
+        *,
+        memory_id: _builtins.str = ...,
+        status: _type_pb2.LookupStatus.ValueType = ...,
+        similar: _abc.Iterable[Global___SimilarMemory] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "similar", b"similar", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SimilarToOne: _TypeAlias = SimilarToOne  # noqa: Y015
+
+@_typing.final
 class GetIndexStatusRequest(_message.Message):
     """Asks for the state of the index."""
 

@@ -45,6 +45,11 @@ class SearchServiceStub:
                 request_serializer=concord_dot_search_dot_v1_dot_search__pb2.FindSimilarRequest.SerializeToString,
                 response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.FindSimilarResponse.FromString,
                 _registered_method=True)
+        self.BatchFindSimilar = channel.unary_unary(
+                '/concord.search.v1.SearchService/BatchFindSimilar',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.BatchFindSimilarRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.BatchFindSimilarResponse.FromString,
+                _registered_method=True)
 
 
 class SearchServiceServicer:
@@ -65,6 +70,15 @@ class SearchServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def BatchFindSimilar(self, request, context):
+        """Finds the memories that are nearest in meaning to each of many memories, by the vectors in the index alone:
+        nothing is embedded, and graph is not asked. The replies are those of the index, which may lag behind
+        graph: read what is named before use. Never counts as reading.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SearchServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -77,6 +91,11 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     servicer.FindSimilar,
                     request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.FindSimilarRequest.FromString,
                     response_serializer=concord_dot_search_dot_v1_dot_search__pb2.FindSimilarResponse.SerializeToString,
+            ),
+            'BatchFindSimilar': grpc.unary_unary_rpc_method_handler(
+                    servicer.BatchFindSimilar,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.BatchFindSimilarRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.BatchFindSimilarResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -134,6 +153,33 @@ class SearchService:
             '/concord.search.v1.SearchService/FindSimilar',
             concord_dot_search_dot_v1_dot_search__pb2.FindSimilarRequest.SerializeToString,
             concord_dot_search_dot_v1_dot_search__pb2.FindSimilarResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BatchFindSimilar(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.SearchService/BatchFindSimilar',
+            concord_dot_search_dot_v1_dot_search__pb2.BatchFindSimilarRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.BatchFindSimilarResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,11 @@ class SearchServiceStub:
     """Finds the memories that answer a query. The returned page counts as read."""
     FindSimilar: _grpc.UnaryUnaryMultiCallable[_search_pb2.FindSimilarRequest, _search_pb2.FindSimilarResponse]
     """Finds the memories that are nearest in meaning to a memory or a text. Never counts as reading."""
+    BatchFindSimilar: _grpc.UnaryUnaryMultiCallable[_search_pb2.BatchFindSimilarRequest, _search_pb2.BatchFindSimilarResponse]
+    """Finds the memories that are nearest in meaning to each of many memories, by the vectors in the index alone:
+    nothing is embedded, and graph is not asked. The replies are those of the index, which may lag behind
+    graph: read what is named before use. Never counts as reading.
+    """
 
 @_typing.type_check_only
 class SearchServiceAsyncStub(SearchServiceStub):
@@ -47,6 +52,11 @@ class SearchServiceAsyncStub(SearchServiceStub):
     """Finds the memories that answer a query. The returned page counts as read."""
     FindSimilar: _aio.UnaryUnaryMultiCallable[_search_pb2.FindSimilarRequest, _search_pb2.FindSimilarResponse]  # type: ignore[assignment]
     """Finds the memories that are nearest in meaning to a memory or a text. Never counts as reading."""
+    BatchFindSimilar: _aio.UnaryUnaryMultiCallable[_search_pb2.BatchFindSimilarRequest, _search_pb2.BatchFindSimilarResponse]  # type: ignore[assignment]
+    """Finds the memories that are nearest in meaning to each of many memories, by the vectors in the index alone:
+    nothing is embedded, and graph is not asked. The replies are those of the index, which may lag behind
+    graph: read what is named before use. Never counts as reading.
+    """
 
 class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
     """Finds memories by meaning and by words, ranks them by one published formula and explains each rank."""
@@ -66,6 +76,17 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_search_pb2.FindSimilarResponse, _abc.Awaitable[_search_pb2.FindSimilarResponse]]:
         """Finds the memories that are nearest in meaning to a memory or a text. Never counts as reading."""
+
+    @_abc_1.abstractmethod
+    def BatchFindSimilar(
+        self,
+        request: _search_pb2.BatchFindSimilarRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.BatchFindSimilarResponse, _abc.Awaitable[_search_pb2.BatchFindSimilarResponse]]:
+        """Finds the memories that are nearest in meaning to each of many memories, by the vectors in the index alone:
+        nothing is embedded, and graph is not asked. The replies are those of the index, which may lag behind
+        graph: read what is named before use. Never counts as reading.
+        """
 
 def add_SearchServiceServicer_to_server(servicer: SearchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 

@@ -39,6 +39,9 @@ LAYOUT = 5
 
 READERS = 2
 
+QUERIES_AT_ONCE = 16
+"""Queries in one call of the engine, which keeps Python's global lock: others wait so long."""
+
 SHARD = "shard"
 
 
@@ -192,6 +195,19 @@ class EdgeIndex:
         if part is None:
             return []
         return await self._readers.run(part.near, vector, scope, limit, least)
+
+    async def near_each(
+        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+    ) -> list[Sequence[Near] | None]:
+        """What is near to each memory's newest indexed state, without itself."""
+        found: list[Sequence[Near] | None] = []
+        for start in range(0, len(ids), QUERIES_AT_ONCE):
+            part = self._parts.get(space)
+            some = ids[start : start + QUERIES_AT_ONCE]
+            if part is None:
+                return [None] * len(ids)
+            found += await self._readers.run(part.near_each, some, scope, limit, least)
+        return found
 
     async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
         """The vector of a memory's state; None when that state is not the newest indexed one."""

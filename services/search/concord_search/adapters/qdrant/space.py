@@ -13,7 +13,15 @@ from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.columns_file import ColumnsFile, Stamp
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.query import CandidateQuery, rows_for
-from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Shard, Vectors, Words
+from concord_search.adapters.qdrant.shard import (
+    DENSE,
+    WORDS,
+    Nearest,
+    Scored,
+    Shard,
+    Vectors,
+    Words,
+)
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
@@ -315,6 +323,34 @@ class SpaceIndex(Generic[S]):
         """Memories by cosine, descending."""
         wanted = filters.of_scope(scope, self._key)
         (found,) = self._shard.query([Nearest(vector.tolist(), DENSE, limit, wanted, least)])
+        return self._near(found, scope)
+
+    def near_each(
+        self, ids: Sequence[str], scope: Scope, limit: int, least: float
+    ) -> list[Sequence[Near] | None]:
+        """What is near to each memory's newest state, without itself; None for an unknown one."""
+        wanted = filters.of_scope(scope, self._key)
+        with self._lock:
+            newest = {each: self._columns.newest(self._key.item(each)) for each in ids}
+            # Closed, the newest state is of a memory that was forgotten.
+            rows = {
+                each: row
+                for each, row in newest.items()
+                if row is not None and not self._columns["closed"][row]
+            }
+        vectors = self._vectors_at(list(rows.values()))
+        asked = {each: vectors[row][DENSE] for each, row in rows.items() if row in vectors}
+        # One more than asked for, as the memory itself is found too.
+        queries = [Nearest(v, DENSE, limit + 1, wanted, least) for v in asked.values()]
+        found = dict(zip(asked, self._shard.query(queries), strict=True)) if queries else {}
+        return [
+            None
+            if each not in found
+            else [near for near in self._near(found[each], scope) if near.id != each][:limit]
+            for each in ids
+        ]
+
+    def _near(self, found: Scored, scope: Scope) -> list[Near]:
         with self._lock:
             points = np.array(found.points, dtype=np.int64)
             rows = rows_for(scope, self._columns, points).tolist()
