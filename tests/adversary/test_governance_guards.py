@@ -15,7 +15,6 @@ from typing import Any
 import grpc
 import older_graph
 import pytest
-from chat_endpoint import serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
@@ -43,6 +42,7 @@ from concord_graph.usecases.governed import apply as governed_changes
 from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
 from concord_graph.usecases.write.writer import Writer
+from concord_testing.chat_endpoint import serving_chat, verdict
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_steps import (
     asked_with,

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat, verdict
 from concord.governance.v1 import proposal_pb2
 from concord_chassis.config import ConfigError, load
 from concord_chassis.log import json_lines
 from concord_governance.config import PREFIX, LedgerConfig
+from concord_testing.chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat, verdict
 from governed_world import AGENT, HUMAN, Party, edge_action, reason_of, refused, world
 
 SECRET = "sk-very-secret"
@@ -58,6 +58,15 @@ async def test_words_that_the_model_finds_are_refused_and_named(tmp_path: Path) 
         assert endpoint.keys == [f"Bearer {SECRET}"]
 
 
+async def test_a_verdict_in_a_code_fence_counts(tmp_path: Path) -> None:
+    """V3 D11 Models like to fence JSON: what stands in the fence is checked and counts."""
+    fenced = '```json\n{"neutral": true, "words": []}\n```'
+    async with Judged(tmp_path, lambda _: saying(fenced)) as (party, _):
+        proposal = await party.propose(edge_action(), note=NOTE)
+
+        assert proposal.framing_check == CHECK.FRAMING_CHECK_MODEL
+
+
 async def test_a_neutral_verdict_is_signed_with_the_words(tmp_path: Path) -> None:
     """V3 V6 Who found the words neutral is part of the signed bytes, the reply and the log."""
     async with Judged(tmp_path, lambda _: verdict()) as (party, _):
@@ -102,7 +111,7 @@ MISDEEDS: dict[str, Answer] = {
     "no JSON": lambda _: http(200, b"<html>proxy</html>"),
     "no choices": lambda _: http(200, b'{"choices": []}'),
     "prose": lambda _: saying("It looks neutral to me."),
-    "fenced": lambda _: saying('```json\n{"neutral": true, "words": []}\n```'),
+    "words around a fence": lambda _: saying('So:\n```json\n{"neutral": true, "words": []}\n```'),
     "a refusal": lambda _: saying(None, refusal="I cannot help with that."),
     "a refusal beside a verdict": lambda _: saying('{"neutral": true, "words": []}', refusal="no"),
     "cut off": lambda _: saying('{"neutral": true, "words": []}', finish="length"),

@@ -216,6 +216,7 @@ def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
     if not config.llm_url:
         return None
     # Loading the openai package takes a third of a second, which a start without it need not pay.
+    from concord_models.chat import ChatModel
     from concord_models.endpoint import ModelEndpoint, RetryPolicy
 
     from concord_governance.adapters.openai_framing.judge import OpenAiFraming
@@ -227,4 +228,4 @@ def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:
         share=0.5,
     )
     endpoint = ModelEndpoint("framing endpoint", config.llm_url, config.llm_api_key, policy, log)
-    return OpenAiFraming(endpoint, config.llm_model)
+    return OpenAiFraming(ChatModel(endpoint, config.llm_model))

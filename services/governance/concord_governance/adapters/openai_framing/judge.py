@@ -7,18 +7,12 @@ most lose this second check: the lexicon was asked before, and decides alone.
 
 from __future__ import annotations
 
-import json
 from importlib import resources
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-import openai
-from concord_models.endpoint import (
-    BadReply,
-    EndpointRefused,
-    EndpointUnavailable,
-    ModelEndpoint,
-)
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from concord_models.chat import ChatModel, Question
+from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailable
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord_governance.domain.errors import JudgeUnavailable
 from concord_governance.domain.spelling import plain
@@ -36,31 +30,10 @@ class _Verdict(BaseModel):
     words: list[_Word] = Field(max_length=50)
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    content: str | None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    message: _Message
-    finish_reason: Literal["stop"]
-
-
-class _Completion(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    choices: list[_Choice] = Field(min_length=1, max_length=1)
-
-
 class OpenAiFraming:
     """The framing judge over an endpoint's chat completions."""
 
-    def __init__(self, endpoint: ModelEndpoint, model: str) -> None:
-        self._endpoint = endpoint
+    def __init__(self, model: ChatModel) -> None:
         self._model = model
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
 
@@ -70,54 +43,20 @@ class OpenAiFraming:
         Raises:
             JudgeUnavailable: there was no usable answer.
         """
-
-        async def call(client: openai.AsyncOpenAI) -> Any:
-            return await client.chat.completions.with_raw_response.create(
-                model=self._model,
-                messages=[
-                    {"role": "system", "content": self._prompt},
-                    {"role": "user", "content": json.dumps({"note": note}, ensure_ascii=False)},
-                ],
-                response_format={"type": "json_schema", "json_schema": _SCHEMA},
-                temperature=0,
-                max_tokens=MOST_TOKENS,
-            )
-
+        question = Question(self._prompt, {"note": note}, _Verdict, MOST_TOKENS)
         try:
-            return await self._endpoint.ask(call, lambda body: _read(body, note))
+            answer = await self._model.ask(question, lambda verdict: _words(verdict, note))
         except (EndpointUnavailable, EndpointRefused) as error:
             raise JudgeUnavailable(str(error)) from error
+        return answer.value
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._endpoint.close()
+        await self._model.close()
 
 
-_SCHEMA: Any = {
-    "name": "verdict",
-    "strict": True,
-    "schema": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["neutral", "words"],
-        "properties": {
-            "neutral": {"type": "boolean"},
-            "words": {"type": "array", "items": {"type": "string"}},
-        },
-    },
-}
-
-
-def _read(body: bytes, note: str) -> tuple[str, ...]:
-    """Read a verdict. Its words are held against the text: none but the text's own are returned."""
-    try:
-        message = _Completion.model_validate_json(body).choices[0].message
-        verdict = _Verdict.model_validate_json(message.content or "")
-    except ValidationError:
-        # The library's own message would show what came back.
-        raise BadReply("its reply is not a verdict") from None
-    if message.refusal:
-        raise BadReply("it refuses to judge")
+def _words(verdict: _Verdict, note: str) -> tuple[str, ...]:
+    """Return a verdict's words, held against the text: none but the text's own."""
     if verdict.neutral == bool(verdict.words):
         raise BadReply("its verdict contradicts itself")
     text = plain(note)

@@ -1,0 +1,83 @@
+"""What asking models may cost: calls, tokens and money, for one request and for a day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Calls, tokens, and money in millionths of the currency that the price is stated in."""
+
+    calls: int = 0
+    tokens: int = 0
+    micros: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.calls + other.calls, self.tokens + other.tokens, self.micros + other.micros
+        )
+
+    def within(self, limit: Cost) -> bool:
+        """Return whether no part exceeds the limit's."""
+        return (
+            self.calls <= limit.calls
+            and self.tokens <= limit.tokens
+            and self.micros <= limit.micros
+        )
+
+
+class BudgetSpent(Exception):
+    """The next question would cost more than the request or the day may."""
+
+
+class DailyCost(Protocol):
+    """What was spent today (UTC), kept where it outlives this process."""
+
+    async def add(self, cost: Cost) -> Cost:
+        """Add to today's cost, atomically; returns the sum."""
+        ...
+
+
+class Budget:
+    """The budget of one request, within that of its day.
+
+    Each question reserves its estimate before it is asked and settles what it took, which may be
+    more: a limit is exceeded by what the last question took beyond its estimate at most.
+    """
+
+    def __init__(
+        self, request: Cost, day: Cost, daily: DailyCost, *, micros_per_1000_tokens: int
+    ) -> None:
+        self._request, self._day, self._daily = request, day, daily
+        self._price = micros_per_1000_tokens
+        self.spent = Cost()
+        """By this request, with what is reserved."""
+
+    async def reserve(self, tokens: int) -> Cost:
+        """Take a question's estimated cost. Raises `BudgetSpent`: nothing was taken."""
+        asked = self._cost(tokens)
+        if not (self.spent + asked).within(self._request):
+            raise BudgetSpent("the budget of this request is spent")
+        self.spent += asked
+        if not (await self._daily.add(asked)).within(self._day):
+            await self._give_back(asked)
+            raise BudgetSpent("the budget of this day is spent")
+        return asked
+
+    async def settle(self, reserved: Cost, tokens: int) -> None:
+        """Replace an estimate by the tokens that were counted; 0 leaves the estimate."""
+        if tokens:
+            counted = self._cost(tokens)
+            difference = Cost(0, counted.tokens - reserved.tokens, counted.micros - reserved.micros)
+            self.spent += difference
+            await self._daily.add(difference)
+
+    async def _give_back(self, cost: Cost) -> None:
+        back = Cost(-cost.calls, -cost.tokens, -cost.micros)
+        self.spent += back
+        await self._daily.add(back)
+
+    def _cost(self, tokens: int) -> Cost:
+        return Cost(1, tokens, -(-tokens * self._price // 1000))
