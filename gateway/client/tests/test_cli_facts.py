@@ -68,6 +68,21 @@ def test_declared_relations_are_listed(concord: CommandLine, unique: Unique) -> 
     assert "More: --page-token" in shown
 
 
+def test_what_holds_of_a_relation_is_shown(concord: CommandLine, unique: Unique) -> None:
+    """D4 W4 Its class, its containment and its exclusive sets, kept until declared anew."""
+    name = unique("IS")
+    concord.done("relation", name, "--functional", "--temporal-class", "state", "--transitive")
+    concord.done("relation", name, "--functional", "--exclusive", "dead|alive")
+
+    shown = concord.done("relation", name, "--functional")
+    cleared = concord.done("relation", name, "--functional", "--exclusive", "")
+
+    assert "alive | dead" in shown
+    assert "state" in shown
+    assert "yes" in shown
+    assert "alive" not in cleared
+
+
 def test_a_lineage_word_is_no_relation(concord: CommandLine) -> None:
     """T2 W4 What graph keeps to itself is refused with its reason."""
     refused = concord("relation", "SUPERSEDES", "--functional")

@@ -271,12 +271,16 @@ class Calls:
         )
 
     async def declare(
-        self, name: str, *, functional: bool = True, etag: str = ""
+        self, name: str, *, functional: bool = True, etag: str = "", **fields: object
     ) -> relation_pb2.DeclareRelationResponse:
         """Declare a relation."""
         return await self.relation.DeclareRelation(
             relation_pb2.DeclareRelationRequest(
-                request_id=self.request_id(), name=name, functional=functional, etag=etag
+                request_id=self.request_id(),
+                name=name,
+                functional=functional,
+                etag=etag,
+                **fields,  # type: ignore[arg-type]
             )
         )
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import rfc8785
-from concord.graph.v1 import space_pb2
+from concord.graph.v1 import relation_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from graph_world import (
     AMENDS,
@@ -89,6 +89,13 @@ async def test_declared_relations_are_part_of_the_state(live: World, home: Calls
     assert then == await other.export()
     await home.declare("LIVES_IN", functional=False, etag=declared.etag)
     assert line.replace("true", "false") in await home.export()
+    sets = relation_pb2.ExclusiveSets(sets=[relation_pb2.ExclusiveSet(names=["Ulm", "Bonn"])])
+    await home.declare("LIVES_IN", temporal_class=1, transitive=True, exclusive_sets=sets)
+    line = (
+        '{"exclusive_sets":[["Bonn","Ulm"]],"functional":true,"kind":"relation",'
+        '"name":"LIVES_IN","temporal_class":"STATE","transitive":true}'
+    )
+    assert line in await home.export()
 
 
 async def test_what_is_undone_leaves_the_bytes_as_they_were(home: Calls) -> None:

@@ -105,7 +105,7 @@ DEEDS: Sequence[Deed] = (
     lambda calls, n: calls.put_edge(type_pb2.EdgeEnd(id=f"m{n}"), "ABOUT", "x", valid_from=START),
     lambda calls, n: calls.put_edge(type_pb2.EdgeEnd(id=f"m{n}"), "NAMES", "x", valid_from=START),
     lambda calls, n: calls.put_edge(f"n{n}", "IN", f"n{n + 1}", properties={"n": n / 2}),
-    lambda calls, n: calls.declare("IN", functional=n % 2 == 0),
+    lambda calls, n: calls.declare("IN", functional=n % 2 == 0, temporal_class=n % 4),
     lambda calls, n: calls.append("talk", ("Ada", f"turn {n}")),
     lambda calls, n: calls.hold(f"held {n}"),
     lambda calls, n: calls.add(f"fact {n}", id=f"m{n}", facts=[fact("s", "R", f"o{n}"), SHARED]),

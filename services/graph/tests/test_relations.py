@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-from concord.graph.v1 import feed_pb2
+from concord.graph.v1 import feed_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.adapters.neo4j.writes import Neo4jWrites
 from concord_graph.adapters.sqlite.writes import SqliteWrites
@@ -27,6 +27,9 @@ from graph_world import (
     stamp,
 )
 
+STATE = relation_pb2.TEMPORAL_CLASS_STATE
+ETERNAL = relation_pb2.TEMPORAL_CLASS_ETERNAL
+TOO_MANY = "ERROR_REASON_TOO_MANY_AFFECTED"
 STANDING = feed_pb2.CHANGE_TYPE_STANDING_CHANGED
 
 
@@ -38,6 +41,13 @@ def valid_at(time: int) -> type_pb2.AsOf:
 def known_at(time: int) -> type_pb2.AsOf:
     """Ask what was known then to hold now."""
     return type_pb2.AsOf(record_time=stamp(time))
+
+
+def exclusive(*sets: list[str]) -> relation_pb2.ExclusiveSets:
+    """Return exclusive sets of these names."""
+    return relation_pb2.ExclusiveSets(
+        sets=[relation_pb2.ExclusiveSet(names=names) for names in sets]
+    )
 
 
 async def value(home: Calls, source: str, as_of: type_pb2.AsOf | None = None) -> set[str]:
@@ -70,6 +80,45 @@ async def test_declaring_and_listing(home: Calls) -> None:
     assert changed.relation.create_time == first.relation.create_time
     assert await home.declared() == {"LIKES": False, "WORKS_AT": False}
     assert list(await home.declared(page_size=1)) == ["LIKES"]
+
+
+async def test_what_is_left_out_stays_declared(live: World, home: Calls) -> None:
+    """D4 T3 Class, containment and exclusive sets are kept until declared anew, and as of then."""
+    sets = exclusive(["dead", "alive"], ["b", "a"])
+    first = await home.declare("IS", temporal_class=STATE, transitive=True, exclusive_sets=sets)
+    live.clock.pass_(SECOND)
+    again = await home.declare("IS")
+    changed = await home.declare(
+        "IS", temporal_class=ETERNAL, transitive=False, exclusive_sets=exclusive()
+    )
+    then = relation_pb2.ListRelationsRequest(as_of=known_at(micros(first.relation.modify_time)))
+
+    assert [list(each.names) for each in first.relation.exclusive_sets] == [
+        ["a", "b"],
+        ["alive", "dead"],
+    ]
+    assert (first.relation.temporal_class, first.relation.transitive) == (STATE, True)
+    assert again.relation == first.relation
+    assert changed.relation.temporal_class == ETERNAL
+    assert not changed.relation.transitive
+    assert not changed.relation.exclusive_sets
+    assert list((await home.relation.ListRelations(then)).relations) == [first.relation]
+
+
+async def test_a_class_alone_computes_no_supersession(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T2 D4 Only whether a relation is functional decides what follows what."""
+    await home.declare("LIVES_IN")
+    await home.put_edge("Ann", "LIVES_IN", "Bonn", valid_from=START - 9 * DAY)
+    await home.put_edge("Ann", "LIVES_IN", "Ulm", valid_from=START - 5 * DAY)
+    monkeypatch.setattr(affected, "MOST_AFFECTED", 0)
+    before = await head(home)
+
+    await home.declare("LIVES_IN", temporal_class=STATE, exclusive_sets=exclusive(["Bonn", "Ulm"]))
+
+    assert await told(home, before) == []
+    assert await reason(home.declare("LIVES_IN", functional=False)) == TOO_MANY
 
 
 @pytest.mark.parametrize("name", ["SUPERSEDES", "amends", "concord:principal", "Concord:x"])

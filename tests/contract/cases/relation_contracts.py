@@ -9,7 +9,10 @@ def _declare(
     home: Home, name: str = "LIVES_IN", *, functional: bool = True
 ) -> pb.DeclareRelationRequest:
     return pb.DeclareRelationRequest(
-        request_id="r", name=f"{name} {home.space}", functional=functional
+        request_id="r",
+        name=f"{name} {home.space}",
+        functional=functional,
+        temporal_class=pb.TEMPORAL_CLASS_STATE,
     )
 
 
@@ -17,7 +20,11 @@ RELATION = {
     "DeclareRelation": Contract(
         request=_declare,
         success=lambda reply, _: (
-            reply.created and reply.relation.functional and reply.relation.etag and reply.token
+            reply.created
+            and reply.relation.functional
+            and reply.relation.temporal_class == pb.TEMPORAL_CLASS_STATE
+            and reply.relation.etag
+            and reply.token
         ),
         bad_input=(
             lambda _: pb.DeclareRelationRequest(request_id="r", name="supersedes", functional=True),

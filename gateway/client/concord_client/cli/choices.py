@@ -107,6 +107,15 @@ class ProposalStatus(Choice, module="concord.governance.v1.proposal_pb2"):
     UNDONE = "undone"
 
 
+class TemporalClass(Choice, module="concord.graph.v1.relation_pb2"):
+    """What two values of one source mean."""
+
+    UNSPECIFIED = "unspecified"
+    STATE = "state"
+    EVENT = "event"
+    ETERNAL = "eternal"
+
+
 class ChangeType(Choice, module="concord.graph.v1.feed_pb2"):
     """What happened to an item."""
 

@@ -56,10 +56,15 @@ def _facts(text: str) -> tuple[Fact, ...]:
     return tuple(Fact(*parts) for parts in json.loads(text)) if text != "[]" else ()
 
 
+def _tuples(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, json.loads(text)))
+
+
 _AS_JSON: Mapping[Any, Codec] = {
     Properties: (properties_text, properties),
     tuple[Source, ...]: (_sources_text, _sources),
     tuple[Fact, ...]: (_facts_text, _facts),
+    tuple[tuple[str, ...], ...]: (to_json, _tuples),
 }
 
 

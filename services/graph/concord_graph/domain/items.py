@@ -47,6 +47,15 @@ class EdgeType(enum.IntEnum):
     RESOLUTION = 3
 
 
+class TemporalClass(enum.IntEnum):
+    """What two values of one source mean; numbers as in the contract."""
+
+    UNSPECIFIED = 0
+    STATE = 1
+    EVENT = 2
+    ETERNAL = 3
+
+
 class Importance(enum.IntEnum):
     """As set by a caller; UNSET lets the default rule decide at the time of reading."""
 
@@ -282,7 +291,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRelation:
-    """What is declared about a relation: whether a source has one value of it at a time."""
+    """What is declared about a relation.
+
+    `functional`: a source has one value of it at a time. `exclusive_sets`: names of targets, of
+    which a source has at most one at a time; the sets and their names are sorted.
+    """
 
     id: str
     name: str
@@ -290,6 +303,9 @@ class DeclaredRelation:
     create_time: int = 0
     deleted: bool = False
     revision: Revision = Revision()
+    temporal_class: TemporalClass = TemporalClass.UNSPECIFIED
+    transitive: bool = False
+    exclusive_sets: tuple[tuple[str, ...], ...] = ()
 
     kind = ItemKind.RELATION
 
@@ -302,6 +318,7 @@ _CAME_LATER: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts"}),
     Memory: frozenset({"turn_order", "facts", "properties"}),
     Source: frozenset({"memory_ids"}),
+    DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
 }
 """Fields that older revisions never had: left out while unset, so that old digests stay true."""
 

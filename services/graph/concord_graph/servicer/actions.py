@@ -91,7 +91,7 @@ class Actions:
         return partial(
             relations.declare_relation,
             name=incoming.text(request.name),
-            functional=request.functional,
+            declaration=incoming.declaration(request),
             etag=request.etag,
         )
 

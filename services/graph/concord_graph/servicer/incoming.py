@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -34,6 +34,7 @@ from concord_graph.domain.items import (
     Properties,
     Relation,
     Source,
+    TemporalClass,
     Trust,
 )
 from concord_graph.ports import (
@@ -44,6 +45,7 @@ from concord_graph.ports import (
     OperationFilter,
     Walk,
 )
+from concord_graph.usecases.items.relations import Declaration
 
 
 def author(caller: Caller, request: Message, method: str) -> Author:
@@ -334,3 +336,16 @@ def _plain_value(value: Value) -> Any:
 
 def _plain_list(values: ListValue) -> list[Any]:
     return [_plain_value(value) for value in values.values]
+
+
+def declaration(request: relation_pb2.DeclareRelationRequest) -> Declaration:
+    """Return what a request declares; what it leaves out is absent."""
+    declared = Declaration(functional=request.functional)
+    if request.HasField("temporal_class"):
+        declared["temporal_class"] = TemporalClass(request.temporal_class)
+    if request.HasField("transitive"):
+        declared["transitive"] = request.transitive
+    if request.HasField("exclusive_sets"):
+        sets = {tuple(sorted(set(map(text, each.names)))) for each in request.exclusive_sets.sets}
+        declared["exclusive_sets"] = tuple(sorted(sets))
+    return declared

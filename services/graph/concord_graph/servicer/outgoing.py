@@ -79,6 +79,9 @@ def relation(declared: DeclaredRelation) -> relation_pb2.Relation:
         create_time=stamp(declared.create_time),
         modify_time=stamp(declared.revision.record_from),
         etag=etag(declared),
+        temporal_class=relation_pb2.TemporalClass.ValueType(declared.temporal_class),
+        transitive=declared.transitive,
+        exclusive_sets=[relation_pb2.ExclusiveSet(names=each) for each in declared.exclusive_sets],
     )
 
 

@@ -29,7 +29,7 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def DeclareRelation(
         self, request: relation_pb2.DeclareRelationRequest, context: Context
     ) -> relation_pb2.DeclareRelationResponse:
-        """Declare a relation functional or not."""
+        """Declare what holds of a relation."""
         done = await execute(self._commands, request, self._actions.declare_relation(request))
         return relation_pb2.DeclareRelationResponse(
             relation=outgoing.done_relation(done),

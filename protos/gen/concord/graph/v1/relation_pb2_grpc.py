@@ -64,10 +64,11 @@ class RelationServiceServicer:
     """
 
     def DeclareRelation(self, request, context):
-        """Declares a relation functional or not. A new declaration counts from its record time on: answers as of
-        an earlier record time do not change.
+        """Declares what holds of a relation. A new declaration counts from its record time on: answers as of an
+        earlier record time do not change.
 
-        The supersession of all edges of the relation is computed anew in the same write, and the change feed has a
+        When it becomes functional, or is so no longer, the supersession of all edges of the relation is
+        computed anew in the same write, and the change feed has a
         change for each item whose supersession changed. When more than 100,000 items would change, the
         declaration is refused (TOO_MANY_AFFECTED): declare a relation before its edges are imported. The
         space's other writes wait meanwhile, about a second for 25,000 edges on SQLite. No declaration hides

@@ -30,6 +30,7 @@ from concord_graph.domain.items import (
     Relation,
     Revision,
     Source,
+    TemporalClass,
     Trust,
 )
 from concord_graph.domain.spelling import backwards, folded
@@ -212,6 +213,9 @@ def relation(record: Fields) -> DeclaredRelation:
         create_time=record["create_time"],
         name=record["name"],
         functional=record["functional"],
+        temporal_class=TemporalClass(record.get("temporal_class", 0)),
+        transitive=record.get("transitive", False),
+        exclusive_sets=tuple(map(tuple, json.loads(record.get("exclusive_sets", "[]")))),
     )
 
 
@@ -235,7 +239,7 @@ def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
         record |= _node_fields(item_)
         record |= tokens.shown(item_.properties, _OWN_KEYS)
     elif isinstance(item_, DeclaredRelation):
-        record |= {"name": item_.name, "functional": item_.functional}
+        record |= _relation_fields(item_)
     elif isinstance(item_, Edge):
         record |= _edge_fields(item_)
     else:
@@ -287,6 +291,16 @@ def link(space: str, edge_: Edge, tokens: Tokens) -> Fields:
 def stated(key: str, value: Any) -> str:
     """Return a property as one text that equal values share: 1 and 1.0 do, 1 and true do not."""
     return f"{key}\x1f{json.dumps(_numbers_alike(value), sort_keys=True)}"
+
+
+def _relation_fields(declared: DeclaredRelation) -> Fields:
+    return {
+        "name": declared.name,
+        "functional": declared.functional,
+        "temporal_class": int(declared.temporal_class),
+        "transitive": declared.transitive,
+        "exclusive_sets": json.dumps(declared.exclusive_sets, ensure_ascii=False),
+    }
 
 
 def _node_fields(node_: Node) -> Fields:

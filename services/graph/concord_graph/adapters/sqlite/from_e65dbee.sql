@@ -1,4 +1,4 @@
--- From schema 19 to 26.
+-- From schema 19 to 27.
 
 -- What else a caller keeps with a memory (spec M1): a JSON object, erased with the rest.
 ALTER TABLE memory ADD COLUMN properties TEXT NOT NULL DEFAULT '{}';
@@ -112,3 +112,13 @@ ALTER TABLE space DROP COLUMN tally;
 DROP TABLE IF EXISTS sketch;
 DROP TABLE IF EXISTS sketched;
 DROP TABLE IF EXISTS sketch_key;
+
+-- What two values of one source mean, containment, and values that exclude one another (spec D4).
+ALTER TABLE relation ADD COLUMN temporal_class INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE relation ADD COLUMN transitive INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE relation ADD COLUMN exclusive_sets TEXT NOT NULL DEFAULT '[]';
+DROP TRIGGER relation_written_once;
+CREATE TRIGGER relation_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
+  principal, salt, create_time, name, functional, temporal_class, transitive, exclusive_sets
+  ON relation
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;

@@ -275,7 +275,10 @@ CREATE TABLE relation (
   salt BLOB NOT NULL,
   create_time INTEGER NOT NULL,
   name TEXT NOT NULL,
-  functional INTEGER NOT NULL
+  functional INTEGER NOT NULL,
+  temporal_class INTEGER NOT NULL DEFAULT 0,
+  transitive INTEGER NOT NULL DEFAULT 0,
+  exclusive_sets TEXT NOT NULL DEFAULT '[]' -- JSON: lists of names
 ) STRICT;
 CREATE UNIQUE INDEX relation_revision ON relation (space, id, revision);
 CREATE UNIQUE INDEX relation_current ON relation (space, name)
@@ -553,7 +556,8 @@ WHEN NOT EXISTS (SELECT 1 FROM space s WHERE s.id = OLD.space AND s.deleted = 1)
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 
 CREATE TRIGGER relation_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
-  principal, salt, create_time, name, functional ON relation
+  principal, salt, create_time, name, functional, temporal_class, transitive, exclusive_sets
+  ON relation
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER relation_kept BEFORE DELETE ON relation
 WHEN NOT EXISTS (SELECT 1 FROM space s WHERE s.id = OLD.space AND s.deleted = 1)

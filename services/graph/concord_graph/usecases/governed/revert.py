@@ -78,7 +78,8 @@ async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
 def _gone(stored: Record) -> Record:
     """Return the revision that stands for a missing item, or for an undeclared relation."""
     if isinstance(stored, DeclaredRelation):
-        return replace(stored, functional=False)
+        blank = DeclaredRelation(stored.id, stored.name, functional=False)
+        return replace(blank, create_time=stored.create_time, revision=stored.revision)
     return replace(stored, deleted=True)
 
 

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Required, TypedDict
 
 from concord_graph.domain.drafts import check_relation
 from concord_graph.domain.errors import EtagMismatch
-from concord_graph.domain.items import DeclaredRelation
+from concord_graph.domain.items import DeclaredRelation, TemporalClass
 from concord_graph.ports import Written
 from concord_graph.usecases.write.writer import Writer, written
 
 
+class Declaration(TypedDict, total=False):
+    """The fields of a declaration; an absent one stays as it was declared."""
+
+    functional: Required[bool]
+    temporal_class: TemporalClass
+    transitive: bool
+    exclusive_sets: tuple[tuple[str, ...], ...]
+
+
 async def declare_relation(
-    writer: Writer, name: str, *, functional: bool, etag: str = ""
+    writer: Writer, name: str, declaration: Declaration, *, etag: str = ""
 ) -> Written:
-    """Declare a relation functional or not, or change what was declared."""
+    """Declare what holds of a relation, or change what was declared."""
     check_relation(name, "name")
     stored = await writer.tx.relation(name)
     if stored is None:
         if etag:
             raise EtagMismatch(name)
-        declared = DeclaredRelation(id=writer.new_id(), name=name, functional=functional)
+        declared = DeclaredRelation(id=writer.new_id(), name=name, **declaration)
         return written(None, await writer.declare(None, declared))
     if etag:
         await writer.demand_etag(stored, etag)
-    if stored.functional == functional:
+    intended = replace(stored, **declaration)
+    if intended == stored:
         return written(stored, stored)
-    return written(stored, await writer.declare(stored, replace(stored, functional=functional)))
+    return written(stored, await writer.declare(stored, intended))

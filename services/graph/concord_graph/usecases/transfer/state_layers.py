@@ -40,7 +40,14 @@ def _episode(entry: Entry, names: Mapping[str, Record]) -> Record:
 
 
 def _relation(relation: DeclaredRelation) -> Record:
-    return {"kind": "relation", "name": relation.name, "functional": relation.functional}
+    record: Record = {"kind": "relation", "name": relation.name, "functional": relation.functional}
+    if relation.temporal_class:
+        record["temporal_class"] = relation.temporal_class.name
+    if relation.transitive:
+        record["transitive"] = True
+    if relation.exclusive_sets:
+        record["exclusive_sets"] = relation.exclusive_sets
+    return record
 
 
 def _held(entry: Entry) -> Record:

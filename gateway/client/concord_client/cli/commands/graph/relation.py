@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.choices import TemporalClass
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
@@ -21,15 +22,32 @@ def relation(
         bool,
         typer.Option("--functional/--many", help="Whether a source has one value at a time."),
     ],
+    temporal_class: Annotated[
+        TemporalClass | None,
+        typer.Option(help="Two values of one source: a state changed, events, or a contradiction."),
+    ] = None,
+    transitive: Annotated[
+        bool | None,
+        typer.Option("--transitive/--intransitive", help="Whether it goes on, as containment."),
+    ] = None,
+    exclusive: Annotated[
+        list[str] | None,
+        typer.Option(help="Values that exclude one another, as 'alive|dead'; '' takes all away."),
+    ] = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Declare whether a source has one value of a relation at a time: then the later one holds."""
-    from concord.graph.v1.relation_pb2 import DeclareRelationRequest
+    """Declare what holds of a relation; what no option says stays as it was declared."""
+    from concord.graph.v1.relation_pb2 import DeclareRelationRequest, ExclusiveSet, ExclusiveSets
 
     session = Session.of(ctx, space, as_json)
+    asked = DeclareRelationRequest(name=name, functional=functional, transitive=transitive)
+    if temporal_class:
+        asked.temporal_class = temporal_class.value_of()
+    if exclusive:
+        sets = [ExclusiveSet(names=each.split("|")) for each in exclusive if each]
+        asked.exclusive_sets.CopyFrom(ExclusiveSets(sets=sets))
     with session.client() as client:
-        asked = DeclareRelationRequest(name=name, functional=functional)
         reply = client.relation.DeclareRelation(asked)
     if session.as_json:
         session.reply(reply)
@@ -69,10 +87,15 @@ def relations(
 
 
 def _show(declared: "Iterable[Relation]") -> None:
-    from concord_client.cli.render.page import show, table, text, when
+    from concord.graph.v1.relation_pb2 import TemporalClass as Class
 
-    made = table("Relation", "Of a source", "Declared")
+    from concord_client.cli.render.page import show, table, text, when, word
+
+    made = table("Relation", "Of a source", "Class", "Transitive", "Exclusive", "Declared")
     for each in declared:
         values = "one value at a time" if each.functional else "any number of values"
-        made.add_row(text(each.name), values, when(each.modify_time))
+        named = word(Class.Name(each.temporal_class), "TEMPORAL_CLASS_")
+        sets = "; ".join(" | ".join(one.names) for one in each.exclusive_sets)
+        going_on = "yes" if each.transitive else ""
+        made.add_row(text(each.name), values, named, going_on, text(sets), when(each.modify_time))
     show(made)
