@@ -160,6 +160,14 @@ def _no_genesis(it: Forger) -> None:
     it.pinned = Pinned()
 
 
+def _caused_by_another(it: Forger) -> None:
+    it.of("open", "SMF_PROPOSE")["properties"]["trigger"] = "DISSONANCE"
+
+
+def _reviewed_without_a_conflict(it: Forger) -> None:
+    it.of("small", "SMF_PROPOSE")["properties"]["status"] = "PENDING_REVIEW"
+
+
 PAPER_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a proposal made twice": (_proposed_again, "proposed_again"),
     "a proposal that begins with its second revision": (_not_the_first, "first_revision"),
@@ -183,6 +191,8 @@ PAPER_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a revocation under another name": (_revoked_by_another_name, "answer_principal"),
     "expired before its time": (_expired_early, "expired_early"),
     "an action that does not exist": (_unheard_of, "action"),
+    "a cause that dissonance alone names": (_caused_by_another, "trigger"),
+    "a review of something else than a conflict": (_reviewed_without_a_conflict, "reviewed"),
     "another genesis": (_another_genesis, "genesis_digest"),
 }
 
@@ -213,12 +223,21 @@ def _old_revision_consented(it: Forger) -> None:
     it.add(paper)
 
 
+def _approved_in_review(it: Forger) -> None:
+    """Let the agent consent to what it has to review first."""
+    made = it.of("open", "SMF_PROPOSE")
+    made |= {"actor": "SYSTEM", "principal": "dissonance"}
+    cause = {"trigger": "DISSONANCE", "kind": "RECLASSIFY", "status": "PENDING_REVIEW"}
+    made["properties"] |= cause
+
+
 def _without_evidence(it: Forger) -> None:
     del it.of("made", "SMF_APPROVE")["properties"]["consent"]
 
 
 READ_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "executed without a decision": (_executed_undecided, "state"),
+    "approved before the review": (_approved_in_review, "state"),
     "the agent signs for the human": (_agent_for_human, "envelope signature"),
     "a consent had run out": (_expired_consent, "envelope expiry"),
     "another action than was signed": (

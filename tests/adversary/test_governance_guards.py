@@ -247,6 +247,17 @@ async def a_rule_is_proposed_by_id(scene: Scene) -> str:
         return "" if told[-1] == "SAFEGUARD_VIOLATION" else "an attack by id left no entry"
 
 
+async def a_cause_is_made_up(scene: Scene) -> str:
+    """Propose as if a session's end had caused it."""
+    async with scene.world() as live:
+        party = live.party()
+        with suppress(grpc.aio.AioRpcError):
+            trigger = proposal_pb2.PROPOSAL_TRIGGER_SESSION_END
+            await party.propose(edge_action(), trigger=trigger, session_id="s")
+            return "a key's proposal passed for what a session's end brought up"
+    return ""
+
+
 async def an_undo_becomes_something_else(scene: Scene) -> str:
     """Revise an undo into another change: its window and what it undoes would mean nothing."""
     async with scene.world() as live:
@@ -654,10 +665,15 @@ GUARDS = {
         "an attack by id left no entry",
         off=_without(ledger_commands.LedgerCommands, "refuse", _unrecorded),
     ),
+    "causes that dissonance alone names": Guard(
+        a_cause_is_made_up,
+        "a key's proposal passed for what a session's end brought up",
+        off=_without(proposals, "demand_trigger", lambda *_, **__: None),
+    ),
     "an undo stays one": Guard(
         an_undo_becomes_something_else,
         "an undo became another change",
-        off=_without(proposals, "_still_undoing", lambda _, draft: draft),
+        off=_without(proposals, "_of_same_proposal", lambda _, draft: draft),
     ),
     "salt": Guard(
         a_short_salt,

@@ -351,6 +351,7 @@ class World:
     folder: Path
     issuer: TokenIssuer
     """Governance's."""
+    dissonance_issuer: TokenIssuer
 
     def party(self, space: str = "one") -> Party:
         """Return a new party of a space; its genesis is not performed."""
@@ -363,6 +364,11 @@ class World:
         """Return governance's channel for another principal of a space."""
         return self.governance.channel(Caller(space, principal, SCOPES, kind))
 
+    def dissonance(self, space: str = "one") -> proposal_pb2_grpc.ProposalServiceStub:
+        """Return governance's proposals for dissonance, with a token that it signed itself."""
+        token = self.dissonance_issuer.mint(Caller(space, "dissonance", SCOPES, "SYSTEM"))
+        return proposal_pb2_grpc.ProposalServiceStub(self.governance.channel_with(token))
+
 
 class Keys:
     """Governance's own keys, kept over restarts as files are."""
@@ -372,6 +378,7 @@ class Keys:
         self.grant = Ed25519PrivateKey.generate()
         self.log = Ed25519PrivateKey.generate()
         self.clients = new_issuer()
+        self.dissonance = TokenIssuer(Ed25519PrivateKey.generate(), "dissonance")
 
 
 @asynccontextmanager
@@ -439,10 +446,13 @@ async def world(
                 app.registrations,
                 translate=app.translate,
                 issuer=known.clients,
+                verifier=TokenVerifier(
+                    {each.name: each.public_key for each in (known.clients, known.dissonance)}
+                ),
                 ready=app.ready,
             )
         )
-        yield World(graph, governance, app, now, folder, known.issuer)
+        yield World(graph, governance, app, now, folder, known.issuer, known.dissonance)
 
 
 async def refused(call: Any) -> Failure:

@@ -1,9 +1,9 @@
 """What a typed action is, and what no action may be (V1, V2); the document of a revision."""
 
 import pytest
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_governance.domain.actions import demand_allowed, kind_of
+from concord_governance.domain.actions import conflict_of, demand_allowed, kind_of
 from concord_governance.domain.documents import ERASED_FRAMING, as_json, from_json, without_words
 from concord_governance.domain.errors import SafeguardViolation
 from concord_governance.domain.proposals import (
@@ -79,6 +79,12 @@ def test_the_kind_is_read_off_the_action_as_it_is_sent(
         (action("delete_node"), Kind.DELETE),
         (action("forget_memory"), Kind.FORGET),
         (action("change_key"), Kind.CHANGE_KEY),
+        (action("resolve_conflict"), Kind.RESOLVE),
+        (action("reopen_conflict"), Kind.REOPEN),
+        *(
+            (action("review_conflict", decision=f"REVIEW_DECISION_{kind.name}"), kind)
+            for kind in (Kind.CONFIRM, Kind.DISMISS, Kind.EXCEPT, Kind.RECLASSIFY)
+        ),
     ],
 )
 def test_the_kind_is_read_off_the_action(said: dict[str, Json], kind: Kind) -> None:
@@ -90,7 +96,19 @@ def test_the_kind_is_read_off_the_action(said: dict[str, Json], kind: Kind) -> N
 def test_every_action_of_the_contract_has_a_kind() -> None:
     """V1 The closed list is the contract's."""
     for field in governed_pb2.GovernedAction.DESCRIPTOR.fields:
-        assert kind_of(action(field.name))
+        assert kind_of(action(field.name, decision="REVIEW_DECISION_CONFIRM"))
+
+
+def test_every_decision_about_a_conflict_has_a_kind() -> None:
+    """V1 D5 The closed list is the contract's."""
+    for value in conflict_pb2.ReviewDecision.DESCRIPTOR.values[1:]:
+        assert kind_of(action("review_conflict", decision=value.name)).name in value.name
+
+
+def test_an_action_names_the_conflict_that_it_is_about() -> None:
+    """V3 D7 None for another action."""
+    assert conflict_of(action("resolve_conflict", conflict_id="c")) == "c"
+    assert conflict_of(action("upsert_edge")) == ""
 
 
 @pytest.mark.parametrize(
@@ -139,6 +157,7 @@ def test_a_revision_is_its_document() -> None:
         create_time=1_800_000_000_000_001,
         expire_time=1_800_000_000_000_002,
         undo_of="q",
+        session_id="s",
         canonical=b"{}",
         digest="2" * 64,
     )

@@ -98,6 +98,7 @@ class ProposalStatus(Choice, module="concord.governance.v1.proposal_pb2"):
     """Where a proposal stands."""
 
     PENDING = "pending"
+    PENDING_REVIEW = "pending_review"
     APPROVED = "approved"
     REJECTED = "rejected"
     EXPIRED = "expired"

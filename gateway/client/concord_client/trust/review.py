@@ -144,8 +144,9 @@ def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) 
                 raise ReviewError(name)
         if document.get("irreversible", False) is not proposal.irreversible:
             raise ReviewError("irreversible")
-        if document.get("note", "") != proposal.note:
-            raise ReviewError("note")
+        for name in ("note", "session_id"):
+            if document.get(name, "") != getattr(proposal, name):
+                raise ReviewError(name)
         if not isinstance(document["space"], str):
             raise ReviewError("space")
     except KeyError as error:

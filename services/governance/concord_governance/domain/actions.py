@@ -30,6 +30,13 @@ _KINDS = {
     "declare_relation": Kind.DECLARE_RELATION,
     "revert_items": Kind.UNDO,
     "change_key": Kind.CHANGE_KEY,
+    "resolve_conflict": Kind.RESOLVE,
+    "reopen_conflict": Kind.REOPEN,
+}
+_REVIEW = "review_conflict"
+_REVIEWS = {
+    f"REVIEW_DECISION_{kind.name}": kind
+    for kind in (Kind.CONFIRM, Kind.DISMISS, Kind.EXCEPT, Kind.RECLASSIFY)
 }
 
 IRREVERSIBLE = frozenset({Kind.ERASE, Kind.CHANGE_KEY})
@@ -39,7 +46,7 @@ IRREVERSIBLE = frozenset({Kind.ERASE, Kind.CHANGE_KEY})
 def name_of(action: Mapping[str, Json]) -> str:
     """Return which of the closed list an action is."""
     (name,) = action
-    if name not in _KINDS:
+    if name not in (*_KINDS, _REVIEW):
         raise SafeguardViolation("this is not an action that can be proposed")
     return name
 
@@ -51,16 +58,23 @@ def body_of(action: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def kind_of(action: Mapping[str, Json]) -> Kind:
     """Return what an action does; changes of the edge type are promotions and demotions."""
-    kind = _KINDS[name_of(action)]
+    name, body = name_of(action), body_of(action)
+    if name == _REVIEW:
+        return _REVIEWS[str(body["decision"])]
+    kind = _KINDS[name]
     if kind != Kind.UPDATE:
         return kind
-    body = body_of(action)
     # protobuf's JSON writes the paths of a mask in camel case, whatever names the fields have
     if "edgeType" not in str(body.get("update_mask", "")).split(","):
         return kind
     item = body.get("edge") or body.get("memory")
     wanted = item.get("edge_type") if isinstance(item, Mapping) else None
     return {CONSTITUTIVE: Kind.PROMOTE, DESCRIPTIVE: Kind.DEMOTE}.get(str(wanted), kind)
+
+
+def conflict_of(action: Mapping[str, Json]) -> str:
+    """Return the id of the conflict that an action reviews, resolves or reopens, "" for another."""
+    return str(body_of(action).get("conflict_id", "")) if action else ""
 
 
 def demand_allowed(action: Mapping[str, Json]) -> None:

@@ -54,6 +54,8 @@ def as_json(revision: Revision) -> dict[str, Json]:
         said["irreversible"] = True
     if revision.note:
         said["note"] = revision.note
+    if revision.session_id:
+        said["session_id"] = revision.session_id
     return said
 
 
@@ -93,6 +95,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         cascaded_count=document["cascaded_count"],
         irreversible=document.get("irreversible", False),
         note=document.get("note", ""),
+        session_id=document.get("session_id", ""),
         canonical=canonical,
         digest=digest,
     )

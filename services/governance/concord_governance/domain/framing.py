@@ -11,13 +11,12 @@ from collections.abc import Sequence
 
 from concord_governance.domain.errors import FramingViolation
 from concord_governance.domain.loaded_phrases import loaded_phrases
-from concord_governance.domain.proposals import Affected, Framing, Kind
+from concord_governance.domain.proposals import Affected, Framing, Kind, Trigger
 
 LANGUAGES = ("en", "de")
 
 _WORDS = {
     "en": {
-        "detected": "On request, {kind} was proposed.",
         "affected": "{items}.",
         "nothing": "no item",
         "new": "{count} (new)",
@@ -28,7 +27,6 @@ _WORDS = {
         "summary": "Proposal: {kind}. It touches {items}.",
     },
     "de": {
-        "detected": "Auf Anfrage wurde {kind} vorgeschlagen.",
         "affected": "{items}.",
         "nothing": "kein Eintrag",
         "new": "{count} (neu)",
@@ -43,12 +41,28 @@ _WORDS = {
     },
 }
 
+_DETECTED = {
+    "en": {
+        Trigger.DISSONANCE: "For a conflict that was found, {kind} was proposed.",
+        Trigger.SESSION_END: "At the end of a session, {kind} was proposed.",
+        Trigger.MANUAL: "On request, {kind} was proposed.",
+        Trigger.PROACTIVE: "Without a request, {kind} was proposed.",
+    },
+    "de": {
+        Trigger.DISSONANCE: "Zu einem gefundenen Widerspruch wurde {kind} vorgeschlagen.",
+        Trigger.SESSION_END: "Am Ende einer Sitzung wurde {kind} vorgeschlagen.",
+        Trigger.MANUAL: "Auf Anfrage wurde {kind} vorgeschlagen.",
+        Trigger.PROACTIVE: "Ohne Anfrage wurde {kind} vorgeschlagen.",
+    },
+}
+
 _ITEMS = {
     "en": {
         1: ("1 node", "{n} nodes"),
         2: ("1 edge", "{n} edges"),
         3: ("1 memory", "{n} memories"),
         7: ("1 declared relation", "{n} declared relations"),
+        8: ("1 conflict", "{n} conflicts"),
         0: ("1 item", "{n} items"),
     },
     "de": {
@@ -56,6 +70,7 @@ _ITEMS = {
         2: ("1 Kante", "{n} Kanten"),
         3: ("1 Erinnerung", "{n} Erinnerungen"),
         7: ("1 erklärte Relation", "{n} erklärte Relationen"),
+        8: ("1 Widerspruch", "{n} Widersprüche"),
         0: ("1 Eintrag", "{n} Einträge"),
     },
 }
@@ -76,6 +91,11 @@ _KINDS = {
         Kind.DECLARE_RELATION: "the declaration of a relation",
         Kind.UNDO: "the undoing of an earlier change",
         Kind.CHANGE_KEY: "the change of a principal's key",
+        Kind.RECLASSIFY: "the change of a conflict's class",
+        Kind.CONFIRM: "the confirmation of a conflict",
+        Kind.DISMISS: "the dismissal of a conflict",
+        Kind.EXCEPT: "the recording of a conflict as an exception",
+        Kind.REOPEN: "the reopening of a conflict",
     },
     "de": {
         Kind.RESOLVE: "die Auflösung eines Widerspruchs",
@@ -91,6 +111,11 @@ _KINDS = {
         Kind.DECLARE_RELATION: "die Erklärung einer Relation",
         Kind.UNDO: "das Rückgängigmachen einer früheren Änderung",
         Kind.CHANGE_KEY: "die Ersetzung des Schlüssels eines Beteiligten",
+        Kind.RECLASSIFY: "die Änderung der Einstufung eines Widerspruchs",
+        Kind.CONFIRM: "die Bestätigung eines Widerspruchs",
+        Kind.DISMISS: "das Verwerfen eines Widerspruchs",
+        Kind.EXCEPT: "die Aufnahme eines Widerspruchs als Ausnahme",
+        Kind.REOPEN: "die Wiederaufnahme eines Widerspruchs",
     },
 }
 
@@ -100,6 +125,7 @@ def from_template(
     kind: Kind,
     affected: Sequence[Affected],
     *,
+    trigger: Trigger = Trigger.MANUAL,
     cascaded: int = 0,
     irreversible: bool = False,
     days: int,
@@ -111,7 +137,7 @@ def from_template(
     more = words["cascaded"].format(items=items, n=cascaded) if cascaded else items
     effect = words["if_irreversible" if irreversible else "if_approved"]
     return Framing(
-        detected=words["detected"].format(kind=named),
+        detected=_DETECTED[language][trigger].format(kind=named),
         affected=words["affected"].format(items=more[:1].upper() + more[1:]),
         if_approved=effect.format(kind=named, days=days),
         if_rejected=words["if_rejected"].format(hours=hours),

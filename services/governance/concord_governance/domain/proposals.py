@@ -62,6 +62,11 @@ class Kind(enum.IntEnum):
     DECLARE_RELATION = 11
     UNDO = 12
     CHANGE_KEY = 13
+    RECLASSIFY = 14
+    CONFIRM = 15
+    DISMISS = 16
+    EXCEPT = 17
+    REOPEN = 18
 
 
 class FramingCheck(enum.IntEnum):
@@ -126,6 +131,8 @@ class Revision:
     expire_time: int
     note: str = ""
     """What the proposer adds, in words of its own."""
+    session_id: str = ""
+    """The session that caused it."""
     undo_of: str = ""
     cascaded_count: int = 0
     """How many items the action cascades to that need no consent: no envelope names them."""

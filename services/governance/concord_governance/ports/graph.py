@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from concord_attestation.consent import GenesisRecord
 
+from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.proposals import (
     Affected,
     Effect,
@@ -151,6 +152,10 @@ class Graph(Protocol):
 
         GraphRefused also when an item is not as `etags` says (by id; "" = there is none).
         """
+        ...
+
+    async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
+        """Return a conflict as it is now."""
         ...
 
     async def perform(

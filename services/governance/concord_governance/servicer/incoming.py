@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
@@ -12,6 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
 from concord_governance.domain.entries import Action, Actor
+from concord_governance.domain.proposals import Trigger
 from concord_governance.ports.ledger import EntryFilter
 from concord_governance.servicer.action_json import written
 from concord_governance.usecases.ledger_commands import Caller, Request
@@ -21,7 +23,7 @@ from concord_governance.usecases.proposals import ProposalDraft
 def author() -> Caller:
     """Return who asks: from the credential alone."""
     who = caller()
-    return Caller(who.space, who.principal, Actor[who.kind], who.scopes)
+    return Caller(who.space, who.principal, Actor[who.kind], who.scopes, who.issuer)
 
 
 def request(message: Message) -> Request:
@@ -52,6 +54,12 @@ def draft(
         note=message.note.strip(),
         language=message.language or "en",
     )
+
+
+def caused_draft(message: proposal_pb2.CreateProposalRequest) -> ProposalDraft:
+    """Return what somebody proposes, with what caused it."""
+    trigger = Trigger(int(message.trigger)) if message.trigger else Trigger.MANUAL
+    return replace(draft(message), trigger=trigger, session_id=message.session_id)
 
 
 def entry_filter(message: audit_pb2.ListAuditEntriesRequest) -> EntryFilter:

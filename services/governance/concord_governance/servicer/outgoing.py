@@ -71,6 +71,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         orphaned_ids=found.orphaned,
         cascaded_count=newest.cascaded_count,
         irreversible=newest.irreversible,
+        session_id=newest.session_id,
     )
     if newest.canonical:
         _fill_words(reply, found)

@@ -38,7 +38,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     ) -> proposal_pb2.CreateProposalResponse:
         """Propose an action."""
         made = await self._proposals.create(
-            incoming.author(), incoming.request(request), incoming.draft(request)
+            incoming.author(), incoming.request(request), incoming.caused_draft(request)
         )
         return proposal_pb2.CreateProposalResponse(proposal=outgoing.proposal(made))
 

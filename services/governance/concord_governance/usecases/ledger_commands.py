@@ -45,6 +45,12 @@ class Caller:
     principal: str
     actor: Actor
     permissions: frozenset[str] = frozenset()
+    issuer: str = ""
+    """Who signed the credential."""
+
+    def is_service(self, name: str) -> bool:
+        """Return whether one of Concord's own services asks, with a token that it signed itself."""
+        return (self.issuer, self.principal, self.actor) == (name, name, Actor.SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)

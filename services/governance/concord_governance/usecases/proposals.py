@@ -13,6 +13,12 @@ from concord_attestation.identifiers import new_id
 from concord_attestation.instants import format_time
 
 from concord_governance.domain import actions, framing
+from concord_governance.domain.dissonance import (
+    DISSONANCE,
+    MOST_PENDING,
+    ConflictClass,
+    demand_trigger,
+)
 from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Entry
 from concord_governance.domain.errors import (
@@ -72,6 +78,8 @@ class ProposalDraft:
     note: str = ""
     language: str = "en"
     undo_of: str = ""
+    trigger: Trigger = Trigger.MANUAL
+    session_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,7 @@ class _Prepared:
 
     found: Preview = _NOTHING
     framing_check: FramingCheck = FramingCheck.TEMPLATE
+    status: Status = Status.PENDING
 
 
 class Proposals:
@@ -114,8 +123,9 @@ class Proposals:
         prepared = await self._prepared(caller, draft, request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            if await tx.proposal_count(_OPEN, caller.principal) >= self._most_pending:
-                raise TooManyPending(self._most_pending)
+            most = MOST_PENDING if caller.is_service(DISSONANCE) else self._most_pending
+            if await tx.proposal_count(_OPEN, caller.principal) >= most:
+                raise TooManyPending(most)
             number = await tx.next_number()
             revision = self._revision(
                 caller,
@@ -126,7 +136,7 @@ class Proposals:
                 revision=1,
                 now=now,
             )
-            proposal = Proposal(revision, Status.PENDING, create_time=now)
+            proposal = Proposal(revision, prepared.status, create_time=now)
             await tx.put(None, proposal)
             await tx.append([_made(proposal, Action.SMF_PROPOSE, caller, self._policy)])
             return proposal
@@ -143,7 +153,8 @@ class Proposals:
     ) -> Proposal:
         """Replace a pending proposal's words or action: earlier consents are void.
 
-        An undo stays the undo that it is: only its words can be replaced.
+        An undo stays the undo that it is: only its words can be replaced. What waited for the
+        agent's review waits for consent from then on.
         """
         before = await self._commands.answered(caller, request)
         if before is not None:
@@ -152,7 +163,7 @@ class Proposals:
             asked = await self._commands.ledger.read(
                 caller.space, lambda tx: existing(tx, proposal_id)
             )
-            draft = _still_undoing(asked, draft)
+            draft = _of_same_proposal(asked, draft)
         prepared = await self._prepared(caller, draft, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
@@ -169,7 +180,7 @@ class Proposals:
                 revision=replaces + 1,
                 now=now,
             )
-            after = replace(stored, newest=revision, consents=())
+            after = replace(stored, newest=revision, consents=(), status=Status.PENDING)
             await tx.put(stored, after)
             await tx.append([_made(after, Action.SMF_REVISE, caller, self._policy)])
             return after
@@ -236,7 +247,7 @@ class Proposals:
     ) -> _Prepared:
         """Have the words judged and ask graph what the draft touches, once for a request."""
         await self._commands.check(
-            caller, request, lambda: self._demand_allowed(draft), proposal_id
+            caller, request, lambda: self._demand_allowed(caller, draft), proposal_id
         )
         if await self._commands.answered(caller, request) is not None:
             return _Prepared()
@@ -244,7 +255,18 @@ class Proposals:
         found = await self._previewed(caller, request, draft, proposal_id)
         affected = tuple(sorted(found.affected, key=lambda item: item.id))
         await self._commands.check(caller, request, lambda: _demand_fits(affected), proposal_id)
-        return _Prepared(replace(found, affected=affected), checked)
+        status = await self._first_status(caller, draft)
+        return _Prepared(replace(found, affected=affected), checked, status)
+
+    async def _first_status(self, caller: Caller, draft: ProposalDraft) -> Status:
+        """Return where a draft begins: what dissonance makes of a nuance, the agent reviews first
+        (D5)."""
+        by_request = draft.trigger == Trigger.MANUAL
+        if by_request or actions.kind_of(draft.action) != Kind.RECLASSIFY:
+            return Status.PENDING
+        conflict = await self._graph.conflict(caller.space, actions.conflict_of(draft.action))
+        nuance = conflict is not None and conflict.conflict_class == ConflictClass.NUANCE
+        return Status.PENDING_REVIEW if nuance else Status.PENDING
 
     async def _previewed(
         self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
@@ -277,10 +299,16 @@ class Proposals:
         await self._commands.check(caller, request, lambda: framing.demand_none(words), proposal_id)
         return FramingCheck.MODEL
 
-    def _demand_allowed(self, draft: ProposalDraft) -> None:
+    def _demand_allowed(self, caller: Caller, draft: ProposalDraft) -> None:
         if actions.kind_of(draft.action) == Kind.UNDO and not draft.undo_of:
             raise UndoImpossible("an undo names the proposal that it undoes: UndoModification")
         actions.demand_allowed(draft.action)
+        demand_trigger(
+            draft.trigger,
+            draft.action,
+            draft.session_id,
+            by_dissonance=caller.is_service(DISSONANCE),
+        )
         framing.demand_neutral(draft.note)
 
     def _revision(
@@ -301,6 +329,7 @@ class Proposals:
             draft.language,
             kind,
             tuple(item for item in affected if not item.pinned),
+            trigger=draft.trigger,
             cascaded=prepared.found.cascaded_count,
             irreversible=irreversible,
             days=self._settings.undo_retention_days,
@@ -312,7 +341,8 @@ class Proposals:
             number=number,
             revision=revision,
             proposer=caller.principal,
-            trigger=Trigger.MANUAL,
+            trigger=draft.trigger,
+            session_id=draft.session_id,
             kind=kind,
             level=Level.BILATERAL if both else Level.AGENT,
             action=draft.action,
@@ -332,8 +362,8 @@ class Proposals:
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
 
 
-def _still_undoing(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
-    """Return a draft that replaces a revision: of an undo it must do the same.
+def _of_same_proposal(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
+    """Return a draft that replaces a revision, of the same cause: of an undo it must do the same.
 
     Raises:
         UndoImpossible: it would make another change of an undo.
@@ -341,7 +371,9 @@ def _still_undoing(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
     newest = proposal.newest
     if newest.undo_of and draft.action_digest != newest.action_digest:
         raise UndoImpossible("an undo stays one: withdraw it, and propose the other change")
-    return replace(draft, undo_of=newest.undo_of)
+    return replace(
+        draft, undo_of=newest.undo_of, trigger=newest.trigger, session_id=newest.session_id
+    )
 
 
 def _demand_fits(affected: Sequence[Affected]) -> None:
@@ -366,6 +398,7 @@ def _demand_own(proposal: Proposal, caller: Caller) -> None:
 
 def _made(proposal: Proposal, action: Action, caller: Caller, policy: Mapping[str, Json]) -> Entry:
     newest = proposal.newest
+    reviewed = proposal.status == Status.PENDING_REVIEW
     return entry_on(
         proposal,
         action,
@@ -383,6 +416,7 @@ def _made(proposal: Proposal, action: Action, caller: Caller, policy: Mapping[st
         policy_digest=newest.policy_digest,
         expire_time=format_time(newest.expire_time),
         undo_of=newest.undo_of,
+        **({"status": proposal.status.name} if reviewed else {}),
     )
 
 

@@ -71,6 +71,7 @@ def reviewed(
         ("proposer", said["proposer"]),
         ("until", said["expire_time"]),
         ("undoes", said["undo_of"]),
+        ("session", said.get("session_id", "")),
         ("detected", framing["detected"]),
         ("affected", framing["affected"]),
         ("cascades to", _cascaded(said["cascaded_count"])),

@@ -17,6 +17,7 @@ from concord_client.trust.audit.state import (
     FAILED,
     OPEN,
     REQUIRED,
+    REVIEWED,
     LoggedConsent,
     LoggedProposal,
     ReplayState,
@@ -25,6 +26,8 @@ from concord_client.trust.audit.write_rules import WriteRules
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
+DISSONANCE = ("SYSTEM", "dissonance")
+"""Actor and principal of who alone proposes without being asked."""
 
 
 class ConsentRules:
@@ -40,11 +43,19 @@ class ConsentRules:
         proposal_id = leaf["proposal"]["id"]
         self._state.demand("proposed_again", proposal_id not in self._state.proposals)
         self._state.demand("first_revision", leaf["proposal"]["revision"] == 1)
-        self._state.proposals[proposal_id] = self._logged(leaf)
+        proposal = self._state.proposals[proposal_id] = self._logged(leaf)
+        if "status" in leaf["properties"]:
+            proposal.state = self._reviewed(leaf["properties"])
+
+    def _reviewed(self, said: dict[str, Any]) -> str:
+        """Return the state of what waits for the agent's review: a conflict's new class (D5)."""
+        form = (said["status"], said["kind"]) == ("PENDING_REVIEW", "RECLASSIFY")
+        self._state.demand("reviewed", form and said["trigger"] != "MANUAL")
+        return REVIEWED
 
     def on_revise(self, leaf: dict[str, Any]) -> None:
-        """Take the next revision; earlier consents are gone with it."""
-        before = self._state.known(leaf, OPEN)
+        """Take the next revision; earlier consents are gone with it, and a review is over."""
+        before = self._state.known(leaf, OPEN, REVIEWED)
         after = self._logged(leaf)
         self._state.demand("proposer", after.proposer == before.proposer)
         self._state.demand("next_revision", after.terms.revision == before.terms.revision + 1)
@@ -68,6 +79,8 @@ class ConsentRules:
         self._state.demand("level", said["level"] in REQUIRED)
         alone = said["kind"] == "CHANGE_KEY" and said["level"] != "BILATERAL"
         self._state.demand("key_level", not alone)
+        by_dissonance = (leaf["actor"], leaf["principal"]) == DISSONANCE
+        self._state.demand("trigger", by_dissonance or said["trigger"] == "MANUAL")
         return LoggedProposal(
             terms=terms,
             level=said["level"],
@@ -150,12 +163,12 @@ class ConsentRules:
 
     def on_end(self, leaf: dict[str, Any]) -> None:
         """Take a proposal back, which its proposer alone may."""
-        proposal = self._state.known(leaf, OPEN)
+        proposal = self._state.known(leaf, OPEN, REVIEWED)
         self._state.demand("proposer", leaf["principal"] == proposal.proposer)
         proposal.state = ENDED
 
     def on_expire(self, leaf: dict[str, Any]) -> None:
         """Demand that nobody answered in time."""
-        proposal = self._state.known(leaf, OPEN)
+        proposal = self._state.known(leaf, OPEN, REVIEWED)
         self._state.demand("expired_early", parse_time(leaf["time"]) >= proposal.expire_time)
         proposal.state = ENDED

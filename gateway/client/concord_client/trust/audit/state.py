@@ -20,8 +20,8 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {"AGENT": ("AGENT",), "BILATERAL": ("A
 T = TypeVar("T")
 
 CHANGE_KEY = "CHANGE_KEY"
-OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
-    *("open", "decided", "executed", "failed", "undone", "ended"),
+REVIEWED, OPEN, DECIDED, EXECUTED, FAILED, UNDONE, ENDED = (
+    *("reviewed", "open", "decided", "executed", "failed", "undone", "ended"),
 )
 
 

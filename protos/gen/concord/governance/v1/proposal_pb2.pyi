@@ -4,6 +4,7 @@ isort:skip_file
 Proposals: changes that wait for consent, their decision, execution and undo."""
 
 from collections import abc as _abc
+from concord.graph.v1 import conflict_pb2 as _conflict_pb2
 from concord.graph.v1 import governed_pb2 as _governed_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
@@ -57,7 +58,9 @@ class _ProposalStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Propos
     PROPOSAL_STATUS_PENDING: _ProposalStatus.ValueType  # 1
     """Waits for consent."""
     PROPOSAL_STATUS_PENDING_REVIEW: _ProposalStatus.ValueType  # 2
-    """Waits for a review by the agent before it can be decided."""
+    """Waits for the agent's review of the conflict that it names, and takes no consent and no rejection. Only
+    dissonance's proposals to reclassify a NUANCE begin so. A new revision is PENDING.
+    """
     PROPOSAL_STATUS_APPROVED: _ProposalStatus.ValueType  # 3
     """Decided; its effect is not recorded yet. A restart completes it."""
     PROPOSAL_STATUS_REJECTED: _ProposalStatus.ValueType  # 4
@@ -81,7 +84,9 @@ PROPOSAL_STATUS_UNSPECIFIED: ProposalStatus.ValueType  # 0
 PROPOSAL_STATUS_PENDING: ProposalStatus.ValueType  # 1
 """Waits for consent."""
 PROPOSAL_STATUS_PENDING_REVIEW: ProposalStatus.ValueType  # 2
-"""Waits for a review by the agent before it can be decided."""
+"""Waits for the agent's review of the conflict that it names, and takes no consent and no rejection. Only
+dissonance's proposals to reclassify a NUANCE begin so. A new revision is PENDING.
+"""
 PROPOSAL_STATUS_APPROVED: ProposalStatus.ValueType  # 3
 """Decided; its effect is not recorded yet. A restart completes it."""
 PROPOSAL_STATUS_REJECTED: ProposalStatus.ValueType  # 4
@@ -116,7 +121,7 @@ class _ProposalTriggerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Propo
     """The system suggests it."""
 
 class ProposalTrigger(_ProposalTrigger, metaclass=_ProposalTriggerEnumTypeWrapper):
-    """What caused a proposal. Follows from who proposes: the proposals of callers are MANUAL."""
+    """What caused a proposal. Follows from who proposes: the proposals of all but dissonance are MANUAL."""
 
 PROPOSAL_TRIGGER_UNSPECIFIED: ProposalTrigger.ValueType  # 0
 """Never sent."""
@@ -196,6 +201,16 @@ class _ProposalKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Proposal
     """Undoes an executed proposal."""
     PROPOSAL_KIND_CHANGE_KEY: _ProposalKind.ValueType  # 13
     """Changes a principal's key."""
+    PROPOSAL_KIND_RECLASSIFY: _ProposalKind.ValueType  # 14
+    """Changes a conflict's class."""
+    PROPOSAL_KIND_CONFIRM: _ProposalKind.ValueType  # 15
+    """Confirms a conflict."""
+    PROPOSAL_KIND_DISMISS: _ProposalKind.ValueType  # 16
+    """Dismisses a conflict."""
+    PROPOSAL_KIND_EXCEPT: _ProposalKind.ValueType  # 17
+    """Excepts a conflict: both sides stand."""
+    PROPOSAL_KIND_REOPEN: _ProposalKind.ValueType  # 18
+    """Takes a conflict's last review or resolution back."""
 
 class ProposalKind(_ProposalKind, metaclass=_ProposalKindEnumTypeWrapper):
     """What a proposal does. Follows from its action."""
@@ -228,6 +243,16 @@ PROPOSAL_KIND_UNDO: ProposalKind.ValueType  # 12
 """Undoes an executed proposal."""
 PROPOSAL_KIND_CHANGE_KEY: ProposalKind.ValueType  # 13
 """Changes a principal's key."""
+PROPOSAL_KIND_RECLASSIFY: ProposalKind.ValueType  # 14
+"""Changes a conflict's class."""
+PROPOSAL_KIND_CONFIRM: ProposalKind.ValueType  # 15
+"""Confirms a conflict."""
+PROPOSAL_KIND_DISMISS: ProposalKind.ValueType  # 16
+"""Dismisses a conflict."""
+PROPOSAL_KIND_EXCEPT: ProposalKind.ValueType  # 17
+"""Excepts a conflict: both sides stand."""
+PROPOSAL_KIND_REOPEN: ProposalKind.ValueType  # 18
+"""Takes a conflict's last review or resolution back."""
 Global___ProposalKind: _TypeAlias = ProposalKind  # noqa: Y015
 
 @_typing.final
@@ -348,6 +373,7 @@ class Proposal(_message.Message):
     FAILED_CHECK_FIELD_NUMBER: _builtins.int
     IRREVERSIBLE_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -398,6 +424,8 @@ class Proposal(_message.Message):
     """The proposer's own note. Show it last, in quotes, as the proposer's. Part of the signed bytes. Empty
     without one, and once an item of the action was erased.
     """
+    session_id: _builtins.str
+    """The session at whose end or in which it was proposed; empty without one. Part of the signed bytes."""
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """The action; absent once an item of it was erased."""
@@ -467,10 +495,11 @@ class Proposal(_message.Message):
         failed_check: _builtins.str = ...,
         irreversible: _builtins.bool = ...,
         note: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "session_id", b"session_id", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -486,6 +515,8 @@ class CreateProposalRequest(_message.Message):
     ACTION_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
+    TRIGGER_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     note: _builtins.str
@@ -494,6 +525,13 @@ class CreateProposalRequest(_message.Message):
     """
     language: _builtins.str
     """Language of the template's words: "en" or "de"; "en" when empty."""
+    trigger: Global___ProposalTrigger.ValueType
+    """What caused it; MANUAL when unspecified. Another one is dissonance's alone to state, and fails for
+    everybody else with ERROR_REASON_SAFEGUARD_VIOLATION, as does one without its ground: DISSONANCE needs
+    an action on a conflict, SESSION_END a `session_id`, PROACTIVE one of the two.
+    """
+    session_id: _builtins.str
+    """The session that caused it; only with a trigger other than MANUAL."""
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """One write request, exactly as it would be sent. Its own `request_id` is random, at least 22 characters:
@@ -507,10 +545,12 @@ class CreateProposalRequest(_message.Message):
         action: _governed_pb2.GovernedAction | None = ...,
         note: _builtins.str = ...,
         language: _builtins.str = ...,
+        trigger: Global___ProposalTrigger.ValueType = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "language", b"language", "note", b"note", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "language", b"language", "note", b"note", "request_id", b"request_id", "session_id", b"session_id", "trigger", b"trigger"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1131,9 +1171,9 @@ Global___GetBriefingRequest: _TypeAlias = GetBriefingRequest  # noqa: Y015
 
 @_typing.final
 class GetBriefingResponse(_message.Message):
-    """The proposals that wait for an answer, newest first, at most 50. Where more wait, proposers take turns:
-    everybody's newest comes before anybody's second, so that many proposals of one do not hide the few of
-    another. ListProposals pages through all.
+    """What waits, newest first: at most 50 proposals, 50 reviews and 20 conflicts. Where more proposals wait,
+    proposers take turns: everybody's newest comes before anybody's second, so that many proposals of one do
+    not hide the few of another. ListProposals and ListConflicts page through all.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1141,15 +1181,34 @@ class GetBriefingResponse(_message.Message):
     PROPOSALS_FIELD_NUMBER: _builtins.int
     PENDING_COUNT_FIELD_NUMBER: _builtins.int
     GRAPH_ROLLED_BACK_FIELD_NUMBER: _builtins.int
+    REVIEWS_FIELD_NUMBER: _builtins.int
+    REVIEW_COUNT_FIELD_NUMBER: _builtins.int
+    CONFLICTS_FIELD_NUMBER: _builtins.int
+    POTENTIAL_COUNT_FIELD_NUMBER: _builtins.int
+    CONFIRMED_COUNT_FIELD_NUMBER: _builtins.int
     pending_count: _builtins.int
     """How many there are in all."""
     graph_rolled_back: _builtins.bool
     """True when graph is older than the audit log of the space, so that nothing is decided there:
     ERROR_REASON_GRAPH_ROLLED_BACK.
     """
+    review_count: _builtins.int
+    """How many there are in all."""
+    potential_count: _builtins.int
+    """How many are POTENTIAL in all."""
+    confirmed_count: _builtins.int
+    """How many are CONFIRMED in all."""
     @_builtins.property
     def proposals(self) -> _containers.RepeatedCompositeFieldContainer[Global___BriefingLine]:
-        """Proposals that wait for an answer."""
+        """Proposals that wait for consent: PENDING."""
+
+    @_builtins.property
+    def reviews(self) -> _containers.RepeatedCompositeFieldContainer[Global___BriefingLine]:
+        """Proposals that wait for the agent's review of their conflict: PENDING_REVIEW."""
+
+    @_builtins.property
+    def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConflictLine]:
+        """Conflicts that are open: POTENTIAL or CONFIRMED."""
 
     def __init__(
         self,
@@ -1157,14 +1216,57 @@ class GetBriefingResponse(_message.Message):
         proposals: _abc.Iterable[Global___BriefingLine] | None = ...,
         pending_count: _builtins.int = ...,
         graph_rolled_back: _builtins.bool = ...,
+        reviews: _abc.Iterable[Global___BriefingLine] | None = ...,
+        review_count: _builtins.int = ...,
+        conflicts: _abc.Iterable[Global___ConflictLine] | None = ...,
+        potential_count: _builtins.int = ...,
+        confirmed_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["graph_rolled_back", b"graph_rolled_back", "pending_count", b"pending_count", "proposals", b"proposals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmed_count", b"confirmed_count", "conflicts", b"conflicts", "graph_rolled_back", b"graph_rolled_back", "pending_count", b"pending_count", "potential_count", b"potential_count", "proposals", b"proposals", "review_count", b"review_count", "reviews", b"reviews"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetBriefingResponse: _TypeAlias = GetBriefingResponse  # noqa: Y015
+
+@_typing.final
+class ConflictLine(_message.Message):
+    """One open conflict."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFLICT_ID_FIELD_NUMBER: _builtins.int
+    CONFLICT_CLASS_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    FIRST_STATEMENT_FIELD_NUMBER: _builtins.int
+    SECOND_STATEMENT_FIELD_NUMBER: _builtins.int
+    conflict_id: _builtins.str
+    """Its id."""
+    conflict_class: _conflict_pb2.ConflictClass.ValueType
+    """How its sides disagree."""
+    state: _conflict_pb2.ConflictState.ValueType
+    """POTENTIAL or CONFIRMED."""
+    first_statement: _builtins.str
+    """The first 120 characters of one side's statement, on one line."""
+    second_statement: _builtins.str
+    """The same of the other side's."""
+    def __init__(
+        self,
+        *,
+        conflict_id: _builtins.str = ...,
+        conflict_class: _conflict_pb2.ConflictClass.ValueType = ...,
+        state: _conflict_pb2.ConflictState.ValueType = ...,
+        first_statement: _builtins.str = ...,
+        second_statement: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_class", b"conflict_class", "conflict_id", b"conflict_id", "first_statement", b"first_statement", "second_statement", b"second_statement", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConflictLine: _TypeAlias = ConflictLine  # noqa: Y015
 
 @_typing.final
 class BriefingLine(_message.Message):
@@ -1179,6 +1281,7 @@ class BriefingLine(_message.Message):
     MISSING_SLOTS_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    CONFLICT_ID_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """The proposal's number."""
     proposal_id: _builtins.str
@@ -1189,6 +1292,8 @@ class BriefingLine(_message.Message):
     """Who must agree."""
     summary: _builtins.str
     """Its neutral summary."""
+    conflict_id: _builtins.str
+    """The conflict that its action reviews, resolves or reopens; empty for another action."""
     @_builtins.property
     def missing_slots(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.Slot.ValueType]:
         """The slots whose consent is missing."""
@@ -1207,10 +1312,11 @@ class BriefingLine(_message.Message):
         missing_slots: _abc.Iterable[_type_pb2.Slot.ValueType] | None = ...,
         summary: _builtins.str = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
+        conflict_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_level", b"approval_level", "expire_time", b"expire_time", "kind", b"kind", "missing_slots", b"missing_slots", "number", b"number", "proposal_id", b"proposal_id", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_level", b"approval_level", "conflict_id", b"conflict_id", "expire_time", b"expire_time", "kind", b"kind", "missing_slots", b"missing_slots", "number", b"number", "proposal_id", b"proposal_id", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -117,7 +117,8 @@ class ProposalServiceServicer:
     def CreateProposal(self, request, context):
         """Proposes one action. Graph previews it; the affected items' etags, the approval level and the policy
         become part of the signed revision. At most 100 proposals of a principal wait for an answer
-        (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
+        (GOVERNANCE_PENDING_PER_PRINCIPAL), of dissonance 20; one more fails with
+        ERROR_REASON_TOO_MANY_PENDING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -125,7 +126,8 @@ class ProposalServiceServicer:
 
     def ReviseProposal(self, request, context):
         """Gives a pending proposal a new revision, with another action or note. Only its proposer may. Earlier
-        consents are void, and the time to answer begins anew.
+        consents are void, and the time to answer begins anew. A new revision ends a review: dissonance makes it
+        once the agent has confirmed the conflict.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -193,7 +195,8 @@ class ProposalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetBriefing(self, request, context):
-        """Lists the proposals that wait for an answer, for the start of a session.
+        """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+        for the start of a session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -46,11 +46,13 @@ class ProposalServiceStub:
     CreateProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.CreateProposalRequest, _proposal_pb2.CreateProposalResponse]
     """Proposes one action. Graph previews it; the affected items' etags, the approval level and the policy
     become part of the signed revision. At most 100 proposals of a principal wait for an answer
-    (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
+    (GOVERNANCE_PENDING_PER_PRINCIPAL), of dissonance 20; one more fails with
+    ERROR_REASON_TOO_MANY_PENDING.
     """
     ReviseProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.ReviseProposalRequest, _proposal_pb2.ReviseProposalResponse]
     """Gives a pending proposal a new revision, with another action or note. Only its proposer may. Earlier
-    consents are void, and the time to answer begins anew.
+    consents are void, and the time to answer begins anew. A new revision ends a review: dissonance makes it
+    once the agent has confirmed the conflict.
     """
     GetProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.GetProposalRequest, _proposal_pb2.GetProposalResponse]
     """Reads a proposal by id or number, with the exact bytes of its newest revision. A miss is an answer."""
@@ -78,7 +80,9 @@ class ProposalServiceStub:
     exactly. The undo is itself a proposal, of the same approval level.
     """
     GetBriefing: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.GetBriefingRequest, _proposal_pb2.GetBriefingResponse]
-    """Lists the proposals that wait for an answer, for the start of a session."""
+    """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+    for the start of a session.
+    """
 
 @_typing.type_check_only
 class ProposalServiceAsyncStub(ProposalServiceStub):
@@ -98,11 +102,13 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     CreateProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.CreateProposalRequest, _proposal_pb2.CreateProposalResponse]  # type: ignore[assignment]
     """Proposes one action. Graph previews it; the affected items' etags, the approval level and the policy
     become part of the signed revision. At most 100 proposals of a principal wait for an answer
-    (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
+    (GOVERNANCE_PENDING_PER_PRINCIPAL), of dissonance 20; one more fails with
+    ERROR_REASON_TOO_MANY_PENDING.
     """
     ReviseProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.ReviseProposalRequest, _proposal_pb2.ReviseProposalResponse]  # type: ignore[assignment]
     """Gives a pending proposal a new revision, with another action or note. Only its proposer may. Earlier
-    consents are void, and the time to answer begins anew.
+    consents are void, and the time to answer begins anew. A new revision ends a review: dissonance makes it
+    once the agent has confirmed the conflict.
     """
     GetProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.GetProposalRequest, _proposal_pb2.GetProposalResponse]  # type: ignore[assignment]
     """Reads a proposal by id or number, with the exact bytes of its newest revision. A miss is an answer."""
@@ -130,7 +136,9 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     exactly. The undo is itself a proposal, of the same approval level.
     """
     GetBriefing: _aio.UnaryUnaryMultiCallable[_proposal_pb2.GetBriefingRequest, _proposal_pb2.GetBriefingResponse]  # type: ignore[assignment]
-    """Lists the proposals that wait for an answer, for the start of a session."""
+    """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+    for the start of a session.
+    """
 
 class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps proposals from creation to execution and undo.
@@ -153,7 +161,8 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_proposal_pb2.CreateProposalResponse, _abc.Awaitable[_proposal_pb2.CreateProposalResponse]]:
         """Proposes one action. Graph previews it; the affected items' etags, the approval level and the policy
         become part of the signed revision. At most 100 proposals of a principal wait for an answer
-        (GOVERNANCE_PENDING_PER_PRINCIPAL); one more fails with ERROR_REASON_TOO_MANY_PENDING.
+        (GOVERNANCE_PENDING_PER_PRINCIPAL), of dissonance 20; one more fails with
+        ERROR_REASON_TOO_MANY_PENDING.
         """
 
     @_abc_1.abstractmethod
@@ -163,7 +172,8 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_pb2.ReviseProposalResponse, _abc.Awaitable[_proposal_pb2.ReviseProposalResponse]]:
         """Gives a pending proposal a new revision, with another action or note. Only its proposer may. Earlier
-        consents are void, and the time to answer begins anew.
+        consents are void, and the time to answer begins anew. A new revision ends a review: dissonance makes it
+        once the agent has confirmed the conflict.
         """
 
     @_abc_1.abstractmethod
@@ -245,6 +255,8 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _proposal_pb2.GetBriefingRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_pb2.GetBriefingResponse, _abc.Awaitable[_proposal_pb2.GetBriefingResponse]]:
-        """Lists the proposals that wait for an answer, for the start of a session."""
+        """Lists the proposals that wait for an answer, the reviews that wait for the agent, and the open conflicts,
+        for the start of a session.
+        """
 
 def add_ProposalServiceServicer_to_server(servicer: ProposalServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

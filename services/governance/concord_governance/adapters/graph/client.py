@@ -10,6 +10,8 @@ from typing import TypeVar
 
 import grpc
 from concord.graph.v1 import (
+    conflict_pb2,
+    conflict_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
     governed_pb2,
@@ -25,7 +27,8 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
-from concord_governance.adapters.graph.messages import effects, feed_message
+from concord_governance.adapters.graph.messages import conflict, effects, feed_message
+from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.errors import (
     GraphFaulty,
     GraphRefused,
@@ -37,7 +40,9 @@ from concord_governance.ports.graph import AppliedChange, FeedMessage, Head, Pre
 from concord_governance.ports.ledger import Cursor
 
 PRINCIPAL = "governance"
-SCOPES = frozenset({"governed:read", "governed:write", "granted:write", "confirm:write"})
+SCOPES = frozenset(
+    {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
+)
 SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
 REMEMBERED_SPACES = 1_000
@@ -68,6 +73,7 @@ class GraphClient:
         self._follower = connect(address, token=service, cap=None)
         self._governed = governed_pb2_grpc.GovernedChangeServiceStub(self._channel)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
@@ -94,6 +100,12 @@ class GraphClient:
             found.cascaded_count,
             found.irreversible,
         )
+
+    async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
+        """Return a conflict as it is now."""
+        request = conflict_pb2.GetConflictRequest(id=conflict_id)
+        found = await _asked(self._conflicts.GetConflict(request, metadata=self._as(space)))
+        return conflict(found.conflict) if found.HasField("conflict") else None
 
     async def perform(
         self,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from concord.graph.v1 import feed_pb2, governed_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, governed_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_governance.domain.dissonance import Conflict, ConflictClass, ConflictState
 from concord_governance.domain.proposals import Effect
 from concord_governance.ports.graph import FeedMessage, GraphEvent
 
@@ -22,6 +23,16 @@ def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...
             each.cascaded,
         )
         for each in done.effects
+    )
+
+
+def conflict(found: conflict_pb2.Conflict) -> Conflict:
+    """Return a conflict and what its sides say."""
+    return Conflict(
+        found.id,
+        ConflictClass(int(found.conflict_class)),
+        ConflictState(int(found.state)),
+        (found.first.statement, found.second.statement),
     )
 
 

@@ -1,0 +1,69 @@
+"""What dissonance alone may do with proposals: name what caused them, and open reviews (V3, D5)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from concord_governance.domain.actions import conflict_of
+from concord_governance.domain.errors import SafeguardViolation
+from concord_governance.domain.proposals import Json, Trigger
+
+DISSONANCE: Final = "dissonance"
+"""Its principal, and the issuer of its tokens."""
+MOST_PENDING: Final = 20
+"""How many of its proposals wait in a space: 500 findings at once bury nobody's (D7)."""
+
+
+class ConflictClass(enum.IntEnum):
+    """How two statements disagree; numbers as in the contract."""
+
+    EVOLUTION = 1
+    CONTRADICTION = 2
+    NUANCE = 3
+    UNDECIDED = 4
+
+
+class ConflictState(enum.IntEnum):
+    """The state of a conflict; numbers as in the contract."""
+
+    POTENTIAL = 1
+    CONFIRMED = 2
+    DISMISSED = 3
+    EXCEPTION = 4
+    RESOLVED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A conflict as graph has it, with the statements of both sides."""
+
+    id: str
+    conflict_class: ConflictClass
+    state: ConflictState
+    statements: tuple[str, str]
+
+
+def demand_trigger(
+    trigger: Trigger, action: Mapping[str, Json], session_id: str, *, by_dissonance: bool
+) -> None:
+    """Refuse a cause that the proposer may not name, or one without its ground.
+
+    Raises:
+        SafeguardViolation: another than dissonance names a trigger or a session, or the trigger
+            needs a conflict or a session that is not there.
+    """
+    if trigger == Trigger.MANUAL and not session_id:
+        return
+    if not by_dissonance or trigger == Trigger.MANUAL:
+        raise SafeguardViolation("what caused a proposal follows from who proposes: leave it out")
+    conflict_id = conflict_of(action)
+    grounds = {
+        Trigger.DISSONANCE: conflict_id,
+        Trigger.SESSION_END: session_id,
+        Trigger.PROACTIVE: conflict_id or session_id,
+    }
+    if not grounds[trigger]:
+        raise SafeguardViolation(f"a proposal of the trigger {trigger.name} names what caused it")
