@@ -8,7 +8,10 @@ GRANTED_BY = {
     "audit:read": {Scope.READ},
     "callers:resolve": set(),
     "confirm:write": set(),
+    "conflict:record": set(),
     "decisions:write": {Scope.GOVERN},
+    "dissonance:read": {Scope.READ},
+    "dissonance:write": {Scope.WRITE},
     "enrolment:write": {Scope.ADMIN},
     "feed:all": set(),
     "governance:read": {Scope.READ},
@@ -29,6 +32,7 @@ GRANTED_BY = {
     "spaces:write": {Scope.OPERATOR},
 }
 OF_SERVICES = {
+    "concord.graph.v1.ConflictService.RecordConflicts",
     "concord.governance.v1.AccessService.GetCaller",
     "concord.graph.v1.GovernedChangeService.ApplyGovernedChange",
     "concord.graph.v1.MemoryService.ConfirmErase",
@@ -50,8 +54,9 @@ def test_no_scope_grants_what_no_method_takes() -> None:
     assert frozenset().union(*PERMISSIONS.values(), SERVICE_PERMISSIONS) == scopes()
 
 
-def test_what_no_key_may_call_is_the_feed_and_three_methods() -> None:
-    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for."""
+def test_what_no_key_may_call_is_the_feed_and_four_methods() -> None:
+    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for, and
+    dissonance alone records what judges found."""
     closed = {name for name, each in METHODS.items() if not GRANTED_BY[permission(each)]}
 
     assert closed == OF_SERVICES | {name for name in METHODS if ".ChangeFeedService." in name}

@@ -43,6 +43,7 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
         Scope.READ: frozenset(
             {
                 "audit:read",
+                "dissonance:read",
                 "governance:read",
                 "governed:read",
                 "graph:read",
@@ -50,7 +51,9 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
                 "search:read",
             }
         ),
-        Scope.WRITE: frozenset({"graph:write", "memory:write", "proposals:write", "space:write"}),
+        Scope.WRITE: frozenset(
+            {"dissonance:write", "graph:write", "memory:write", "proposals:write", "space:write"}
+        ),
         Scope.GOVERN: frozenset({"decisions:write", "governed:write"}),
         Scope.ADMIN: frozenset({"enrolment:write", "keys:list", "keys:write", "search:admin"}),
         Scope.OPERATOR: frozenset({"keys:list", "keys:write", "spaces:list", "spaces:write"}),
@@ -58,7 +61,9 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
 )
 """The one table from scopes to the permissions that the contracts name."""
 
-SERVICE_PERMISSIONS = frozenset({"callers:resolve", "confirm:write", "feed:all", "granted:write"})
+SERVICE_PERMISSIONS = frozenset(
+    {"callers:resolve", "confirm:write", "conflict:record", "feed:all", "granted:write"}
+)
 """What Concord's own services alone may do: no key carries one of these."""
 
 _OF_SYSTEM = frozenset({Scope.OPERATOR, Scope.READ})

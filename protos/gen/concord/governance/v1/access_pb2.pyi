@@ -33,7 +33,7 @@ class _KeyScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_KeyScope.Val
     KEY_SCOPE_READ: _KeyScope.ValueType  # 1
     """Every permission that ends in ":read"."""
     KEY_SCOPE_WRITE: _KeyScope.ValueType  # 2
-    """Writes to the graph, to memories, and proposals."""
+    """Writes to the graph, to memories, proposals, and checks for conflicts."""
     KEY_SCOPE_GOVERN: _KeyScope.ValueType  # 3
     """Approving and rejecting proposals, and revoking consents."""
     KEY_SCOPE_ADMIN: _KeyScope.ValueType  # 4
@@ -49,7 +49,7 @@ KEY_SCOPE_UNSPECIFIED: KeyScope.ValueType  # 0
 KEY_SCOPE_READ: KeyScope.ValueType  # 1
 """Every permission that ends in ":read"."""
 KEY_SCOPE_WRITE: KeyScope.ValueType  # 2
-"""Writes to the graph, to memories, and proposals."""
+"""Writes to the graph, to memories, proposals, and checks for conflicts."""
 KEY_SCOPE_GOVERN: KeyScope.ValueType  # 3
 """Approving and rejecting proposals, and revoking consents."""
 KEY_SCOPE_ADMIN: KeyScope.ValueType  # 4
