@@ -37,6 +37,7 @@ class ItemKind(enum.IntEnum):
     EPISODE = 5
     WORKING_MEMORY = 6
     RELATION = 7
+    CONFLICT = 8
 
 
 class EdgeType(enum.IntEnum):
@@ -272,7 +273,8 @@ Item = Node | Edge | Memory
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept beside the items: an episode, or a text in working memory. No edge ends at it.
+    """What is kept beside the items: an episode, a text in working memory, or a conflict of two
+    items (`domain.conflicts`). No edge ends at it.
 
     `shelf` is which of its kind's lists it lies on. A list goes by `rank`, then by the time of the
     entry's last write, both descending.

@@ -1,0 +1,362 @@
+"""Conflicts (spec D5): what is kept of one, and what findings and decisions make of it.
+
+Every function returns the next version of a conflict, or raises why there is none. What two sides
+say is never kept: a conflict names them, the versions that were judged, and places in their words.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from concord_graph.domain.errors import FieldInvalid, ItemState
+from concord_graph.domain.items import Entry, ItemKind
+
+MOST_OPEN = 20
+"""How many of its open conflicts an item shows."""
+
+
+class ConflictClass(enum.IntEnum):
+    """How two statements disagree; numbers as in the contract."""
+
+    EVOLUTION = 1
+    CONTRADICTION = 2
+    NUANCE = 3
+    UNDECIDED = 4
+
+
+class ConflictState(enum.IntEnum):
+    """The state of a conflict; numbers as in the contract."""
+
+    POTENTIAL = 1
+    CONFIRMED = 2
+    DISMISSED = 3
+    EXCEPTION = 4
+    RESOLVED = 5
+
+
+OPEN = frozenset({ConflictState.POTENTIAL, ConflictState.CONFIRMED})
+
+
+class ConflictType(enum.IntEnum):
+    """What a conflict is about; numbers as in the contract."""
+
+    UNKNOWN = 0
+    LEGAL = 1
+    FACTUAL = 2
+    TEMPORAL = 3
+    REGIONAL = 4
+    METHODOLOGICAL = 5
+
+
+class ConflictSeverity(enum.IntEnum):
+    """How grave a conflict is; numbers as in the contract."""
+
+    UNKNOWN = 0
+    CRITICAL = 1
+    MODERATE = 2
+    MINOR = 3
+
+
+class Judge(enum.IntEnum):
+    """What decided that two statements disagree; numbers as in the contract."""
+
+    STRUCTURAL = 1
+    LEXICAL = 2
+    NLI = 3
+    LLM = 4
+    CALLER = 5
+    OVERLAP = 6
+
+
+class Decision(enum.IntEnum):
+    """What a review decides; numbers as in the contract."""
+
+    CONFIRM = 1
+    DISMISS = 2
+    EXCEPT = 3
+    RECLASSIFY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side as it was judged. `spans`: where it disagrees, in code points, half-open.
+
+    `etag` is empty for a memory that a link named before it was there.
+    """
+
+    id: str
+    kind: ItemKind
+    etag: str
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """How a conflict was resolved; `time` in µs.
+
+    `record_id`: the lineage that states it; empty when neither side gave way. `made_record`: the
+    resolution made that lineage, and takes it along when it is taken back.
+    """
+
+    resolution_type: ConflictClass
+    superseded_id: str
+    superseding_id: str
+    context: str
+    time: int
+    by: str
+    record_id: str = ""
+    made_record: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A disagreement of two items; `first` is the side with the smaller id.
+
+    `reopens_at`: the revision that reopening brings back; 0 when no decision is to be taken back.
+    `consented`: both principals consented to the last decision.
+    """
+
+    first: Side
+    second: Side
+    conflict_class: ConflictClass
+    judge: Judge
+    author: str
+    state: ConflictState = ConflictState.POTENTIAL
+    older_id: str = ""
+    type: ConflictType = ConflictType.UNKNOWN
+    severity: ConflictSeverity = ConflictSeverity.UNKNOWN
+    confidence: float = 1.0
+    rule: str = ""
+    reviewed_by: str = ""
+    context: str = ""
+    contradicts_id: str = ""
+    resolution: Resolution | None = None
+    reopens_at: int = 0
+    consented: bool = False
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both sides."""
+        return self.first, self.second
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The ids of the sides, the smaller first."""
+        return self.first.id, self.second.id
+
+    @property
+    def is_asserted(self) -> bool:
+        """Whether CONTRADICTS stands between the sides."""
+        confirmed = self.state == ConflictState.CONFIRMED
+        return confirmed and self.conflict_class == ConflictClass.CONTRADICTION
+
+    def other(self, side_id: str) -> str:
+        """Return the id of the side beside this one."""
+        return self.second.id if side_id == self.first.id else self.first.id
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A decision about a conflict; `conflict_class` and `older_id` are a reclassification's."""
+
+    decision: Decision
+    context: str = ""
+    conflict_class: ConflictClass | None = None
+    older_id: str = ""
+
+
+def pair_of(one: str, other: str) -> tuple[str, str]:
+    """Return two ids in the order in which a conflict holds them."""
+    return (one, other) if one < other else (other, one)
+
+
+def to_entry(conflict: Conflict, entry: Entry) -> Entry:
+    """Return the entry with a conflict as its content."""
+    body = asdict(conflict)
+    del body["state"]
+    return replace(entry, body=body, shelf=conflict.state.name)
+
+
+def conflict_of(entry: Entry) -> Conflict:
+    """Return the conflict that an entry keeps.
+
+    Raises:
+        KeyError, TypeError, ValueError: it keeps none.
+    """
+    body = dict(entry.body)
+    resolution = body.pop("resolution")
+    return Conflict(
+        first=_side(body.pop("first")),
+        second=_side(body.pop("second")),
+        conflict_class=ConflictClass(body.pop("conflict_class")),
+        judge=Judge(body.pop("judge")),
+        type=ConflictType(body.pop("type")),
+        severity=ConflictSeverity(body.pop("severity")),
+        state=ConflictState[entry.shelf],
+        resolution=_resolution(resolution) if resolution else None,
+        **body,
+    )
+
+
+def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
+    """Return what a finding makes of its pair's conflict; `stored` itself when it says no more.
+
+    A decision holds for the versions that were judged: a change of a side brings back what was
+    dismissed, excepted or resolved. What somebody asserts stands until somebody takes it back.
+    """
+    if stored is None:
+        return found
+    if stored.state == ConflictState.CONFIRMED:
+        return stored
+    decided = stored.state != ConflictState.POTENTIAL or bool(stored.reviewed_by)
+    if decided and _versions(stored) == _versions(found):
+        return stored
+    found = replace(found, contradicts_id=stored.contradicts_id)
+    return stored if replace(found, author=stored.author) == stored else found
+
+
+def reviewed(stored: Conflict, review: Review, by: str, revision: int) -> Conflict:
+    """Return what a review makes of a conflict; `revision` is that of `stored`.
+
+    Raises:
+        ItemState: it is resolved, is in that state already, or nobody could say what it is.
+        FieldInvalid: the review lacks what it needs, or has what it does not take.
+    """
+    if stored.state == ConflictState.RESOLVED:
+        raise ItemState("the conflict is resolved: reopen it first")
+    after = replace(
+        stored, reviewed_by=by, context=review.context, reopens_at=revision, consented=False
+    )
+    if review.decision == Decision.RECLASSIFY:
+        return _reclassified(after, review)
+    if review.conflict_class is not None or review.older_id:
+        raise FieldInvalid("conflict_class", "goes with a reclassification alone")
+    if review.decision == Decision.EXCEPT and not review.context.strip():
+        raise FieldInvalid("context", "an exception needs its reason")
+    after = replace(after, state=_DECIDED[review.decision])
+    if after.state == stored.state:
+        raise ItemState(f"the conflict is {stored.state.name} already")
+    _demand_decided(after)
+    return after
+
+
+def resolved(stored: Conflict, resolution: Resolution, revision: int) -> Conflict:
+    """Return a conflict as resolved; `superseded_id` and `superseding_id` are worked out here.
+
+    Raises:
+        ItemState: it is resolved already.
+        FieldInvalid: no side, or not one of them, gives way; or nobody could say as what.
+    """
+    if stored.state == ConflictState.RESOLVED:
+        raise ItemState("the conflict is resolved already")
+    if resolution.resolution_type == ConflictClass.UNDECIDED:
+        raise FieldInvalid("resolution_type", "must be EVOLUTION, CONTRADICTION or NUANCE")
+    gives_way = resolution.superseded_id
+    if resolution.resolution_type == ConflictClass.EVOLUTION:
+        gives_way = gives_way or stored.older_id
+        if not gives_way:
+            raise FieldInvalid("superseded_id", "an evolution needs the side that was true earlier")
+    if gives_way and gives_way not in stored.pair:
+        raise FieldInvalid("superseded_id", "must be a side of the conflict")
+    resolution = replace(
+        resolution,
+        superseded_id=gives_way,
+        superseding_id=stored.other(gives_way) if gives_way else "",
+    )
+    return replace(
+        stored,
+        state=ConflictState.RESOLVED,
+        resolution=resolution,
+        reopens_at=revision,
+        consented=False,
+    )
+
+
+def asserted(stored: Conflict | None, edge_id: str, opened: Conflict, revision: int) -> Conflict:
+    """Return what a written CONTRADICTS makes of its pair's conflict; `opened` is a new one's.
+
+    A resolution stands: what was resolved is not confirmed again by it.
+    """
+    opened = replace(opened, state=ConflictState.CONFIRMED, contradicts_id=edge_id)
+    if stored is None:
+        return opened
+    if stored.state == ConflictState.RESOLVED:
+        return replace(stored, contradicts_id=edge_id)
+    return replace(
+        stored,
+        state=ConflictState.CONFIRMED,
+        conflict_class=ConflictClass.CONTRADICTION,
+        older_id="",
+        contradicts_id=edge_id,
+        reviewed_by=opened.author,
+        context="",
+        reopens_at=revision,
+        consented=False,
+    )
+
+
+def unasserted(stored: Conflict, by: str, revision: int) -> Conflict:
+    """Return what the deletion of its CONTRADICTS makes of a conflict: nobody confirms it now."""
+    if stored.state != ConflictState.CONFIRMED:
+        return replace(stored, contradicts_id="")
+    return replace(
+        stored,
+        state=ConflictState.POTENTIAL,
+        contradicts_id="",
+        reviewed_by=by,
+        context="",
+        reopens_at=revision,
+        consented=False,
+    )
+
+
+_DECIDED: Mapping[Decision, ConflictState] = {
+    Decision.CONFIRM: ConflictState.CONFIRMED,
+    Decision.DISMISS: ConflictState.DISMISSED,
+    Decision.EXCEPT: ConflictState.EXCEPTION,
+}
+
+
+def check_older(conflict: Conflict, field: str) -> None:
+    """Refuse an evolution without the side that was true earlier, and such a side elsewhere."""
+    if conflict.conflict_class != ConflictClass.EVOLUTION:
+        if conflict.older_id:
+            raise FieldInvalid(field, "goes with EVOLUTION alone")
+    elif conflict.older_id not in conflict.pair:
+        raise FieldInvalid(field, "an evolution needs the side that was true earlier")
+
+
+def _reclassified(after: Conflict, review: Review) -> Conflict:
+    if review.conflict_class is None:
+        raise FieldInvalid("conflict_class", "a reclassification needs the other class")
+    said = (after.conflict_class, after.older_id)
+    after = replace(after, conflict_class=review.conflict_class, older_id=review.older_id)
+    check_older(after, "older_id")
+    if (after.conflict_class, after.older_id) == said:
+        raise ItemState(f"the conflict is of the class {after.conflict_class.name} already")
+    _demand_decided(after)
+    return after
+
+
+def _demand_decided(conflict: Conflict) -> None:
+    if (conflict.state, conflict.conflict_class) == (
+        ConflictState.CONFIRMED,
+        ConflictClass.UNDECIDED,
+    ):
+        raise ItemState("nobody could say how the sides disagree: reclassify the conflict first")
+
+
+def _versions(conflict: Conflict) -> tuple[str, str]:
+    return conflict.first.etag, conflict.second.etag
+
+
+def _side(body: Mapping[str, Any]) -> Side:
+    spans = tuple((start, end) for start, end in body["spans"])
+    return Side(body["id"], ItemKind(body["kind"]), body["etag"], spans)
+
+
+def _resolution(body: Mapping[str, Any]) -> Resolution:
+    return Resolution(**{**body, "resolution_type": ConflictClass(body["resolution_type"])})
