@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from concord.graph.v1 import (
+    conflict_pb2,
+    conflict_pb2_grpc,
     dialogue_pb2,
     dialogue_pb2_grpc,
     episode_pb2,
@@ -43,6 +45,7 @@ from concord_graph.config import SqliteConfig
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.conflict import ConflictServicer
 from concord_graph.servicer.dialogue import DialogueServicer
 from concord_graph.servicer.episode import EpisodeServicer
 from concord_graph.servicer.feed import FeedServicer
@@ -162,6 +165,11 @@ class GraphApp:
                 relation_pb2.DESCRIPTOR.services_by_name["RelationService"],
                 relation_pb2_grpc.add_RelationServiceServicer_to_server,
                 RelationServicer(commands, queries, actions),
+            ),
+            Registration(
+                conflict_pb2.DESCRIPTOR.services_by_name["ConflictService"],
+                conflict_pb2_grpc.add_ConflictServiceServicer_to_server,
+                ConflictServicer(commands, queries, actions),
             ),
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],

@@ -14,6 +14,7 @@ import grpc
 import neo4j_at_hand
 import pytest
 from concord.graph.v1 import (
+    conflict_pb2_grpc,
     dialogue_pb2,
     dialogue_pb2_grpc,
     episode_pb2_grpc,
@@ -60,7 +61,7 @@ SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
-        *("space:write", "feed:all", "confirm:write"),
+        *("space:write", "feed:all", "confirm:write", "conflict:record"),
     }
 )
 SECRET = "one-time-secret"
@@ -195,6 +196,7 @@ class Calls:
         self.episode = episode_pb2_grpc.EpisodeServiceStub(channel)
         self.working_memory = working_memory_pb2_grpc.WorkingMemoryServiceStub(channel)
         self.space_service = space_pb2_grpc.SpaceServiceStub(channel)
+        self.conflict = conflict_pb2_grpc.ConflictServiceStub(channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         if door is not None:

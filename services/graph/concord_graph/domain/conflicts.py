@@ -7,7 +7,7 @@ say is never kept: a conflict names them, the versions that were judged, and pla
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -174,10 +174,16 @@ def pair_of(one: str, other: str) -> tuple[str, str]:
 
 
 def to_entry(conflict: Conflict, entry: Entry) -> Entry:
-    """Return the entry with a conflict as its content."""
+    """Return the entry with a conflict as its content; its words are what is erased with a side."""
     body = asdict(conflict)
     del body["state"]
-    return replace(entry, body=body, shelf=conflict.state.name)
+    words = {"context": body.pop("context")}
+    for name in ("first", "second"):
+        words[name] = [list(span) for span in body[name].pop("spans")]
+    if conflict.resolution:
+        words["resolution"] = body["resolution"].pop("context")
+    said = {name: each for name, each in words.items() if each}
+    return replace(entry, body=body, words=said, shelf=conflict.state.name)
 
 
 def conflict_of(entry: Entry) -> Conflict:
@@ -186,17 +192,18 @@ def conflict_of(entry: Entry) -> Conflict:
     Raises:
         KeyError, TypeError, ValueError: it keeps none.
     """
-    body = dict(entry.body)
+    body, words = dict(entry.body), entry.words
     resolution = body.pop("resolution")
     return Conflict(
-        first=_side(body.pop("first")),
-        second=_side(body.pop("second")),
+        first=_side(body.pop("first"), words.get("first", ())),
+        second=_side(body.pop("second"), words.get("second", ())),
         conflict_class=ConflictClass(body.pop("conflict_class")),
         judge=Judge(body.pop("judge")),
         type=ConflictType(body.pop("type")),
         severity=ConflictSeverity(body.pop("severity")),
         state=ConflictState[entry.shelf],
-        resolution=_resolution(resolution) if resolution else None,
+        context=words.get("context", ""),
+        resolution=_resolution(resolution, words.get("resolution", "")) if resolution else None,
         **body,
     )
 
@@ -353,10 +360,11 @@ def _versions(conflict: Conflict) -> tuple[str, str]:
     return conflict.first.etag, conflict.second.etag
 
 
-def _side(body: Mapping[str, Any]) -> Side:
-    spans = tuple((start, end) for start, end in body["spans"])
-    return Side(body["id"], ItemKind(body["kind"]), body["etag"], spans)
+def _side(body: Mapping[str, Any], spans: Sequence[Sequence[int]]) -> Side:
+    places = tuple((start, end) for start, end in spans)
+    return Side(body["id"], ItemKind(body["kind"]), body["etag"], places)
 
 
-def _resolution(body: Mapping[str, Any]) -> Resolution:
-    return Resolution(**{**body, "resolution_type": ConflictClass(body["resolution_type"])})
+def _resolution(body: Mapping[str, Any], context: str) -> Resolution:
+    as_class = ConflictClass(body["resolution_type"])
+    return Resolution(**{**body, "resolution_type": as_class, "context": context})

@@ -91,12 +91,13 @@ class WorkingDraft:
 
 @dataclass(frozen=True, slots=True)
 class LineageDraft:
-    """How a newer item stands to an older one."""
+    """How a newer item stands to an older one; `properties` beside the context."""
 
     relation: Relation
     newer_id: str
     older_id: str
     context: str = ""
+    properties: Properties = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, replace
 from typing import Any
 
 from concord_graph.domain.fields import erased_fields
-from concord_graph.domain.items import Edge, End, ItemKind, Memory, Node
+from concord_graph.domain.items import Edge, End, Entry, ItemKind, Memory, Node
 
 ERASED_RELATION = "ERASED"
 STORE = "graph"
@@ -68,6 +68,11 @@ def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
         deleted=edge.deleted or named or not edge.is_lineage,
         erase_time=time,
     )
+
+
+def erased_entry(entry: Entry, time: int) -> Entry:
+    """Return what is left of a conflict when a side of it is erased: no words of its review."""
+    return replace(entry, **_defaults(Entry), erase_time=time)
 
 
 def _defaults(kind: type) -> dict[str, Any]:

@@ -15,6 +15,7 @@ GraphError
 ├── ItemErased               what it said was erased
 ├── SpaceDeleted             nothing is written there any more
 ├── ConfirmerUnknown         nobody waits for this confirmation
+├── AgentRequired            an agent decides about this, nobody else
 ├── TurnAppendOnly           what was said in a dialogue stays said
 ├── WorkingMemoryFull        nothing in it may be evicted
 ├── TooManyAffected          the supersession of more items would change than one write may change
@@ -218,6 +219,10 @@ class UndoConflict(GraphError):
     def __init__(self, item_ids: Sequence[str]) -> None:
         super().__init__("items were changed since, or stand in the way")
         self.item_ids = tuple(item_ids)
+
+
+class AgentRequired(GraphError):
+    """The decision is an agent's."""
 
 
 class GenesisMissing(GraphError):

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
 
-from concord_graph.domain.items import Edge, Memory, Node
+from concord_graph.domain.items import Edge, Entry, Memory, Node
 
 HEAD = frozenset({"id", "revision", "create_time", "deleted"})
 """The fields of everything that is kept in revisions."""
@@ -24,6 +24,7 @@ _LEFT: Mapping[type, frozenset[str]] = {
         {"memory_kind", "session_id", "turn_order", "edge_type", "valid_from", "valid_until"}
         | {"id_stated", "erase_time"}
     ),
+    Entry: frozenset({"kind", "body", "session_id", "shelf", "rank", "erase_time"}),
 }
 """What is left of an erased item: kinds and times, on which others' supersession rests."""
 

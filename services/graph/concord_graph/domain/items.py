@@ -277,7 +277,8 @@ class Entry:
     items (`domain.conflicts`). No edge ends at it.
 
     `shelf` is which of its kind's lists it lies on. A list goes by `rank`, then by the time of the
-    entry's last write, both descending.
+    entry's last write, both descending. `words`: what of a conflict is erased with a side of it.
+    `erase_time` (µs) is when that was, in every revision; 0 = never.
     """
 
     id: str
@@ -286,8 +287,10 @@ class Entry:
     session_id: str = ""
     shelf: str = ""
     rank: int = 0
+    words: Properties = field(default_factory=dict)
     create_time: int = 0
     deleted: bool = False
+    erase_time: int = 0
     revision: Revision = Revision()
 
 
@@ -321,6 +324,7 @@ _CAME_LATER: Mapping[type, frozenset[str]] = {
     Memory: frozenset({"turn_order", "facts", "properties"}),
     Source: frozenset({"memory_ids"}),
     DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
+    Entry: frozenset({"words"}),
 }
 """Fields that older revisions never had: left out while unset, so that old digests stay true."""
 
@@ -373,7 +377,7 @@ def content_digest(content: str, kind: MemoryKind, sources: tuple[Source, ...]) 
 
 def is_erased(item: Record) -> bool:
     """Return whether what the item said was erased."""
-    return isinstance(item, Item) and item.erase_time != 0
+    return not isinstance(item, DeclaredRelation) and item.erase_time != 0
 
 
 def digest(item: Record) -> str:

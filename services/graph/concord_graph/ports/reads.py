@@ -317,6 +317,33 @@ class ListReads(Protocol):
         ...
 
 
+class ConflictReads(Protocol):
+    """Conflicts, which are entries (`domain.conflicts`); lists of them are lists of entries."""
+
+    async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
+        """Return an entry by id, a deleted one too."""
+        ...
+
+    async def conflicts_between(
+        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
+    ) -> Mapping[tuple[str, str], Entry]:
+        """Return the live conflicts of pairs of ids, the smaller id first."""
+        ...
+
+    async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
+        """Return the ids of up to `limit` live memories whose sources name any of them, by id."""
+        ...
+
+    async def open_conflicts(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the open conflicts of each item, newest first, at most `MOST_OPEN`.
+
+        Items without any are absent.
+        """
+        ...
+
+
 class RecordReads(Protocol):
     """What was done, by whom, and what is kept of it."""
 
@@ -376,7 +403,9 @@ class RecordReads(Protocol):
         ...
 
 
-class Reads(ItemReads, SupersessionReads, WalkReads, ListReads, RecordReads, Protocol):
+class Reads(
+    ItemReads, SupersessionReads, WalkReads, ListReads, ConflictReads, RecordReads, Protocol
+):
     """A consistent view of one space. Sees nothing of another; sees every committed write.
 
     Items come as their newest revision, deleted ones too, unless a method says otherwise. What

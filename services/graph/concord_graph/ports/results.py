@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from concord_graph.domain.conflicts import ConflictState
 from concord_graph.domain.items import ItemKind
 
 
@@ -163,6 +164,32 @@ class ChangeApplied:
         return (self.item,)
 
 
+class FindingOutcome(enum.IntEnum):
+    """What became of a finding; numbers as in the contract."""
+
+    CREATED = 1
+    UPDATED = 2
+    UNCHANGED = 3
+    STALE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A finding, with id and state of its pair's conflict; "" and None when there is none."""
+
+    outcome: FindingOutcome
+    conflict_id: str = ""
+    state: ConflictState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsRecorded:
+    """Findings in the order of their batch."""
+
+    findings: tuple[Recorded, ...]
+    shown = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
     """A command whose reply says no more than that it was done."""
@@ -180,6 +207,7 @@ Result = (
     | MemoryErased
     | ItemsReverted
     | ChangeApplied
+    | ConflictsRecorded
     | Acknowledged
 )
 

@@ -8,6 +8,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from concord_graph.domain.conflicts import ConflictClass
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
     Access,
@@ -163,13 +164,19 @@ class OperationFilter:
 
 @dataclass(frozen=True, slots=True)
 class EntryFilter:
-    """Which entries a list shows; `shelf` None = all of its kind's; `since` (µs) is inclusive."""
+    """Which entries a list shows; `shelf` None = all of its kind's; `since` (µs) is inclusive.
+
+    Of conflicts: `shelves` are the names of states; any of `sides` is a side.
+    """
 
     kind: ItemKind
     shelf: str | None = ""
     session_id: str = ""
     since: int | None = None
     ids: tuple[str, ...] = ()
+    shelves: tuple[str, ...] = ()
+    classes: tuple[ConflictClass, ...] = ()
+    sides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

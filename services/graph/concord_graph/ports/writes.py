@@ -11,7 +11,6 @@ from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     Access,
-    Item,
     ItemKind,
     Record,
 )
@@ -96,7 +95,7 @@ class Writes(Reads, Protocol):
         """Remember what a request did."""
         ...
 
-    async def erase(self, item: Item) -> None:
+    async def erase(self, item: Record) -> None:
         """Take out of every revision what the item, put just now in its erased form, says no more.
 
         Its salt goes too, and what requests that wrote or found it are compared with.

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from functools import partial
 
-from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import (
+    conflict_pb2,
+    governed_pb2,
+    graph_pb2,
+    lineage_pb2,
+    memory_pb2,
+    relation_pb2,
+)
 
-from concord_graph.ports import ItemsReverted, MemoryErased, NodeDeleted, Result, Written
-from concord_graph.servicer import incoming
+from concord_graph.domain.conflicts import ConflictClass
+from concord_graph.ports import (
+    ConflictsRecorded,
+    ItemsReverted,
+    MemoryErased,
+    NodeDeleted,
+    Result,
+    Written,
+)
+from concord_graph.servicer import conflict_messages, incoming
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.revert import Reversion, revert_items
-from concord_graph.usecases.items import edges, lineage, nodes, relations
+from concord_graph.usecases.items import conflicts, edges, lineage, nodes, relations
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.memory.working_memory import WorkingMemory
@@ -93,6 +108,46 @@ class Actions:
             name=incoming.text(request.name),
             declaration=incoming.declaration(request),
             etag=request.etag,
+        )
+
+    def record_conflicts(
+        self, request: conflict_pb2.RecordConflictsRequest
+    ) -> Command[ConflictsRecorded]:
+        """Record what judges found."""
+        found = [
+            conflict_messages.finding(each, f"findings[{place}]")
+            for place, each in enumerate(request.findings)
+        ]
+        return partial(conflicts.record_conflicts, findings=found)
+
+    def review_conflict(self, request: conflict_pb2.ReviewConflictRequest) -> Command[Written]:
+        """Review a conflict."""
+        return partial(
+            conflicts.review_conflict,
+            conflict_id=request.conflict_id,
+            etag=request.etag,
+            review=conflict_messages.review(request),
+            links=self.memories.links,
+        )
+
+    def resolve_conflict(self, request: conflict_pb2.ResolveConflictRequest) -> Command[Written]:
+        """Resolve a conflict."""
+        return partial(
+            conflicts.resolve_conflict,
+            conflict_id=request.conflict_id,
+            etag=request.etag,
+            resolution_type=ConflictClass(request.resolution_type),
+            superseded_id=request.superseded_id,
+            context=request.context,
+        )
+
+    def reopen_conflict(self, request: conflict_pb2.ReopenConflictRequest) -> Command[Written]:
+        """Take a conflict's last decision back."""
+        return partial(
+            conflicts.reopen_conflict,
+            conflict_id=request.conflict_id,
+            etag=request.etag,
+            links=self.memories.links,
         )
 
     def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Command[ItemsReverted]:

@@ -21,6 +21,7 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    Source,
     etag,
     is_erased,
 )
@@ -154,16 +155,7 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
         domain=item.domain,
         importance=int(item.importance),  # type: ignore[arg-type] # numbers are the contract's
         surfaces_when=item.surfaces_when,
-        sources=[
-            type_pb2.Source(
-                speaker=source.speaker,
-                file=source.file,
-                turn_ids=source.turn_ids,
-                trust=int(source.trust),  # type: ignore[arg-type] # numbers are the contract's
-                memory_ids=source.memory_ids,
-            )
-            for source in item.sources
-        ],
+        sources=map(source, item.sources),
         external_id=item.external_id,
         category=item.category,
         tags=item.tags,
@@ -183,6 +175,17 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
     if item.properties:
         message.properties.update(dict(item.properties))
     return message
+
+
+def source(value: Source) -> type_pb2.Source:
+    """Return where a memory comes from."""
+    return type_pb2.Source(
+        speaker=value.speaker,
+        file=value.file,
+        turn_ids=value.turn_ids,
+        trust=int(value.trust),  # type: ignore[arg-type] # numbers are the contract's
+        memory_ids=value.memory_ids,
+    )
 
 
 def _fact(fact: Fact) -> type_pb2.Fact:

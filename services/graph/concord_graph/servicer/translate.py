@@ -111,6 +111,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     errors.ItemState: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_STATE"),
     errors.ItemErased: _about_item(_Code.FAILED_PRECONDITION, "ERROR_REASON_ITEM_ERASED"),
     errors.ConfirmerUnknown: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_CONFIRMER_UNKNOWN"),
+    errors.AgentRequired: _plain(_Code.PERMISSION_DENIED, "ERROR_REASON_AGENT_REQUIRED"),
     errors.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
     errors.GenesisDamaged: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_DAMAGED"),
     errors.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),

@@ -122,6 +122,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED.
     Example: WithdrawProposal of another agent's proposal.
     """
+    ERROR_REASON_AGENT_REQUIRED: _ErrorReason.ValueType  # 108
+    """The decision takes the agent: its principal, or its slot in a proposal. PERMISSION_DENIED.
+    Example: a person who confirms that a conflict of the class NUANCE may stand.
+    """
     ERROR_REASON_ITEM_NOT_FOUND: _ErrorReason.ValueType  # 200
     """200 to 299: items, and the state that they are in.
 
@@ -435,6 +439,10 @@ Example: EnrolPrincipals with the secret of another space.
 ERROR_REASON_NOT_PROPOSER: ErrorReason.ValueType  # 107
 """Only its proposer may revise or withdraw a proposal. PERMISSION_DENIED.
 Example: WithdrawProposal of another agent's proposal.
+"""
+ERROR_REASON_AGENT_REQUIRED: ErrorReason.ValueType  # 108
+"""The decision takes the agent: its principal, or its slot in a proposal. PERMISSION_DENIED.
+Example: a person who confirms that a conflict of the class NUANCE may stand.
 """
 ERROR_REASON_ITEM_NOT_FOUND: ErrorReason.ValueType  # 200
 """200 to 299: items, and the state that they are in.

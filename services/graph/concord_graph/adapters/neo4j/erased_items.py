@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.domain.erasure import ERASED_RELATION, Confirmation, Erasure
-from concord_graph.domain.items import LINEAGE_WORDS, Edge, Item, Memory, Node
+from concord_graph.domain.items import LINEAGE_WORDS, Edge, Entry, Memory, Node, Record
 
 _VERSIONS: Final = "MATCH (v:{0} {{id: erased.id}}) WHERE v.revision > 0 AND v.erase_time = 0"
 _NODES: Final = (
@@ -36,6 +36,11 @@ _EDGES: Final = (
     " CALL () { UNWIND $edges AS erased MATCH (p:Participation) WHERE p.edge_id = erased.id"
     " DELETE p }"
 )
+_ENTRIES: Final = (
+    "CALL () { UNWIND $entries AS erased MATCH (v:EntryVersion {id: erased.id})"
+    " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0"
+    " SET v.erase_time = erased.time, v.salt = $nothing, v.words = '{}' }"
+)
 # their salt stands beside a digest of what was said, so that a guess could be tested
 _REQUESTS: Final = (
     "CALL () { MATCH (q:Request) WHERE q.create_time IS NOT NULL"
@@ -43,7 +48,7 @@ _REQUESTS: Final = (
     " SET q.salt = $nothing, q.digest = '' }"
 )
 _ACCESS: Final = "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
-_ERASE: Final = f"{_MEMORIES} {_NODES} {_EDGES} {_REQUESTS} {_ACCESS} RETURN true"
+_ERASE: Final = f"{_MEMORIES} {_NODES} {_EDGES} {_ENTRIES} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (
     "CREATE (r:Erasure {id: $id}) SET r += $receipt"
     " WITH r UNWIND $confirmations AS each"
@@ -65,7 +70,7 @@ CONFIRM_ALL: Final = (
 """Confirm in every space what a confirmer has not."""
 
 
-async def erase(door: Door, items: list[Item]) -> None:
+async def erase(door: Door, items: list[Record]) -> None:
     """Erase every version of the items but the newest, which is so already."""
     edges = [
         {"id": edge.id, "time": edge.erase_time, "named": edge.target.id == edge.id}
@@ -74,8 +79,10 @@ async def erase(door: Door, items: list[Item]) -> None:
     ]
     memories = [{"id": m.id, "time": m.erase_time} for m in items if isinstance(m, Memory)]
     nodes = [{"id": node.id, "time": node.erase_time} for node in items if isinstance(node, Node)]
+    entries = [{"id": e.id, "time": e.erase_time} for e in items if isinstance(e, Entry)]
     ids = [item.id for item in items]
-    bound = {"memories": memories, "nodes": nodes, "edges": edges, "ids": ids, "nothing": b""}
+    bound: dict[str, Any] = {"memories": memories, "nodes": nodes, "edges": edges}
+    bound |= {"entries": entries, "ids": ids, "nothing": b""}
     await door.ask(_ERASE, **bound, quoted=[f'"{item_id}"' for item_id in ids])
 
 

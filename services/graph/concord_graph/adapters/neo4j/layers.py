@@ -205,6 +205,13 @@ def _entry_tests(filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]
         ("since", "t.record_from >= $since", filter_.since),
         ("valid", "t.create_time <= $valid", at.valid if at.stated else None),
         ("ids", "t.id IN $ids", list(filter_.ids) or None),
+        ("shelves", "t.shelf IN $shelves", list(filter_.shelves) or None),
+        ("classes", "t.conflict_class IN $classes", [int(c) for c in filter_.classes] or None),
+        (
+            "sides",
+            "(t.first_id IN $sides OR t.second_id IN $sides)",
+            list(filter_.sides) or None,
+        ),
     ):
         if value is not None:
             tests += f" AND {test}"

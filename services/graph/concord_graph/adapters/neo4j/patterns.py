@@ -44,6 +44,7 @@ _LABELS: Final = {
     "Turn": ("MemoryVersion", f"NOT {{0}}.deleted AND {{0}}.memory_kind = {int(MemoryKind.TURN)}"),
     "Tombstone": ("MemoryVersion", "{0}.deleted"),
     "Entry": ("EntryVersion", "NOT {0}.deleted"),
+    "Conflict": ("EntryVersion", f"NOT {{0}}.deleted AND {{0}}.kind = {int(ItemKind.CONFLICT)}"),
     "Support": ("SupportVersion", "true"),
     "Relation": ("RelationVersion", "NOT {0}.deleted"),
     "Functional": ("RelationVersion", "{0}.functional"),

@@ -10,6 +10,7 @@ from concord_attestation.parties import verify_genesis
 
 from concord_graph.adapters import receipts
 from concord_graph.adapters.neo4j import (
+    conflicts,
     erased_items,
     fact_edges,
     filters,
@@ -303,6 +304,26 @@ class Neo4jReads(Neo4jViews):
     ) -> tuple[Sequence[Entry], int]:
         """Return live entries by (rank, record_from) descending, and how many match in all."""
         return await layers.entries(self, filter_, at, before=before, skip=skip, limit=limit)
+
+    async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
+        """Return an entry by id, a deleted one too."""
+        return await conflicts.entry(self, entry_id, record)
+
+    async def conflicts_between(
+        self, pairs: Collection[tuple[str, str]], record: int = FOREVER
+    ) -> Mapping[tuple[str, str], Entry]:
+        """Return the live conflicts of pairs of ids, the smaller id first."""
+        return await conflicts.between(self, pairs, record)
+
+    async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
+        """Return the ids of live memories whose sources name any of them, by id."""
+        return await conflicts.derived_from(self, memory_ids, limit)
+
+    async def open_conflicts(
+        self, ids: Collection[str], record: int = FOREVER
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the open conflicts of each item, newest first."""
+        return await conflicts.open_at(self, ids, record)
 
     async def history(
         self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER

@@ -37,7 +37,12 @@ from concord_graph.domain.spelling import backwards, folded
 
 Fields = dict[str, Any]
 
-_ENTRY_LABEL = {ItemKind.EPISODE: "Episode", ItemKind.WORKING_MEMORY: "WorkingMemory"}
+_ENTRY_LABEL = {
+    ItemKind.EPISODE: "Episode",
+    ItemKind.WORKING_MEMORY: "WorkingMemory",
+    ItemKind.CONFLICT: "Conflict",
+}
+ENTRIES = frozenset(_ENTRY_LABEL)
 OWN_LABELS = frozenset(
     {
         *VERSION.values(),
@@ -59,6 +64,7 @@ OWN_LABELS = frozenset(
             "Amending",
             "Support",
             "SupportVersion",
+            "Deriving",
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
         *("Genesis", "Space", "Store", "EarlyRefusal", "Imported"),
@@ -94,6 +100,10 @@ _OWN_KEYS = frozenset(
             "shelf",
             "rank",
             "body",
+            "words",
+            "first_id",
+            "second_id",
+            "conflict_class",
         ),
         *("folded", "backwards", "folded_id", "backwards_id", "folded_key", "backwards_key"),
         *("folded_session", "backwards_session"),
@@ -202,6 +212,8 @@ def entry(record: Fields) -> Entry:
         shelf=record["shelf"],
         rank=record["rank"],
         body=json.loads(record["body"]),
+        words=json.loads(record.get("words", "{}")),
+        erase_time=record.get("erase_time", 0),
     )
 
 
@@ -268,6 +280,8 @@ def labels(item_: Record, tokens: Tokens) -> list[str]:
         found.append("Constitutive")
     if isinstance(item_, Edge):
         return found + _edge_labels(item_)
+    if item_.derived_from:
+        found.append("Deriving")
     return [*found, "Turn"] if item_.memory_kind == MemoryKind.TURN else found
 
 
@@ -323,8 +337,21 @@ def _entry_fields(entry_: Entry) -> Fields:
         "shelf": entry_.shelf,
         "rank": int(entry_.rank),
         "body": json.dumps(dict(entry_.body), ensure_ascii=False),
+        "words": json.dumps(dict(entry_.words), ensure_ascii=False),
+        "erase_time": entry_.erase_time,
+        **(_conflict_fields(entry_) if entry_.kind == ItemKind.CONFLICT else {}),
         "folded_session": folded(session) if session else None,
         "backwards_session": backwards(session) if session else None,
+    }
+
+
+def _conflict_fields(entry_: Entry) -> Fields:
+    """Return what conflicts are looked for by."""
+    body = entry_.body
+    return {
+        "first_id": body["first"]["id"],
+        "second_id": body["second"]["id"],
+        "conflict_class": int(body["conflict_class"]),
     }
 
 

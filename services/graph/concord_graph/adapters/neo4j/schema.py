@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 8
+VERSION = 9
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -29,6 +29,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "erasure": ("Erasure", "space", "id"),
     "erasure_memory": ("Erasure", "space", "memory_id"),
     "erase_confirmation": ("EraseConfirmation", "space", "erase_id", "place"),
+    "conflict_pair": ("Conflict", "space", "first_id", "second_id"),
     "entry_revision": ("EntryVersion", "space", "id", "revision"),
     "turn": ("Item", "space", "session_id", "turn_place"),
     "access": ("Access", "space", "id"),
@@ -82,6 +83,10 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "entry_listed": ("Entry", "space", "kind", "rank", "record_from"),
     "entry_of_session": ("Entry", "space", "kind", "session_id"),
     "entry_then": ("EntryVersion", "space", "kind"),
+    "conflict_second": ("Conflict", "space", "second_id"),
+    "conflict_first_then": ("EntryVersion", "space", "first_id"),
+    "conflict_second_then": ("EntryVersion", "space", "second_id"),
+    "memory_deriving": ("Deriving", "space", "id"),
     "entity_folded": ("Entity", "space", "folded"),
     "entity_backwards": ("Entity", "space", "backwards"),
     "memory_folded_id": ("Memory", "space", "folded_id"),

@@ -41,7 +41,6 @@ from concord_graph.domain.items import (
     Edge,
     EdgeType,
     Entry,
-    Item,
     ItemKind,
     Memory,
     Record,
@@ -93,7 +92,7 @@ class Neo4jWrites(LearntReads):
         self._counted = 0
         self._rows: list[Fields] = []
         self._marked: set[str] = set()
-        self._erased: list[Item] = []
+        self._erased: list[Record] = []
         self._accesses: list[Fields] = []
         self._changes: list[Fields] = []
         self._requests: list[Fields] = []
@@ -240,7 +239,7 @@ class Neo4jWrites(LearntReads):
             }
         )
 
-    async def erase(self, item: Item) -> None:
+    async def erase(self, item: Record) -> None:
         """Take out of every version what the item says no more."""
         self._erased.append(item)
 

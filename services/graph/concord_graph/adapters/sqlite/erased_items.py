@@ -9,7 +9,7 @@ from typing import Any
 
 from concord_graph.adapters.sqlite import rows
 from concord_graph.domain.erasure import Confirmation, Erasure
-from concord_graph.domain.items import Edge, Item, ItemKind
+from concord_graph.domain.items import Edge, ItemKind, Record
 from concord_graph.domain.spelling import backwards, folded
 
 _TELLING = 4
@@ -19,13 +19,13 @@ _RECEIPT = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_co
 _NAME = {ItemKind.NODE: "name", ItemKind.MEMORY: "external_id"}
 
 
-def erase(db: sqlite3.Connection, space: int, item: Item) -> list[bytes]:
+def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
     """Erase every revision of an item but the newest, which is so already; return what they said.
 
     Requests that wrote or found it lose what they are compared with: their salt stands beside a
     digest of what was said, so that a guess could be tested.
     """
-    table, saying = rows.TABLE[item.kind], rows.SAYING[item.kind]
+    table, saying = rows.table(item.kind), rows.SAYING[item.kind]
     if isinstance(item, Edge) and item.target.id == item.id:  # it named a ghost
         saying = [*saying, "target_id"]
     left = rows.values(space, item)

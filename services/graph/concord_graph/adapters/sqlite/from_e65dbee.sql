@@ -1,4 +1,4 @@
--- From schema 19 to 27.
+-- From schema 19 to 28.
 
 -- What else a caller keeps with a memory (spec M1): a JSON object, erased with the rest.
 ALTER TABLE memory ADD COLUMN properties TEXT NOT NULL DEFAULT '{}';
@@ -122,3 +122,35 @@ CREATE TRIGGER relation_written_once BEFORE UPDATE OF space, id, revision, seq, 
   principal, salt, create_time, name, functional, temporal_class, transitive, exclusive_sets
   ON relation
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+
+-- Conflicts are entries (spec D5): their words are erased with a side of them.
+ALTER TABLE entry ADD COLUMN words TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE entry ADD COLUMN erase_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entry ADD COLUMN first_id TEXT AS (body ->> '$.first.id');
+ALTER TABLE entry ADD COLUMN second_id TEXT AS (body ->> '$.second.id');
+CREATE UNIQUE INDEX conflict_pair ON entry (space, first_id, second_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND kind = 8;
+CREATE INDEX conflict_second ON entry (space, second_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND kind = 8;
+CREATE INDEX conflict_first_then ON entry (space, first_id, second_id) WHERE kind = 8;
+CREATE INDEX conflict_second_then ON entry (space, second_id) WHERE kind = 8;
+DROP TRIGGER entry_written_once;
+CREATE TRIGGER entry_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
+  principal, salt, create_time, kind, session_id, shelf, rank, body, words, erase_time ON entry
+WHEN NOT (
+  OLD.erase_time = 0
+  AND EXISTS (SELECT 1 FROM entry n WHERE n.space = OLD.space AND n.id = OLD.id
+              AND n.record_until = 9223372036854775807 AND n.erase_time <> 0
+              AND n.erase_time = NEW.erase_time)
+  AND NEW.salt = x'' AND NEW.words = '{}'
+  AND NEW.space = OLD.space AND NEW.id = OLD.id AND NEW.revision = OLD.revision
+  AND NEW.seq = OLD.seq AND NEW.record_from = OLD.record_from AND NEW.deleted = OLD.deleted
+  AND NEW.principal = OLD.principal AND NEW.create_time = OLD.create_time
+  AND NEW.kind = OLD.kind AND NEW.session_id = OLD.session_id AND NEW.shelf = OLD.shelf
+  AND NEW.rank = OLD.rank AND NEW.body = OLD.body
+)
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+
+-- Who derives from a memory is looked for among the few that derive from any (spec D12).
+CREATE INDEX memory_derived ON memory (space, id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND instr(sources, '"memory_ids":["') > 0;

@@ -97,6 +97,23 @@ class LayerReads:
                 "t.id IN (SELECT value FROM json_each(:ids))",
                 json.dumps(filter_.ids) if filter_.ids else None,
             ),
+            (
+                "shelves",
+                "t.shelf IN (SELECT value FROM json_each(:shelves))",
+                json.dumps(filter_.shelves) if filter_.shelves else None,
+            ),
+            (
+                "classes",
+                "t.body ->> '$.conflict_class' IN (SELECT value FROM json_each(:classes))",
+                json.dumps(filter_.classes) if filter_.classes else None,
+            ),
+            (
+                "sides",
+                "t.id IN (SELECT c.id FROM json_each(:sides) i CROSS JOIN entry c"
+                " ON c.space = :space AND c.kind = 8 AND (c.first_id = i.value"
+                " OR c.second_id = i.value))",
+                json.dumps(filter_.sides) if filter_.sides else None,
+            ),
         ):
             if value is not None:
                 tests.append(test)
@@ -111,7 +128,8 @@ class LayerReads:
             f"SELECT count(*) FILTER (WHERE t.deleted = 0 AND t.kind = {ItemKind.EPISODE}{made}),"
             f" count(*) FILTER (WHERE {held} AND t.shelf = ''),"
             f" count(*) FILTER (WHERE {held} AND t.shelf <> ''),"
-            " count(*) FILTER (WHERE t.deleted = 1) FROM entry t"
+            " count(*) FILTER (WHERE t.deleted = 1"
+            f" AND t.kind <> {ItemKind.CONFLICT}) FROM entry t"
             f" WHERE t.space = :space AND {revisions.current('t', at.record == FOREVER)}"
         )
         bound = {"space": self._space, "valid": at.valid, "record": at.record}

@@ -19,6 +19,7 @@ from concord_graph.adapters.sqlite import (
     statements,
     succession,
 )
+from concord_graph.adapters.sqlite.conflicts import ConflictReads
 from concord_graph.adapters.sqlite.layers import LayerReads
 from concord_graph.adapters.sqlite.transfer import TransferReads
 from concord_graph.adapters.sqlite.views import Pending, ViewReads, ids_of
@@ -50,7 +51,7 @@ from concord_graph.ports import (
 )
 
 
-class SqliteReads(ViewReads, LayerReads, TransferReads):
+class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(

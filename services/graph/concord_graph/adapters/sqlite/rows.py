@@ -63,12 +63,13 @@ _ITEM_KIND = {int(value): value for value in ItemKind}
 _EDGE_TYPE = {int(value): value for value in EdgeType}
 _IMPORTANCE = {int(value): value for value in Importance}
 _ORIGIN = {int(value): value for value in Origin}
-ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY})
+ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT})
 COLUMNS = {ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY}
 SAYING = {
     ItemKind.NODE: [each.name for each in erased_fields(Node)],
     ItemKind.EDGE: [*(each.name for each in erased_fields(Edge)), "relation"],
     ItemKind.MEMORY: [*(each.name for each in erased_fields(Memory)), "content_digest"],
+    ItemKind.CONFLICT: [each.name for each in erased_fields(Entry)],
 }
 """The columns that hold what items say: what is erased."""
 

@@ -150,6 +150,9 @@ CREATE INDEX memory_turns ON memory (space, session_id, turn_order, create_time,
 CREATE INDEX memory_external_then ON memory (space, external_id, record_from)
   WHERE external_id IS NOT NULL;
 CREATE INDEX memory_newest_then ON memory (space, create_time, id);
+-- Who derives from a memory is looked for among the few that derive from any (spec D12).
+CREATE INDEX memory_derived ON memory (space, id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND instr(sources, '"memory_ids":["') > 0;
 
 CREATE TABLE access (
   space INTEGER NOT NULL,
@@ -212,7 +215,7 @@ CREATE TABLE open_grant (
   principals INTEGER NOT NULL DEFAULT 0 -- 1: what stands for the principals may be written
 ) STRICT;
 
--- A row is one revision, as of an item. kind: 5 episode, 6 working memory.
+-- A row is one revision, as of an item. kind: 5 episode, 6 working memory, 8 conflict (spec D5).
 CREATE TABLE entry (
   space INTEGER NOT NULL,
   id TEXT NOT NULL,
@@ -228,7 +231,11 @@ CREATE TABLE entry (
   session_id TEXT NOT NULL,
   shelf TEXT NOT NULL,
   rank INTEGER NOT NULL,
-  body TEXT NOT NULL
+  body TEXT NOT NULL,
+  words TEXT NOT NULL DEFAULT '{}', -- what of a conflict is erased with a side of it
+  erase_time INTEGER NOT NULL DEFAULT 0, -- as in node
+  first_id TEXT AS (body ->> '$.first.id'), -- a conflict's sides
+  second_id TEXT AS (body ->> '$.second.id')
 ) STRICT;
 CREATE UNIQUE INDEX entry_revision ON entry (space, id, revision);
 CREATE UNIQUE INDEX entry_current ON entry (space, id) WHERE record_until = 9223372036854775807;
@@ -237,6 +244,12 @@ CREATE INDEX entry_listed ON entry (space, kind, shelf, rank, record_from)
 CREATE INDEX entry_of_session ON entry (space, kind, shelf, session_id, rank, record_from)
   WHERE record_until = 9223372036854775807 AND deleted = 0;
 CREATE INDEX entry_then ON entry (space, kind, record_from);
+CREATE UNIQUE INDEX conflict_pair ON entry (space, first_id, second_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND kind = 8;
+CREATE INDEX conflict_second ON entry (space, second_id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND kind = 8;
+CREATE INDEX conflict_first_then ON entry (space, first_id, second_id) WHERE kind = 8;
+CREATE INDEX conflict_second_then ON entry (space, second_id) WHERE kind = 8;
 
 -- Names of live things, where names that are spelt alike are looked for (spec G13): sorted folded,
 -- and sorted from their ends. A row per name of a node (kind 1), own id of a memory (2), importer's
@@ -549,7 +562,19 @@ CREATE TRIGGER genesis_written_once BEFORE UPDATE ON genesis
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 
 CREATE TRIGGER entry_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
-  principal, salt, create_time, kind, session_id, shelf, rank, body ON entry
+  principal, salt, create_time, kind, session_id, shelf, rank, body, words, erase_time ON entry
+WHEN NOT (
+  OLD.erase_time = 0
+  AND EXISTS (SELECT 1 FROM entry n WHERE n.space = OLD.space AND n.id = OLD.id
+              AND n.record_until = 9223372036854775807 AND n.erase_time <> 0
+              AND n.erase_time = NEW.erase_time)
+  AND NEW.salt = x'' AND NEW.words = '{}'
+  AND NEW.space = OLD.space AND NEW.id = OLD.id AND NEW.revision = OLD.revision
+  AND NEW.seq = OLD.seq AND NEW.record_from = OLD.record_from AND NEW.deleted = OLD.deleted
+  AND NEW.principal = OLD.principal AND NEW.create_time = OLD.create_time
+  AND NEW.kind = OLD.kind AND NEW.session_id = OLD.session_id AND NEW.shelf = OLD.shelf
+  AND NEW.rank = OLD.rank AND NEW.body = OLD.body
+)
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER entry_kept BEFORE DELETE ON entry
 WHEN NOT EXISTS (SELECT 1 FROM space s WHERE s.id = OLD.space AND s.deleted = 1)

@@ -23,7 +23,6 @@ from concord_graph.domain.items import (
     DeclaredRelation,
     Edge,
     Entry,
-    Item,
     ItemKind,
     Memory,
     Node,
@@ -246,7 +245,7 @@ class SqliteWrites(SqliteReads):
             },
         )
 
-    async def erase(self, item: Item) -> None:
+    async def erase(self, item: Record) -> None:
         """Take out of every revision what the item says no more."""
         self.erased += erased_items.erase(self._db, self._space, item)
 

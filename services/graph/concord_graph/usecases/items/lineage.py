@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from concord_graph.domain.conflicts import Conflict
 from concord_graph.domain.drafts import LineageDraft
 from concord_graph.domain.errors import FieldInvalid, ItemNotFound, ItemState, LineageCycle
 from concord_graph.domain.items import (
@@ -43,15 +44,35 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
         stored is not None
     ):  # void since its end became constitutive or held: made anew, with consent
         await writer.put(stored, replace(stored, deleted=True))
-    edge = Edge(
+    edge = _lineage(writer, newer, draft.relation, older, draft.context)
+    edge = replace(edge, properties={**edge.properties, **draft.properties})
+    return written(None, await writer.put(None, edge))
+
+
+async def contradiction(writer: Writer, conflict: Conflict) -> tuple[Edge | None, Edge]:
+    """Return the CONTRADICTS between a conflict's sides as it is stored, and as it should be.
+
+    Where none stands, the one that the conflict had comes back.
+    """
+    first, second = (End(side.id, side.kind) for side in conflict.sides)
+    stored = await _stored(writer, first, Relation.CONTRADICTS, second)
+    if stored is not None:
+        return stored, stored
+    former = await writer.tx.edge(conflict.contradicts_id) if conflict.contradicts_id else None
+    if former is not None and not former.erase_time:
+        return former, replace(former, deleted=False)
+    return None, _lineage(writer, first, Relation.CONTRADICTS, second, conflict.context)
+
+
+def _lineage(writer: Writer, newer: End, relation: Relation, older: End, context: str) -> Edge:
+    return Edge(
         id=writer.new_id(),
         source=newer,
-        relation=draft.relation,
+        relation=relation,
         target=older,
-        properties={"context": draft.context} if draft.context else {},
-        edge_type=EdgeType.RESOLUTION if kind == ItemKind.EDGE else EdgeType.DESCRIPTIVE,
+        properties={"context": context} if context else {},
+        edge_type=EdgeType.RESOLUTION if older.kind == ItemKind.EDGE else EdgeType.DESCRIPTIVE,
     )
-    return written(None, await writer.put(None, edge))
 
 
 async def _stored(writer: Writer, newer: End, relation: Relation, older: End) -> Edge | None:

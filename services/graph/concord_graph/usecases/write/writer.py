@@ -16,6 +16,8 @@ from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, Rest
 from concord_attestation.identifiers import new_id
 
 from concord_graph.domain import protection
+from concord_graph.domain.conflicts import Conflict, conflict_of, to_entry
+from concord_graph.domain.erasure import erased_entry
 from concord_graph.domain.errors import (
     ConstitutiveProtected,
     EtagMismatch,
@@ -42,7 +44,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Outcome, Ref, Writes, Written
 from concord_graph.usecases.read.attested import digests_of_ends
-from concord_graph.usecases.write import affected
+from concord_graph.usecases.write import affected, conflicts
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
 RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
@@ -92,6 +94,7 @@ class Writer:
         )  # items that this grant created: the action's digest covers them
         self._worded: set[str] = set()  # nodes that state nothing beyond what the action states
         self._consented: set[str] = set()  # items that the consents pin, written or not
+        self._depended: set[str] = set()  # items that a decision is about, and needs no consent
         self._effects: dict[str, Effect] = {}
         self._taken: frozenset[str] | None = None  # as the store said, until a put may change it
 
@@ -113,6 +116,11 @@ class Writer:
     def consented(self) -> frozenset[str]:
         """The items that the consents pin, whether they are written or not."""
         return frozenset(self._consented)
+
+    @property
+    def depended(self) -> frozenset[str]:
+        """The items that a decision without consent depends on."""
+        return frozenset(self._depended)
 
     def new_id(self) -> str:
         """Return a fresh id."""
@@ -165,7 +173,66 @@ class Writer:
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
         await self._announce(await affected.by_item(self.tx, before, item))
+        await self._follow(before, item)
         return item
+
+    async def put_conflict(
+        self, before: Entry | None, conflict: Conflict, *, needs_consent: bool = False
+    ) -> Entry:
+        """Write the next revision of a conflict, or a new one; `demand_decidable` comes first.
+
+        A list of conflicts goes by the numbers of the changes that made them.
+        """
+        if before is not None and before.erase_time:
+            raise ItemErased(before.id)
+        entry = before
+        if entry is None:
+            rank = await self.tx.head_seq() + 1
+            entry = Entry(self.new_id(), ItemKind.CONFLICT, {}, rank=rank)
+        conflict = replace(conflict, consented=needs_consent)
+        entry = await self._record(before, to_entry(conflict, entry), needs_consent=needs_consent)
+        self._note(before, entry, needs_consent=needs_consent)
+        return entry
+
+    async def demand_decidable(self, entry: Entry, conflict: Conflict) -> bool:
+        """Return whether a decision about a conflict needs consent: a side is constitutive.
+
+        The consents, and a proposal without any, name the conflict and both sides.
+        """
+        sides = {each.id: await self._side(each.id) for each in conflict.sides}
+        named = {entry.id, *(item_id for item_id, item in sides.items() if item is not None)}
+        defining = [item_id for item_id, item in sides.items() if protection.is_constitutive(item)]
+        if not defining:
+            self._depended |= named
+            return False
+        if self._grant is None:
+            why = "this would decide about something constitutive"
+            raise ConstitutiveProtected(defining[0], why)
+        self._consented |= named
+        if isinstance(self._grant, Grant) and not named <= self._grant.etags.keys():
+            raise GrantInvalid("etags")
+        return True
+
+    async def _side(self, item_id: str) -> Edge | Memory | None:
+        return await self.tx.memory(item_id) or await self.tx.edge(item_id)
+
+    async def _follow(self, before: Item | None, item: Item) -> None:
+        """Write what follows for conflicts from the write of another item."""
+        if isinstance(item, (Edge, Memory)) and item.erase_time:
+            for entry in await conflicts.with_words(self.tx, item):
+                erased = await self._record(entry, erased_entry(entry, item.erase_time))
+                self._note(entry, erased, needs_consent=False)
+        if not isinstance(item, Edge) or not item.is_lineage:
+            return
+        found = await conflicts.following(self.tx, before, item, self.author.principal)
+        if found is None:
+            return
+        stored, conflict = found
+        if stored is not None and conflict_of(stored).consented:
+            needs_consent = await self.demand_decidable(stored, conflict)
+        else:
+            needs_consent = False
+        await self.put_conflict(stored, conflict, needs_consent=needs_consent)
 
     async def put_key(self, before: Edge, after: Edge) -> Edge:
         """Give a principal another key, whose proof the caller has verified.
@@ -246,7 +313,7 @@ class Writer:
         self.tx.wind(change.seq, change.record_time)
         if item is not None:
             await self.tx.put(item)
-            if isinstance(item, Item) and item.erase_time:
+            if is_erased(item):
                 await self.tx.erase(item)
         await self.tx.append(change)
 
@@ -267,10 +334,10 @@ class Writer:
                 salt=_salt(before, after),
             ),
         )
-        if isinstance(item, Item) and item.erase_time:
+        if not isinstance(item, DeclaredRelation) and item.erase_time:
             item = replace(item, erase_time=time)
         await self.tx.put(item)
-        if isinstance(item, Item) and item.erase_time:
+        if is_erased(item):
             await self.tx.erase(item)
         if isinstance(item, Edge) and (item.governed or item.id in (self._taken or ())):
             self._taken = None

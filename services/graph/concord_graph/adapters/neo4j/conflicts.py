@@ -1,0 +1,85 @@
+"""Reads of conflicts: by id, by pair, and the open ones of many items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from functools import cache
+
+from concord_graph.adapters.neo4j import records
+from concord_graph.adapters.neo4j.layers import Door
+from concord_graph.adapters.neo4j.patterns import Known, bringing, known_at, seen, was_known
+from concord_graph.domain.conflicts import MOST_OPEN, OPEN
+from concord_graph.domain.items import Entry
+
+_STATES = sorted(state.name for state in OPEN)
+
+
+async def entry(door: Door, entry_id: str, record: int) -> Entry | None:
+    """Return an entry by id, a deleted one too."""
+    found = await door.ask(_entry(known_at(record)), asked=[{"record": record}], id=entry_id)
+    return records.entry(found[0][0]) if found else None
+
+
+async def between(
+    door: Door, pairs: Collection[tuple[str, str]], record: int
+) -> dict[tuple[str, str], Entry]:
+    """Return the live conflicts of pairs of ids, the smaller id first."""
+    asked = [{"record": record, "first": first, "second": second} for first, second in pairs]
+    found = [row[0] for row in await door.ask(_between(known_at(record)), asked=asked)]
+    return {(each["first_id"], each["second_id"]): records.entry(each) for each in found}
+
+
+async def open_at(door: Door, ids: Collection[str], record: int) -> dict[str, list[str]]:
+    """Return the ids of the open conflicts of each item, newest first."""
+    asked = [{"record": record, "id": item_id} for item_id in ids]
+    found: dict[str, list[str]] = {}
+    rows = await door.ask(_open(known_at(record)), asked=asked, states=_STATES)
+    for item_id, _, conflict_id in sorted(rows, reverse=True):
+        if len(known := found.setdefault(item_id, [])) < MOST_OPEN:
+            known.append(conflict_id)
+    return found
+
+
+async def derived_from(door: Door, memory_ids: Collection[str], limit: int) -> list[str]:
+    """Return the ids of live memories whose sources name any of them, by id."""
+    found = await door.ask(
+        "MATCH (m:Deriving) WHERE m.id > ''"
+        " AND any(quoted IN $quoted WHERE m.sources CONTAINS quoted)"
+        " RETURN m.id, m.sources ORDER BY m.space, m.id",
+        quoted=[json.dumps(memory_id, ensure_ascii=False) for memory_id in memory_ids],
+    )
+    named = set(memory_ids)
+    return [
+        memory_id
+        for memory_id, sources in found
+        if any(named & set(source.get("memory_ids", ())) for source in json.loads(sources))
+    ][:limit]
+
+
+@cache
+def _entry(known: Known) -> str:
+    if known is None:
+        return (
+            "MATCH (t:Item {id: $id})"
+            f" WHERE t.kind IN {sorted(map(int, records.ENTRIES))} RETURN properties(t)"
+        )
+    return (
+        f"{bringing(known)}MATCH (t:EntryVersion {{id: $id}}) WHERE {was_known('t', known)}"
+        " RETURN properties(t)"
+    )
+
+
+@cache
+def _between(known: Known) -> str:
+    keys = "first_id: ask.first, second_id: ask.second"
+    return f"UNWIND $asked AS ask MATCH {seen('t', 'Conflict', known, keys)} RETURN properties(t)"
+
+
+@cache
+def _open(known: Known) -> str:
+    return " UNION ALL ".join(
+        f"UNWIND $asked AS ask MATCH {seen('t', 'Conflict', known, f'{side}: ask.id')}"
+        f" AND t.shelf IN $states RETURN t.{side} AS item, t.rank AS rank, t.id AS conflict"
+        for side in ("first_id", "second_id")
+    )

@@ -1,0 +1,146 @@
+"""ConflictService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_graph.domain.conflicts import ConflictClass, ConflictState
+from concord_graph.domain.items import AsOf, ItemKind
+from concord_graph.ports import EntryFilter, Reads, Written
+from concord_graph.servicer import conflict_messages, incoming, outgoing
+from concord_graph.servicer.actions import Actions
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.conflicts import (
+    ShownConflict,
+    dependents,
+    get_conflict,
+    list_conflicts,
+    shown_conflicts,
+)
+from concord_graph.usecases.write.commands import Commands, Done
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+        self._commands = commands
+        self._queries = queries
+        self._actions = actions
+
+    async def RecordConflicts(
+        self, request: conflict_pb2.RecordConflictsRequest, context: Context
+    ) -> conflict_pb2.RecordConflictsResponse:
+        """Record what judges found."""
+        done = await execute(self._commands, request, self._actions.record_conflicts(request))
+        return conflict_pb2.RecordConflictsResponse(
+            findings=map(conflict_messages.recorded, done.result.findings),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetConflict(
+        self, request: conflict_pb2.GetConflictRequest, context: Context
+    ) -> conflict_pb2.GetConflictResponse:
+        """Read a conflict with both sides."""
+        asked = incoming.as_of(request)
+        pair = (request.pair.first_id, request.pair.second_id)
+        found = await self._queries.read(
+            caller().space,
+            lambda tx, now: get_conflict(tx, asked.at(now), conflict_id=request.id, pair=pair),
+        )
+        if found is None:
+            return conflict_pb2.GetConflictResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+        return conflict_pb2.GetConflictResponse(
+            status=type_pb2.LOOKUP_STATUS_FOUND, conflict=conflict_messages.conflict(found)
+        )
+
+    async def ListConflicts(
+        self, request: conflict_pb2.ListConflictsRequest, context: Context
+    ) -> conflict_pb2.ListConflictsResponse:
+        """List conflicts, newest first."""
+        filter_ = EntryFilter(
+            ItemKind.CONFLICT,
+            shelf=None,
+            shelves=tuple(ConflictState(state).name for state in request.states),
+            classes=tuple(map(ConflictClass, request.classes)),
+            sides=tuple(request.item_ids),
+        )
+        asked, before = incoming.as_of(request), page_cursor(request, (int, int))
+        size = request.page_size or DEFAULT_PAGE
+        page = await self._queries.read(
+            caller().space,
+            lambda tx, now: list_conflicts(tx, filter_, asked.at(now), before, size),
+        )
+        last = page.conflicts[-1].entry if page.has_more else None
+        return conflict_pb2.ListConflictsResponse(
+            conflicts=map(conflict_messages.conflict, page.conflicts),
+            next_page_token=page_token(request, [last.rank, last.revision.record_from])
+            if last
+            else "",
+            total_count=page.total,
+        )
+
+    async def ReviewConflict(
+        self, request: conflict_pb2.ReviewConflictRequest, context: Context
+    ) -> conflict_pb2.ReviewConflictResponse:
+        """Confirm, dismiss, except or reclassify a conflict."""
+        done = await execute(self._commands, request, self._actions.review_conflict(request))
+        shown = await self._decided(done)
+        known = shown.conflict
+        evolved = known.state == ConflictState.CONFIRMED and known.older_id
+        return conflict_pb2.ReviewConflictResponse(
+            conflict=conflict_messages.conflict(shown),
+            dependent_ids=await self._dependents(shown, known.older_id if evolved else ""),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def ResolveConflict(
+        self, request: conflict_pb2.ResolveConflictRequest, context: Context
+    ) -> conflict_pb2.ResolveConflictResponse:
+        """Resolve a conflict."""
+        done = await execute(self._commands, request, self._actions.resolve_conflict(request))
+        shown = await self._decided(done)
+        resolution = shown.conflict.resolution
+        gave_way = resolution.superseded_id if resolution else ""
+        return conflict_pb2.ResolveConflictResponse(
+            conflict=conflict_messages.conflict(shown),
+            dependent_ids=await self._dependents(shown, gave_way),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def ReopenConflict(
+        self, request: conflict_pb2.ReopenConflictRequest, context: Context
+    ) -> conflict_pb2.ReopenConflictResponse:
+        """Take the last review or resolution back."""
+        done = await execute(self._commands, request, self._actions.reopen_conflict(request))
+        return conflict_pb2.ReopenConflictResponse(
+            conflict=conflict_messages.conflict(await self._decided(done)),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def _decided(self, done: Done[Written]) -> ShownConflict:
+        """Return the conflict that a decision wrote, with its sides as they are now."""
+
+        async def work(tx: Reads, now: int) -> ShownConflict:
+            return (await shown_conflicts(tx, done.entries, AsOf().at(now)))[0]
+
+        return await self._queries.read(caller().space, work)
+
+    async def _dependents(self, shown: ShownConflict, item_id: str) -> list[str]:
+        if not item_id:
+            return []
+        kind = shown.conflict.first.kind
+        return list(
+            await self._queries.read(
+                caller().space, lambda tx, now: dependents(tx, item_id, kind, AsOf().at(now))
+            )
+        )

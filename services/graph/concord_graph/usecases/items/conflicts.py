@@ -1,0 +1,241 @@
+"""Recording, reviewing, resolving and reopening conflicts (D5, D6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from concord_graph.domain.conflicts import (
+    Conflict,
+    ConflictClass,
+    ConflictState,
+    Resolution,
+    Review,
+    check_older,
+    conflict_of,
+    recorded,
+    resolved,
+    reviewed,
+)
+from concord_graph.domain.drafts import LineageDraft
+from concord_graph.domain.errors import AgentRequired, FieldInvalid, ItemNotFound, ItemState
+from concord_graph.domain.items import Edge, Entry, Instant, ItemKind, Relation, etag
+from concord_graph.ports import (
+    Author,
+    ConflictsRecorded,
+    FindingOutcome,
+    LinkParser,
+    Reads,
+    Recorded,
+    View,
+    Written,
+)
+from concord_graph.usecases.items.lineage import add_lineage, contradiction, refuse_said
+from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
+from concord_graph.usecases.write.writer import Writer, written
+
+_BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "PreviewChange"})
+"""Methods through which governance acts: it has the agent's own signature or session."""
+
+
+async def record_conflicts(writer: Writer, findings: Sequence[Conflict]) -> ConflictsRecorded:
+    """Record what judges found: all of it, or nothing.
+
+    The kinds of the findings' sides are filled in here. A finding about a version that is no longer
+    the newest, about what is gone, or about what the other side has superseded is stale.
+    """
+    _check(findings)
+    judged = await _Judged.of(writer.tx, findings, Instant(writer.now))
+    stored = await writer.tx.conflicts_between([found.pair for found in findings])
+    outcomes = []
+    for place, found in enumerate(findings):
+        entry = stored.get(found.pair)
+        if judged.is_stale(found, place):
+            outcomes.append(_outcome(FindingOutcome.STALE, entry))
+            continue
+        known = conflict_of(entry) if entry else None
+        said = replace(judged.kinded(found), author=writer.author.principal)
+        after = recorded(known, said)
+        if entry is not None and after == known:
+            outcomes.append(_outcome(FindingOutcome.UNCHANGED, entry))
+            continue
+        became = FindingOutcome.UPDATED if entry else FindingOutcome.CREATED
+        outcomes.append(_outcome(became, await writer.put_conflict(entry, after)))
+    return ConflictsRecorded(tuple(outcomes))
+
+
+async def review_conflict(
+    writer: Writer, conflict_id: str, etag: str, review: Review, links: LinkParser
+) -> Written:
+    """Confirm, dismiss, except or reclassify a conflict that is not resolved."""
+    stored, conflict, needs_consent = await _decidable(writer, conflict_id, etag)
+    after = reviewed(conflict, review, writer.author.principal, stored.revision.number)
+    decided = await _put(writer, stored, after, links, needs_consent=needs_consent)
+    return written(stored, decided)
+
+
+async def resolve_conflict(
+    writer: Writer,
+    conflict_id: str,
+    etag: str,
+    *,
+    resolution_type: ConflictClass,
+    superseded_id: str,
+    context: str,
+) -> Written:
+    """Resolve a conflict, with the lineage that states which side gave way, if one did."""
+    stored, conflict, needs_consent = await _decidable(writer, conflict_id, etag)
+    principal = writer.author.principal
+    asked = Resolution(resolution_type, superseded_id, "", context, writer.now, principal)
+    after = resolved(conflict, asked, stored.revision.number)
+    resolution = after.resolution
+    if resolution is not None and resolution.superseded_id:
+        stated = await add_lineage(writer, _record_of(conflict_id, resolution))
+        resolution = replace(resolution, record_id=stated.ref.id, made_record=stated.is_new)
+        after = replace(after, resolution=resolution)
+    return written(stored, await writer.put_conflict(stored, after, needs_consent=needs_consent))
+
+
+async def reopen_conflict(
+    writer: Writer, conflict_id: str, etag: str, links: LinkParser
+) -> Written:
+    """Take the last review or resolution of a conflict back, with the lineage that it wrote."""
+    stored, conflict, needs_consent = await _decidable(writer, conflict_id, etag)
+    if not conflict.reopens_at:
+        raise ItemState("there is no review or resolution to take back")
+    after = await as_before(writer.tx, stored)
+    reopened = await _put(writer, stored, after, links, needs_consent=needs_consent)
+    resolution = conflict.resolution
+    if conflict.state == ConflictState.RESOLVED and resolution and resolution.made_record:
+        await _delete(writer, resolution.record_id, links)
+    return written(stored, reopened)
+
+
+class _Judged:
+    """The items that findings are about, as they are now."""
+
+    def __init__(self, views: Mapping[str, View], successors: Mapping[str, set[str]]) -> None:
+        self._views = views
+        self._successors = successors
+
+    @classmethod
+    async def of(cls, tx: Reads, findings: Sequence[Conflict], at: Instant) -> _Judged:
+        """Read them in sets."""
+        ids = {item_id for found in findings for item_id in found.pair}
+        views: dict[str, View] = {}
+        successors: dict[str, set[str]] = {}
+        for kind in (ItemKind.EDGE, ItemKind.MEMORY):
+            views |= await tx.views(kind, ids, at)
+            found = await tx.successors(kind, ids, at)
+            successors |= {item_id: set(ones) for item_id, ones in found.items() if ones}
+        return cls(views, successors)
+
+    def is_stale(self, found: Conflict, place: int) -> bool:
+        """Return whether a finding is about versions that no longer stand beside one another.
+
+        Raises:
+            ItemNotFound: a side never was there.
+            FieldInvalid: the sides are of two kinds, or lineage.
+        """
+        for side in found.sides:
+            if side.id not in self._views:
+                raise ItemNotFound(side.id)
+        items = [self._views[side.id].item for side in found.sides]
+        if items[0].kind != items[1].kind:
+            raise FieldInvalid(
+                f"findings[{place}].second_id", "must name an item of first_id's kind"
+            )
+        if any(isinstance(item, Edge) and item.is_lineage for item in items):
+            raise FieldInvalid(f"findings[{place}].first_id", "lineage is no side of a conflict")
+        first, second = found.pair
+        replaced = self._successors.get(first, set()) | self._successors.get(second, set())
+        versions = [side.etag for side in found.sides]
+        gone = any(item.deleted for item in items)
+        return (
+            gone or [etag(item) for item in items] != versions or bool({first, second} & replaced)
+        )
+
+    def kinded(self, found: Conflict) -> Conflict:
+        """Return a finding with the kinds of its sides."""
+        first, second = (replace(s, kind=self._views[s.id].item.kind) for s in found.sides)
+        return replace(found, first=first, second=second)
+
+
+def _check(findings: Sequence[Conflict]) -> None:
+    seen = set()
+    for place, found in enumerate(findings):
+        if found.first.id == found.second.id:
+            raise FieldInvalid(f"findings[{place}].second_id", "must be another item than first_id")
+        if found.pair in seen:
+            raise FieldInvalid(f"findings[{place}]", "the pair stands in the batch already")
+        seen.add(found.pair)
+        check_older(found, f"findings[{place}].older_id")
+
+
+def _outcome(outcome: FindingOutcome, entry: Entry | None) -> Recorded:
+    if entry is None:
+        return Recorded(outcome)
+    return Recorded(outcome, entry.id, ConflictState[entry.shelf])
+
+
+async def _decidable(writer: Writer, conflict_id: str, etag: str) -> tuple[Entry, Conflict, bool]:
+    """Return a conflict that the caller may decide about, and whether that needs consent."""
+    stored = await writer.tx.entry(conflict_id)
+    if stored is None or stored.deleted or stored.kind != ItemKind.CONFLICT:
+        raise ItemNotFound(conflict_id)
+    conflict = conflict_of(stored)
+    needs_consent = await writer.demand_decidable(stored, conflict)
+    if conflict.conflict_class == ConflictClass.NUANCE:
+        _demand_agent(writer.author)
+    await writer.demand_etag(stored, etag)
+    return stored, conflict, needs_consent
+
+
+def _demand_agent(author: Author) -> None:
+    if author.kind != "AGENT" and author.method not in _BY_GOVERNANCE:
+        raise AgentRequired("whether a tension may stand is the agent's to say")
+
+
+async def _put(
+    writer: Writer, stored: Entry, after: Conflict, links: LinkParser, *, needs_consent: bool
+) -> Entry:
+    """Write a conflict that a review decided, then CONTRADICTS between its sides as it says.
+
+    The conflict comes first: an edge that it does not speak of would decide about it anew.
+    """
+    known = conflict_of(stored)
+    before, edge = None, None
+    if after.is_asserted:
+        before, edge = await contradiction(writer, after)
+    after = replace(after, contradicts_id=edge.id if edge else "")
+    entry = await writer.put_conflict(stored, after, needs_consent=needs_consent)
+    if edge is not None and edge != before:
+        await writer.put(before, edge)
+    if known.contradicts_id and known.contradicts_id != after.contradicts_id:
+        await _delete(writer, known.contradicts_id, links)
+    return entry
+
+
+async def _delete(writer: Writer, edge_id: str, links: LinkParser) -> None:
+    edge = await writer.tx.edge(edge_id)
+    if edge is not None and not edge.deleted:
+        await writer.put(edge, replace(edge, deleted=True))
+        await refuse_said(writer, edge, links)
+
+
+def _record_of(conflict_id: str, resolution: Resolution) -> LineageDraft:
+    """Return the lineage that states a resolution (D6)."""
+    time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=resolution.time)
+    return LineageDraft(
+        newer_id=resolution.superseding_id,
+        relation=Relation.SUPERSEDES,
+        older_id=resolution.superseded_id,
+        context=resolution.context,
+        properties={
+            CONFLICT_ID: conflict_id,
+            "resolution_type": resolution.resolution_type.name,
+            "resolved_at": time.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "resolved_by": resolution.by,
+        },
+    )

@@ -1,0 +1,132 @@
+"""Reading conflicts with both sides as they are at an instant (D5), and what depends on a side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from concord_graph.domain.conflicts import Conflict, Side, conflict_of, pair_of
+from concord_graph.domain.items import Edge, Entry, Instant, ItemKind, Memory, Source, etag
+from concord_graph.ports import EntryFilter, Reads, View, Walk
+from concord_graph.usecases.read.shown import with_heads
+
+MOST_SOURCES = 20
+MOST_DEPENDENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSide:
+    """A side with its item at the instant; no `view`: it was not known then.
+
+    `sources`: whose the item is; of an edge, those of the memories that state it.
+    """
+
+    side: Side
+    view: View | None
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def is_as_judged(self) -> bool:
+        """Whether the item is in the version that was judged."""
+        return self.view is not None and etag(self.view.item) == self.side.etag
+
+
+@dataclass(frozen=True, slots=True)
+class ShownConflict:
+    """A conflict as a reader sees it; `valid` (µs) is the instant that was asked about."""
+
+    entry: Entry
+    conflict: Conflict
+    first: ShownSide
+    second: ShownSide
+    valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPage:
+    """A page of conflicts, how many match in all, and whether more follow."""
+
+    conflicts: tuple[ShownConflict, ...]
+    total: int
+    has_more: bool
+
+
+async def get_conflict(
+    tx: Reads, at: Instant, *, conflict_id: str = "", pair: tuple[str, str] = ("", "")
+) -> ShownConflict | None:
+    """Return a live conflict by its id or its two sides."""
+    if conflict_id:
+        entry = await tx.entry(conflict_id, at.record)
+    else:
+        wanted = pair_of(*pair)
+        entry = (await tx.conflicts_between([wanted], at.record)).get(wanted)
+    if entry is None or entry.deleted or entry.kind != ItemKind.CONFLICT:
+        return None
+    return (await shown_conflicts(tx, [entry], at))[0]
+
+
+async def list_conflicts(
+    tx: Reads, filter_: EntryFilter, at: Instant, before: Sequence[int] | None, limit: int
+) -> ConflictPage:
+    """Return a page of conflicts, newest first; `before` is (rank, time in µs) of the last one."""
+    start = (before[0], before[1]) if before else None
+    recorded = replace(at, stated=False)  # that two items disagree holds at no valid time
+    found, total = await tx.entries(filter_, recorded, before=start, limit=limit + 1)
+    shown = await shown_conflicts(tx, found[:limit], at)
+    return ConflictPage(tuple(shown), total, len(found) > limit)
+
+
+async def shown_conflicts(tx: Reads, entries: Sequence[Entry], at: Instant) -> list[ShownConflict]:
+    """Return conflicts with their sides, which are read in sets."""
+    conflicts = [conflict_of(entry) for entry in entries]
+    sides = [side for conflict in conflicts for side in conflict.sides]
+    views: dict[str, View] = {}
+    for kind in (ItemKind.EDGE, ItemKind.MEMORY):
+        found = await tx.views(kind, {side.id for side in sides if side.kind == kind}, at)
+        views |= {view.item.id: view for view in await with_heads(tx, list(found.values()), at)}
+    stating = await _stating(tx, views.values(), at)
+    shown = {side.id: (views.get(side.id), _sources(views.get(side.id), stating)) for side in sides}
+    return [
+        ShownConflict(
+            entry,
+            conflict,
+            ShownSide(conflict.first, *shown[conflict.first.id]),
+            ShownSide(conflict.second, *shown[conflict.second.id]),
+            at.valid,
+        )
+        for entry, conflict in zip(entries, conflicts, strict=True)
+    ]
+
+
+async def dependents(tx: Reads, item_id: str, kind: ItemKind, at: Instant) -> Sequence[str]:
+    """Return ids of items that depend on one: derived from it, then about the same subject (D12).
+
+    Of an edge, what derives from the memories that state it.
+    """
+    view = (await tx.views(kind, [item_id], at)).get(item_id)
+    if view is None:
+        return ()
+    memories = [item_id] if kind == ItemKind.MEMORY else view.sources
+    edge_ids = [item_id] if kind == ItemKind.EDGE else await tx.facts_of(item_id)
+    found = list(await tx.derived_from(memories, MOST_DEPENDENTS)) if memories else []
+    edges = (await tx.views(ItemKind.EDGE, edge_ids, at)).values()
+    subjects = {view.item.source.id for view in edges if isinstance(view.item, Edge)}
+    if subjects and len(found) < MOST_DEPENDENTS:
+        most = MOST_DEPENDENTS + len(edge_ids)
+        steps = await tx.steps(subjects, Walk(at, incoming=False), most)
+        found += sorted({step.id for step in steps} - set(edge_ids))
+    return found[:MOST_DEPENDENTS]
+
+
+async def _stating(tx: Reads, views: Collection[View], at: Instant) -> Mapping[str, View]:
+    """Return the memories that state the edges among the views, of each at most MOST_SOURCES."""
+    ids = {memory_id for view in views for memory_id in view.sources[:MOST_SOURCES]}
+    return await tx.views(ItemKind.MEMORY, ids, at) if ids else {}
+
+
+def _sources(view: View | None, stating: Mapping[str, View]) -> tuple[Source, ...]:
+    if view is None:
+        return ()
+    items = [view.item, *(stating[each].item for each in view.sources if each in stating)]
+    every = (source for item in items if isinstance(item, Memory) for source in item.sources)
+    return tuple(dict.fromkeys(every))[:MOST_SOURCES]

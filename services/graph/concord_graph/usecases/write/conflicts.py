@@ -1,0 +1,93 @@
+"""What writes of other items do to conflicts (D5): CONTRADICTS that is written or deleted, a
+resolution's lineage that is deleted, and sides that are erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concord_graph.domain.conflicts import (
+    Conflict,
+    ConflictClass,
+    ConflictState,
+    Judge,
+    Side,
+    asserted,
+    conflict_of,
+    pair_of,
+    unasserted,
+)
+from concord_graph.domain.items import FOREVER, Edge, Entry, Instant, Item, ItemKind, Relation, etag
+from concord_graph.ports import EntryFilter, Reads, Ref
+
+CONFLICT_ID = "conflict_id"
+"""The property of a resolution's lineage that names its conflict."""
+_ALL = 2**31 - 1
+
+Following = tuple[Entry | None, Conflict]
+"""A conflict's entry (None: there is none yet) and what it becomes."""
+
+
+async def following(tx: Reads, before: Item | None, edge: Edge, author: str) -> Following | None:
+    """Return what the write of a lineage edge makes of the conflict of its ends, if anything.
+
+    A decision writes its conflict first, which says already what the edge says: nothing follows.
+    """
+    was_there = isinstance(before, Edge) and not before.deleted
+    if was_there != edge.deleted:  # it was changed, or nothing was there before or after
+        return None
+    contradicts = edge.relation == Relation.CONTRADICTS
+    if not contradicts and not (edge.deleted and edge.properties.get(CONFLICT_ID)):
+        return None
+    pair = pair_of(edge.source.id, edge.target.id)
+    stored = (await tx.conflicts_between([pair])).get(pair)
+    if contradicts and not edge.deleted:
+        return await _written(tx, stored, edge, author)
+    if stored is None or stored.erase_time:
+        return None
+    return await _deleted(tx, stored, edge, author)
+
+
+async def _written(tx: Reads, stored: Entry | None, edge: Edge, author: str) -> Following | None:
+    known = conflict_of(stored) if stored else None
+    if known is not None and known.contradicts_id == edge.id:
+        return None
+    first, second = sorted((edge.source, edge.target), key=lambda end: end.id)
+    opened = Conflict(
+        first=Side(first.id, first.kind, await _etag(tx, first.id)),
+        second=Side(second.id, second.kind, await _etag(tx, second.id)),
+        conflict_class=ConflictClass.CONTRADICTION,
+        judge=Judge.CALLER,
+        author=author,
+    )
+    return stored, asserted(known, edge.id, opened, stored.revision.number if stored else 0)
+
+
+async def _deleted(tx: Reads, stored: Entry, edge: Edge, author: str) -> Following | None:
+    known = conflict_of(stored)
+    if known.contradicts_id == edge.id:
+        return stored, unasserted(known, author, stored.revision.number)
+    is_resolved = known.state == ConflictState.RESOLVED and known.resolution is not None
+    if is_resolved and known.resolution and known.resolution.record_id == edge.id:
+        return stored, await as_before(tx, stored)
+    return None
+
+
+async def as_before(tx: Reads, stored: Entry) -> Conflict:
+    """Return a conflict as it was before its last decision."""
+    known = conflict_of(stored)
+    then = await tx.revision(Ref(ItemKind.CONFLICT, stored.id, known.reopens_at))
+    if not isinstance(then, Entry):
+        raise TypeError(stored.id)
+    return conflict_of(then)
+
+
+async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:
+    """Return the conflicts of an erased item that still have words (M4)."""
+    filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=(item.id,))
+    found, _ = await tx.entries(filter_, Instant(0, FOREVER), limit=_ALL)
+    return [entry for entry in found if not entry.erase_time]
+
+
+async def _etag(tx: Reads, item_id: str) -> str:
+    item = await tx.memory(item_id) or await tx.edge(item_id)
+    return etag(item) if item is not None else ""
