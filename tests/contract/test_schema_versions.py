@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (8, "3472fbc1ac234376bbc3f554d59d86cd04883690d5784cfea806fe962326b556"),
+    "graph": (9, "2865bd7634649fee5d06ef4ea37d640e67e73aa43bbcf883303794748b24d32a"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 
