@@ -1,0 +1,65 @@
+"""What asking models may cost: for one request, and for a day."""
+
+import asyncio
+
+import pytest
+from concord_models.budget import Budget, BudgetSpent, Cost
+
+MANY = Cost(1_000_000, 1_000_000_000, 1_000_000_000)
+
+
+class Day:
+    """Today's cost, in memory."""
+
+    def __init__(self) -> None:
+        self.cost = Cost()
+
+    async def add(self, cost: Cost) -> Cost:
+        """As promised."""
+        self.cost += cost
+        await asyncio.sleep(0)
+        return self.cost
+
+
+def budget(day: Day, *, request: Cost = MANY, of_day: Cost = MANY) -> Budget:
+    """A budget at two millionths a token."""
+    return Budget(request, of_day, day, micros_per_1000_tokens=2000)
+
+
+@pytest.mark.parametrize(
+    "limit", [Cost(2, 1000, 9999), Cost(9, 250, 9999), Cost(9, 1000, 500)], ids=repr
+)
+@pytest.mark.parametrize("whose", ["request", "of_day"])
+async def test_no_question_goes_beyond_a_limit(limit: Cost, whose: str) -> None:
+    """D11 Calls, tokens and money each end the asking, of a request and of a day."""
+    day = Day()
+    asking = budget(day, **{whose: limit})
+    await asking.reserve(100)
+    await asking.reserve(100)
+    with pytest.raises(BudgetSpent, match=whose.removeprefix("of_")):
+        await asking.reserve(100)
+
+    assert asking.spent == day.cost == Cost(2, 200, 400)
+
+
+async def test_the_day_counts_what_was_counted_and_outlives_a_request() -> None:
+    """D11 The endpoint's count replaces the estimate; the next request finds the day's sum."""
+    day = Day()
+    first = budget(day)
+    await first.settle(await first.reserve(100), 80)
+    await first.settle(await first.reserve(100), 0)
+
+    assert first.spent == day.cost == Cost(2, 180, 360)
+    with pytest.raises(BudgetSpent, match="day"):
+        await budget(day, of_day=Cost(2, 9999, 9999)).reserve(1)
+    assert day.cost == Cost(2, 180, 360)
+
+
+async def test_questions_at_once_share_one_budget() -> None:
+    """D11 Of twenty questions at once no more are asked than the day allows."""
+    day = Day()
+    asking = [budget(day, of_day=Cost(5, 9999, 9999)) for _ in range(20)]
+    said = await asyncio.gather(*(one.reserve(1) for one in asking), return_exceptions=True)
+
+    assert sum(isinstance(one, Cost) for one in said) <= 5
+    assert day.cost.calls == sum(isinstance(one, Cost) for one in said)
