@@ -5,10 +5,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import grpc
+from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceStub
 from concord.governance.v1.access_pb2_grpc import AccessServiceStub
 from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
 from concord.governance.v1.principal_pb2_grpc import PrincipalServiceStub
 from concord.governance.v1.proposal_pb2_grpc import ProposalServiceStub
+from concord.graph.v1.conflict_pb2_grpc import ConflictServiceStub
 from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceStub
 from concord.graph.v1.episode_pb2_grpc import EpisodeServiceStub
 from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceStub
@@ -27,10 +29,12 @@ from concord_client.credentials import Target
 from concord_client.terms import DEFAULT_TIMEOUT, Terms, address, options
 
 if TYPE_CHECKING:  # these names exist for type checkers only
+    from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceAsyncStub
     from concord.governance.v1.access_pb2_grpc import AccessServiceAsyncStub
     from concord.governance.v1.audit_pb2_grpc import AuditServiceAsyncStub
     from concord.governance.v1.principal_pb2_grpc import PrincipalServiceAsyncStub
     from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
+    from concord.graph.v1.conflict_pb2_grpc import ConflictServiceAsyncStub
     from concord.graph.v1.dialogue_pb2_grpc import DialogueServiceAsyncStub
     from concord.graph.v1.episode_pb2_grpc import EpisodeServiceAsyncStub
     from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceAsyncStub
@@ -102,6 +106,10 @@ class Client:
         """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation = RelationServiceStub(channel)
         """`concord.graph.v1.RelationService`: what is declared about relations."""
+        self.conflict = ConflictServiceStub(channel)
+        """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
+        self.dissonance = DissonanceServiceStub(channel)
+        """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
         self.governed = GovernedChangeServiceStub(channel)
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
         self.proposals = ProposalServiceStub(channel)
@@ -163,6 +171,10 @@ class AsyncClient:
         """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
         """`concord.graph.v1.RelationService`: what is declared about relations."""
+        self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
+        """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
+        self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)
+        """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
         self.governed: GovernedChangeServiceAsyncStub = GovernedChangeServiceStub(channel)
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
         self.proposals: ProposalServiceAsyncStub = ProposalServiceStub(channel)

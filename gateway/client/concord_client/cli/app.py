@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from concord_client.cli.commands.dissonance import check, conflicts, resolve, review_conflict
 from concord_client.cli.commands.governance import (
     approve,
     audit,
@@ -123,6 +124,15 @@ app.command("receipt")(erase.receipt)
 app.command("operations")(operations.operations)
 app.command("export")(export.export)
 app.command("import-space")(import_space.import_space)
+app.command("check")(check.check)
+app.command("conflicts")(conflicts.conflicts)
+app.command("conflict")(conflicts.conflict)
+app.command("confirm")(review_conflict.confirm)
+app.command("dismiss")(review_conflict.dismiss)
+app.command("except")(review_conflict.except_)
+app.command("reclassify")(review_conflict.reclassify)
+app.command("reopen")(review_conflict.reopen)
+app.command("resolve")(resolve.resolve)
 app.add_typer(principal.app, name="principal")
 app.add_typer(propose.app, name="propose")
 app.command("proposals")(proposals.proposals)

@@ -126,3 +126,29 @@ class ChangeType(Choice, module="concord.graph.v1.feed_pb2"):
     RESTORED = "restored"
     REFUSED = "refused"
     ERASED = "erased"
+
+
+class ConflictClass(Choice, module="concord.graph.v1.conflict_pb2"):
+    """How two statements disagree."""
+
+    EVOLUTION = "evolution"
+    CONTRADICTION = "contradiction"
+    NUANCE = "nuance"
+    UNDECIDED = "undecided"
+
+
+class ConflictState(Choice, module="concord.graph.v1.conflict_pb2"):
+    """The state of a conflict."""
+
+    POTENTIAL = "potential"
+    CONFIRMED = "confirmed"
+    DISMISSED = "dismissed"
+    EXCEPTION = "exception"
+    RESOLVED = "resolved"
+
+
+class CheckScope(Choice, module="concord.dissonance.v1.dissonance_pb2"):
+    """Which statements around a node are checked."""
+
+    RECENT = "recent"
+    FULL = "full"

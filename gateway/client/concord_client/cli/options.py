@@ -15,6 +15,7 @@ KnownAtOption = Annotated[
     str | None,
     typer.Option("--as-known-at", metavar="TIME", help="What was known at this time (ISO 8601)."),
 ]
+ConflictArgument = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id.")]
 EtagOption = Annotated[
     str,
     typer.Option(help="Only if it still has this etag, as `concord get` shows it."),

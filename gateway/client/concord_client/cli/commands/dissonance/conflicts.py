@@ -1,0 +1,92 @@
+"""`concord conflicts`, the list, and `concord conflict`, one of them."""
+
+from typing import Annotated
+
+import typer
+
+from concord_client.cli.choices import ConflictClass, ConflictState
+from concord_client.cli.items import absent
+from concord_client.cli.options import (
+    AsOfOption,
+    ConflictArgument,
+    KnownAtOption,
+    LimitOption,
+    PageTokenOption,
+)
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import asked_time, plain_id
+
+
+def conflicts(
+    ctx: typer.Context,
+    *,
+    state: Annotated[
+        list[ConflictState] | None,
+        typer.Option(
+            case_sensitive=False,
+            help="Only these; may be repeated.",
+            show_default="potential and confirmed",
+        ),
+    ] = None,
+    conflict_class: Annotated[
+        list[ConflictClass] | None,
+        typer.Option("--class", case_sensitive=False, help="Only these; may be repeated."),
+    ] = None,
+    item: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only of this item; may be repeated.")
+    ] = None,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List conflicts, newest first."""
+    from concord.dissonance.v1.dissonance_pb2 import ListConflictsRequest
+
+    session = Session.of(ctx, space, as_json)
+    states = state or (ConflictState.POTENTIAL, ConflictState.CONFIRMED)
+    request = ListConflictsRequest(
+        states=[each.value_of() for each in states],
+        classes=[each.value_of() for each in conflict_class or ()],
+        item_ids=[plain_id(each) for each in item or ()],
+        page_size=limit,
+        page_token=page_token,
+    )
+    with session.client() as client:
+        reply = client.dissonance.ListConflicts(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    from concord_client.cli.render.conflict_page import listed
+    from concord_client.cli.render.page import show, show_more
+
+    show(listed(reply.conflicts, reply.proposals))
+    show_more(reply.next_page_token)
+
+
+def conflict(
+    ctx: typer.Context,
+    conflict_id: ConflictArgument,
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a conflict: both sides with times and sources, who judged it and why."""
+    from concord.graph.v1.conflict_pb2 import GetConflictRequest
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    session = Session.of(ctx, space, as_json)
+    at = asked_time(as_of, known_at)
+    with session.client() as client:
+        reply = client.conflict.GetConflict(GetConflictRequest(id=conflict_id, as_of=at))
+    if session.as_json:
+        session.reply(reply)
+    if reply.status != LOOKUP_STATUS_FOUND:
+        raise absent(session, conflict_id, what="conflict", at=at)
+    if not session.as_json:
+        from concord_client.cli.render.conflict_page import whole
+        from concord_client.cli.render.page import show
+
+        show(*whole(reply.conflict))

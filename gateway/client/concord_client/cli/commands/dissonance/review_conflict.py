@@ -1,0 +1,115 @@
+"""`concord confirm`, `dismiss`, `except`, `reclassify` and `reopen`: reviews of a conflict."""
+
+from typing import Annotated
+
+import typer
+
+from concord_client.cli.choices import ConflictClass
+from concord_client.cli.options import ConflictArgument
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import plain_id
+
+ContextOption = Annotated[str, typer.Option("--because", metavar="TEXT", help="Why.")]
+ConflictEtagOption = Annotated[
+    str, typer.Option(help="Only if it still has this etag, as `concord conflict` shows it.")
+]
+
+
+def confirm(
+    ctx: typer.Context,
+    conflict_id: ConflictArgument,
+    *,
+    because: ContextOption = "",
+    etag: ConflictEtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a conflict is one."""
+    session = Session.of(ctx, space, as_json)
+    _review(session, "CONFIRM", conflict_id=conflict_id, etag=etag, context=because)
+
+
+def dismiss(
+    ctx: typer.Context,
+    conflict_id: ConflictArgument,
+    *,
+    because: ContextOption = "",
+    etag: ConflictEtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a conflict is none: it does not come back unless a side changes."""
+    session = Session.of(ctx, space, as_json)
+    _review(session, "DISMISS", conflict_id=conflict_id, etag=etag, context=because)
+
+
+def except_(
+    ctx: typer.Context,
+    conflict_id: ConflictArgument,
+    because: Annotated[str, typer.Argument(metavar="BECAUSE", help="Why both may stand.")],
+    *,
+    etag: ConflictEtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let both sides of a conflict stand."""
+    session = Session.of(ctx, space, as_json)
+    _review(session, "EXCEPT", conflict_id=conflict_id, etag=etag, context=because)
+
+
+def reclassify(
+    ctx: typer.Context,
+    conflict_id: ConflictArgument,
+    conflict_class: Annotated[ConflictClass, typer.Argument(metavar="CLASS", case_sensitive=False)],
+    *,
+    older: Annotated[
+        str, typer.Option(metavar="ID", help="Of an evolution: the side that was true earlier.")
+    ] = "",
+    because: ContextOption = "",
+    etag: ConflictEtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a conflict is of another class."""
+    session = Session.of(ctx, space, as_json)
+    _review(
+        session,
+        "RECLASSIFY",
+        conflict_id=conflict_id,
+        etag=etag,
+        context=because,
+        conflict_class=conflict_class.value_of(),
+        older_id=plain_id(older),
+    )
+
+
+def reopen(
+    ctx: typer.Context,
+    conflict_id: ConflictArgument,
+    *,
+    etag: ConflictEtagOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take the last review or resolution of a conflict back."""
+    session = Session.of(ctx, space, as_json)
+    _review(session, "REOPEN", conflict_id=conflict_id, etag=etag)
+
+
+def _review(session: Session, action: str, **given: object) -> None:
+    """Sends a review with these fields of its request."""
+    from concord.dissonance.v1.dissonance_pb2 import ReviewAction, ReviewConflictRequest
+
+    request = ReviewConflictRequest(
+        action=ReviewAction.Value(f"REVIEW_ACTION_{action}"),
+        **given,  # type: ignore[arg-type] # by name
+    )
+    with session.client() as client:
+        reply = client.dissonance.ReviewConflict(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    from concord_client.cli.render.conflict_page import decided
+    from concord_client.cli.render.page import show
+
+    show(*decided(reply))

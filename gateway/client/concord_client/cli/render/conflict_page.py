@@ -1,0 +1,182 @@
+"""How conflicts and checks look on a page."""
+
+from collections.abc import Mapping, Sequence
+
+from concord.dissonance.v1 import dissonance_pb2
+from concord.graph.v1 import conflict_pb2
+from concord.type.v1 import type_pb2
+from rich.console import RenderableType
+
+from concord_client.cli.render.page import (
+    fields,
+    lines,
+    plural,
+    shortened,
+    table,
+    text,
+    when,
+    word,
+)
+
+_MOST_SHOWN = 200
+"""Characters of a side in a list."""
+
+Reply = dissonance_pb2.ReviewConflictResponse | dissonance_pb2.ResolveDissonanceResponse
+
+
+def checked(
+    status: "dissonance_pb2.CheckStatus.ValueType", coverage: dissonance_pb2.Coverage
+) -> list[RenderableType]:
+    """How a check went, and what it covered."""
+    if status == dissonance_pb2.CHECK_STATUS_INSUFFICIENT_DATA:
+        return [text("There are fewer than two statements to compare.", "dim")]
+    said = (
+        f"{plural(coverage.statements, 'statement')}, "
+        f"{plural(coverage.candidates, 'pair')} to compare: {coverage.judged:,} judged, "
+        f"{sum(coverage.abstained.values()):,} left undecided, "
+        f"{sum(coverage.skipped.values()):,} not looked at; {coverage.recorded:,} recorded."
+    )
+    parts: list[RenderableType] = [text(said)]
+    if status == dissonance_pb2.CHECK_STATUS_DEGRADED:
+        what = _counted(coverage.skipped) or "a judge did not answer"
+        parts.append(text(f"The check is incomplete: {what}.", "bold red"))
+    if coverage.abstained:
+        parts.append(text(f"Undecided: {_counted(coverage.abstained)}", "dim"))
+    return parts
+
+
+def listed(
+    conflicts: Sequence[conflict_pb2.Conflict], proposals: Mapping[str, int] | None = None
+) -> RenderableType:
+    """A table of conflicts. `proposals`: the numbers of those that wait, by conflict id."""
+    if not conflicts:
+        return text("No conflicts.", "dim")
+    made = table("Conflict", "State", "Class", "#Sure", "Sides", "#Proposal")
+    for each in conflicts:
+        number = (proposals or {}).get(each.id, 0)
+        sides = [shortened(side.statement, _MOST_SHOWN) for side in _in_time(each)]
+        made.add_row(
+            text(each.id or "not recorded"),
+            _state(each),
+            _class(each.conflict_class),
+            f"{each.confidence:.2f}",
+            lines(*map(text, sides)),
+            str(number or ""),
+        )
+    return made
+
+
+def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
+    """A conflict with both sides, its judge, and what became of it."""
+    pairs = [
+        ("conflict", conflict.id),
+        ("state", _state(conflict)),
+        ("class", _class(conflict.conflict_class)),
+        ("about", _type(conflict)),
+        ("severity", _severity(conflict)),
+        (
+            "judged by",
+            f"{_judge(conflict)} ({conflict.rule})" if conflict.rule else _judge(conflict),
+        ),
+        ("sure", f"{conflict.confidence:.2f}"),
+        ("recorded", f"{when(conflict.create_time)} by {conflict.author}"),
+        ("reviewed by", conflict.reviewed_by),
+        ("because", conflict.context),
+        ("etag", conflict.etag),
+    ]
+    parts: list[RenderableType] = [fields(pairs), ""]
+    for side in _in_time(conflict):
+        parts += [*_side(side, conflict), ""]
+    if conflict.HasField("resolution"):
+        parts.append(_resolution(conflict.resolution))
+    elif conflict.state == conflict_pb2.CONFLICT_STATE_POTENTIAL:
+        hint = f"Review conflict? concord confirm|dismiss|except|resolve {conflict.id}"
+        parts.append(text(hint, "dim"))
+    return parts
+
+
+def decided(reply: Reply) -> list[RenderableType]:
+    """What a review or resolution did, or the proposal that it became."""
+    if reply.proposal_id:
+        said = (
+            f"It touches what defines the agent: proposal {reply.proposal_number} waits for both. "
+            f"Look at it: concord review {reply.proposal_number}"
+        )
+        return [text(said)]
+    line = text(f"{_state(reply.conflict).capitalize()} ").append(reply.conflict.id, "bold")
+    parts: list[RenderableType] = [line]
+    if gone := reply.conflict.resolution.superseded_id:
+        parts.append(text(f"{gone} gave way to {reply.conflict.resolution.superseding_id}."))
+    if reply.dependent_ids:
+        parts.append(text(f"These may need a look: {', '.join(reply.dependent_ids)}", "dim"))
+    return parts
+
+
+def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> list[RenderableType]:
+    title = "Earlier" if side.id == conflict.older_id else "Side"
+    held = side.supersession
+    until = when(held.effective_valid_until) if held.HasField("effective_valid_until") else "open"
+    named = {name for source in side.sources for name in (source.speaker, source.file)}
+    pairs = [
+        ("id", f"{word(type_pb2.ItemKind.Name(side.kind), 'ITEM_KIND_')}:{side.id}"),
+        ("held", f"{when(held.effective_valid_from)} to {until}"),
+        ("is", "superseded" if held.is_superseded else ""),
+        ("gone", "deleted, forgotten or erased" if side.is_deleted else ""),
+        ("defines", "the agent" if side.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE else ""),
+        ("says so", ", ".join(sorted(named - {""}))),
+    ]
+    return [text(title, "bold"), _marked(side), fields(pairs)]
+
+
+def _marked(side: conflict_pb2.ConflictSide) -> RenderableType:
+    """The statement, with what disagrees in bold."""
+    made, at = text(""), 0
+    for span in sorted(side.spans, key=lambda span: span.start):
+        if span.start < at:
+            continue
+        made.append_text(text(side.statement[at : span.start]))
+        made.append_text(text(side.statement[span.start : span.end], "bold"))
+        at = span.end
+    return made.append_text(text(side.statement[at:]))
+
+
+def _resolution(resolution: conflict_pb2.Resolution) -> RenderableType:
+    pairs = [
+        ("resolved as", _class(resolution.resolution_type)),
+        ("gave way", resolution.superseded_id or "neither side"),
+        ("because", resolution.context),
+        ("resolved", f"{when(resolution.resolve_time)} by {resolution.resolved_by}"),
+        ("record", resolution.record_id),
+    ]
+    return fields(pairs)
+
+
+def _in_time(conflict: conflict_pb2.Conflict) -> Sequence[conflict_pb2.ConflictSide]:
+    """Both sides, the earlier one first where it is known."""
+    sides = (conflict.first, conflict.second)
+    return sides[::-1] if conflict.older_id == conflict.second.id else sides
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{count:,} {name.lower().replace('_', ' ')}" for name, count in ordered)
+
+
+def _state(conflict: conflict_pb2.Conflict) -> str:
+    return word(conflict_pb2.ConflictState.Name(conflict.state), "CONFLICT_STATE_")
+
+
+def _class(value: "conflict_pb2.ConflictClass.ValueType") -> str:
+    return word(conflict_pb2.ConflictClass.Name(value), "CONFLICT_CLASS_")
+
+
+def _type(conflict: conflict_pb2.Conflict) -> str:
+    return word(conflict_pb2.ConflictType.Name(conflict.type), "CONFLICT_TYPE_")
+
+
+def _severity(conflict: conflict_pb2.Conflict) -> str:
+    return word(conflict_pb2.ConflictSeverity.Name(conflict.severity), "CONFLICT_SEVERITY_")
+
+
+def _judge(conflict: conflict_pb2.Conflict) -> str:
+    return word(conflict_pb2.Judge.Name(conflict.judge), "JUDGE_")

@@ -1,0 +1,1 @@
+"""Judging texts by a language-inference model in a local file."""

@@ -1,0 +1,1 @@
+"""Judging texts by a model behind an OpenAI-compatible endpoint."""

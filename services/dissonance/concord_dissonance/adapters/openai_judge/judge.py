@@ -1,0 +1,148 @@
+"""The judge of texts over a language model: it may change a label, and nothing else.
+
+The texts travel as data. A pair is asked in both orders, and a verdict that depends on the order is
+none. What the model quotes must stand in the texts; only its place is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from datetime import UTC, datetime
+from importlib import resources
+from typing import Annotated, Literal
+
+from concord_dissonance.domain.errors import JudgeUnavailable
+from concord_dissonance.domain.sides import Micros, Side
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    ConflictType,
+    Judge,
+    Older,
+    Reason,
+    Span,
+    Verdict,
+)
+from concord_models.budget import Budget
+from concord_models.chat import ChatModel, Question
+from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailable
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+PROMPT = "judge.v1.md"
+MOST_TOKENS = 300
+MOST_CHARACTERS = 8_000
+"""Of both texts together; a pair of longer ones is not asked about."""
+CONFIDENCE = 0.75
+"""Of a verdict on which both orders agree. No model comes with Concord, so none was calibrated."""
+MOST_CACHED = 10_000
+
+_Quote = Annotated[str, StringConstraints(max_length=2_000)]
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    relation: Literal["none", "evolution", "contradiction", "nuance", "unsure"]
+    earlier: Literal["first", "second", "neither"]
+    type: Literal["factual", "temporal", "regional", "legal", "methodological"]
+    first_words: _Quote
+    second_words: _Quote
+
+
+class OpenAiJudge:
+    """A judge of pairs of texts (port `TextJudge`)."""
+
+    kind = Judge.LLM
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
+        self._known: OrderedDict[bytes, Verdict | Abstention] = OrderedDict()
+
+    @property
+    def version(self) -> str:
+        """The prompt's file and the model's name."""
+        return f"{PROMPT.removesuffix('.md')} {self._model.name}"
+
+    async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
+        """Judge two texts.
+
+        Raises:
+            JudgeUnavailable: no usable answer.
+            BudgetSpent: asking would cost more than is left.
+        """
+        if len(first.text) + len(second.text) > MOST_CHARACTERS:
+            return Abstention(Abstained.TOO_LONG)
+        key = hashlib.sha256(json.dumps([_shown(first), _shown(second)]).encode()).digest()
+        if (known := self._known.get(key)) is not None:
+            return known
+        forward = await self._ask(first, second, budget)
+        said = forward
+        if isinstance(forward, Verdict):
+            backward = await self._ask(second, first, budget)
+            if not isinstance(backward, Verdict) or _label(backward.swapped()) != _label(forward):
+                said = Abstention(Abstained.ORDER_DEPENDENT)
+        self._known[key] = said
+        if len(self._known) > MOST_CACHED:
+            self._known.popitem(last=False)
+        return said
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._model.close()
+
+    async def _ask(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
+        data = {"first": _shown(first), "second": _shown(second)}
+        question = Question(self._prompt, data, _Said, MOST_TOKENS)
+        reserved = await budget.reserve(question.tokens())
+        try:
+            answer = await self._model.ask(question, lambda said: _verdict(said, first, second))
+        except (EndpointUnavailable, EndpointRefused) as error:
+            raise JudgeUnavailable(str(error)) from error
+        await budget.settle(reserved, answer.tokens)
+        return answer.value
+
+
+def _shown(side: Side) -> dict[str, str]:
+    times = {"stated_from": side.valid_from, "stated_until": side.valid_until}
+    return {"text": side.text} | {
+        name: _day(time) for name, time in times.items() if time is not None
+    }
+
+
+def _day(time: Micros) -> str:
+    return datetime.fromtimestamp(time / 1e6, UTC).isoformat()
+
+
+def _label(verdict: Verdict) -> tuple[ConflictClass, Older]:
+    return verdict.conflict, verdict.older
+
+
+def _verdict(said: _Said, first: Side, second: Side) -> Verdict | Abstention:
+    if said.relation == "unsure":
+        return Abstention(Abstained.UNSURE)
+    if (said.relation == "evolution") == (said.earlier == "neither"):
+        raise BadReply("its verdict contradicts itself")
+    conflict = ConflictClass(said.relation)
+    if conflict is ConflictClass.NONE:
+        return Verdict(conflict, Judge.LLM, Reason.MODEL, CONFIDENCE)
+    return Verdict(
+        conflict,
+        Judge.LLM,
+        Reason.MODEL,
+        CONFIDENCE,
+        Older(said.earlier),
+        ConflictType(said.type),
+        first=(_span(said.first_words, first.text),),
+        second=(_span(said.second_words, second.text),),
+    )
+
+
+def _span(words: str, text: str) -> Span:
+    start = text.find(words) if words else -1
+    if start < 0:
+        raise BadReply("its verdict names words that the text does not have")
+    return Span(start, start + len(words))
