@@ -259,6 +259,19 @@ class Hydrated:
 
     state: MemoryState
     shown: object
+    has_conflicts: bool = False
+    """Whether it has open conflicts now."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConflict:
+    """An open conflict of a memory; `state` and `conflict_class` are the contract's values."""
+
+    id: str
+    state: int
+    conflict_class: int
+    other_id: str
+    other_statement: str
 
 
 class Graph(Protocol):
@@ -292,6 +305,12 @@ class Graph(Protocol):
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
+        ...
+
+    async def conflicts(
+        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Mapping[str, Sequence[OpenConflict]]:
+        """The open conflicts of memories, newest first, by memory; at most 200 in all."""
         ...
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:

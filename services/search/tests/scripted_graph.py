@@ -9,7 +9,7 @@ from concord_search.domain.digests import digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Change, Changes, Hydrated, SpaceHead, StateDigests
+from concord_search.ports import Change, Changes, Hydrated, OpenConflict, SpaceHead, StateDigests
 from search_lab import START
 
 Spoiler = Callable[[str], None]
@@ -110,6 +110,15 @@ class ScriptedGraph:
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         self._check()
         self.confirmed.append((space, memory_id))
+
+    async def conflicts(
+        self,
+        space: str,  # noqa: ARG002
+        ids: Sequence[str],  # noqa: ARG002
+        as_of: AsOf = PRESENT,  # noqa: ARG002
+    ) -> Mapping[str, Sequence[OpenConflict]]:
+        self._check()
+        return {}
 
     async def chain(
         self,

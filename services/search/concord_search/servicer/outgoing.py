@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
+from concord.graph.v1 import conflict_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import opaque
@@ -78,6 +79,16 @@ def result(found: Result) -> search_pb2.SearchResult:
             relevance_reason=found.relevance_reason,
         ),
         confidence=_BANDS[found.band],
+        potential_conflicts=[
+            search_pb2.PotentialConflict(
+                conflict_id=each.id,
+                state=conflict_pb2.ConflictState.ValueType(each.state),
+                conflict_class=conflict_pb2.ConflictClass.ValueType(each.conflict_class),
+                other_id=each.other_id,
+                other_statement=each.other_statement,
+            )
+            for each in found.conflicts
+        ],
     )
 
 

@@ -1,7 +1,7 @@
 """Finds what answers a query and says why (spec S1-S5, T4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from concord_chassis import deadline
 from concord_concepts import extract, normalise
@@ -12,11 +12,23 @@ from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Breakdown, Ranking
 from concord_search.domain.signals import QueryFacts, Weights
 from concord_search.domain.stac import Band, NextAction, StacOptions, Thresholds
-from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Question, Vector
+from concord_search.ports import (
+    Clock,
+    Embedder,
+    Graph,
+    Hydrated,
+    Index,
+    OpenConflict,
+    Question,
+    Vector,
+)
 from concord_search.usecases.progress import Demand, Progress
 
 RANKED = 200
 """Candidates of each branch, and results ranked in all."""
+
+MOST_CONFLICTS = 20
+"""Conflicts that a result shows."""
 
 ANSWER_RESERVE = 0.1
 """Seconds of the caller's time kept for answering, once the index is as fresh as demanded."""
@@ -52,6 +64,7 @@ class Result:
     reasons: tuple[str, ...]
     relevance_reason: str
     band: Band
+    conflicts: tuple[OpenConflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +137,8 @@ class Search:
             results, next_offset = await self._page(ranked)
         if not results:
             self._progress.demand_following("nothing matches")
-        return self._answer(space, query, question, results, next_offset)
+        shown = await self._with_conflicts(space, results, query.as_of)
+        return self._answer(space, query, question, shown, next_offset)
 
     async def _question(self, space: str, query: SearchQuery) -> Question:
         vector: Vector = await self._embedder.embed_query(query.text)
@@ -230,6 +244,19 @@ class Search:
             if all(place.get(other, at) >= at for other in chain):
                 members |= dict.fromkeys(sorted(chain))
         return list(members)[:RANKED]
+
+    async def _with_conflicts(
+        self, space: str, results: Sequence[Result], as_of: AsOf
+    ) -> Sequence[Result]:
+        """Adds their open conflicts to those results that have some."""
+        ids = [each.memory.state.id for each in results if each.memory.has_conflicts]
+        if not ids:
+            return results
+        found = await self._graph.conflicts(space, ids, as_of)
+        return [
+            replace(each, conflicts=tuple(found.get(each.memory.state.id, ()))[:MOST_CONFLICTS])
+            for each in results
+        ]
 
     def _answer(
         self,

@@ -43,6 +43,13 @@ def _result(result: SearchResult, explain: bool) -> Text:
     head.append(amended(memory.supersession), "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.explanation.relevance_reason, "dim"))
+    parts += [
+        text(
+            f"Review conflict? {each.other_id} says otherwise: concord conflict {each.conflict_id}",
+            "yellow",
+        )
+        for each in result.potential_conflicts
+    ]
     if explain:
         parts += [
             text(

@@ -4,6 +4,7 @@ isort:skip_file
 Search: finding memories, with an explanation of each result."""
 
 from collections import abc as _abc
+from concord.graph.v1 import conflict_pb2 as _conflict_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -435,6 +436,7 @@ class SearchResult(_message.Message):
     FUSION_SCORE_FIELD_NUMBER: _builtins.int
     EXPLANATION_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
+    POTENTIAL_CONFLICTS_FIELD_NUMBER: _builtins.int
     composite_score: _builtins.float
     """Sum of the explanation's contributions. In [0, 1]."""
     vector_similarity: _builtins.float
@@ -451,6 +453,10 @@ class SearchResult(_message.Message):
     def explanation(self) -> Global___Explanation:
         """Why it surfaced."""
 
+    @_builtins.property
+    def potential_conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___PotentialConflict]:
+        """Its open conflicts, newest first; at most 20. As of the query's instant."""
+
     def __init__(
         self,
         *,
@@ -460,14 +466,53 @@ class SearchResult(_message.Message):
         fusion_score: _builtins.float = ...,
         explanation: Global___Explanation | None = ...,
         confidence: Global___ConfidenceBand.ValueType = ...,
+        potential_conflicts: _abc.Iterable[Global___PotentialConflict] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "memory", b"memory", "vector_similarity", b"vector_similarity"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "vector_similarity", b"vector_similarity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchResult: _TypeAlias = SearchResult  # noqa: Y015
+
+@_typing.final
+class PotentialConflict(_message.Message):
+    """An open conflict of a result: nobody has dismissed or resolved it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFLICT_ID_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    CONFLICT_CLASS_FIELD_NUMBER: _builtins.int
+    OTHER_ID_FIELD_NUMBER: _builtins.int
+    OTHER_STATEMENT_FIELD_NUMBER: _builtins.int
+    conflict_id: _builtins.str
+    """The conflict."""
+    state: _conflict_pb2.ConflictState.ValueType
+    """POTENTIAL, or CONFIRMED when somebody asserts it."""
+    conflict_class: _conflict_pb2.ConflictClass.ValueType
+    """How the two disagree."""
+    other_id: _builtins.str
+    """The memory on its other side."""
+    other_statement: _builtins.str
+    """First 500 characters of that memory."""
+    def __init__(
+        self,
+        *,
+        conflict_id: _builtins.str = ...,
+        state: _conflict_pb2.ConflictState.ValueType = ...,
+        conflict_class: _conflict_pb2.ConflictClass.ValueType = ...,
+        other_id: _builtins.str = ...,
+        other_statement: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_class", b"conflict_class", "conflict_id", b"conflict_id", "other_id", b"other_id", "other_statement", b"other_statement", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PotentialConflict: _TypeAlias = PotentialConflict  # noqa: Y015
 
 @_typing.final
 class Explanation(_message.Message):

@@ -8,6 +8,8 @@ from typing import TypeVar
 
 import grpc
 from concord.graph.v1 import (
+    conflict_pb2,
+    conflict_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
     lineage_pb2,
@@ -23,7 +25,7 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import GraphRefused, GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import Change, Changes, Hydrated, SpaceHead, StateDigests
+from concord_search.ports import Change, Changes, Hydrated, OpenConflict, SpaceHead, StateDigests
 
 PRINCIPAL = "search"
 REFS_A_CALL = 64
@@ -36,6 +38,8 @@ DIGESTED_WITHIN = 600.0
 """Seconds for graph to read a whole outbox."""
 
 REMEMBERED_SPACES = 1_000
+MOST_CONFLICTS = 200
+_OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _TRANSIENT = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
@@ -61,6 +65,7 @@ class GraphClient:
         self._follower = connect(address, token=token, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
@@ -147,11 +152,23 @@ class GraphClient:
         token = ("authorization", f"Bearer {self._issuer.mint(who)}")
         await _reply(self._memories.ConfirmErase(request, metadata=(token,)))
 
+    async def conflicts(
+        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Mapping[str, Sequence[OpenConflict]]:
+        """The open conflicts of memories, newest first, by memory; at most 200 in all."""
+        call = self._conflicts.ListConflicts(
+            conflict_pb2.ListConflictsRequest(
+                states=_OPEN, item_ids=ids, as_of=messages.as_of(as_of), page_size=MOST_CONFLICTS
+            ),
+            metadata=self._reading(space),
+        )
+        return messages.conflicts_by_side((await _reply(call)).conflicts, frozenset(ids))
+
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
         call = self._lineage.GetLineage(
             lineage_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
-            metadata=(("authorization", f"Bearer {self._reader(space)()}"),),
+            metadata=self._reading(space),
         )
         found = await _reply(call)
         return [
@@ -160,16 +177,16 @@ class GraphClient:
             if item.kind == type_pb2.ITEM_KIND_MEMORY and not item.is_deleted
         ]
 
-    def _reader(self, space: str) -> RenewedToken:
-        """The token under which a space's memories are read."""
+    def _reading(self, space: str) -> tuple[tuple[str, str], ...]:
+        """The credential under which a space's memories and conflicts are read."""
         token = self._tokens.get(space)
         if token is None:
-            who = Caller(space, PRINCIPAL, frozenset({"memory:read"}), "SYSTEM")
+            who = Caller(space, PRINCIPAL, frozenset({"memory:read", "graph:read"}), "SYSTEM")
             token = self._tokens[space] = RenewedToken(self._issuer, who)
         self._tokens.move_to_end(space)
         if len(self._tokens) > REMEMBERED_SPACES:
             self._tokens.popitem(last=False)
-        return token
+        return (("authorization", f"Bearer {token()}"),)
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -1,9 +1,9 @@
 """The contract's memories and changes as search's own words."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from concord.graph.v1 import feed_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2
 from concord.type.v1 import type_pb2
 from concord_concepts import normalise
 from google.protobuf.struct_pb2 import Struct
@@ -11,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import Change, Changes, Hydrated
+from concord_search.ports import Change, Changes, Hydrated, OpenConflict
 
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
@@ -70,7 +70,24 @@ def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> 
     if not revision.HasField("memory"):
         return None
     began = micros(revision.record_time) if record_from is None else record_from
-    return Hydrated(state(revision.memory, revision.seq, began), revision.memory)
+    memory = revision.memory
+    return Hydrated(state(memory, revision.seq, began), memory, bool(memory.conflict_ids))
+
+
+def conflicts_by_side(
+    found: Iterable[conflict_pb2.Conflict], ids: Collection[str]
+) -> Mapping[str, Sequence[OpenConflict]]:
+    """Conflicts by those of their sides that were asked for."""
+    of_side: dict[str, list[OpenConflict]] = {}
+    for each in found:
+        for side, other in ((each.first, each.second), (each.second, each.first)):
+            if side.id in ids:
+                of_side.setdefault(side.id, []).append(
+                    OpenConflict(
+                        each.id, each.state, each.conflict_class, other.id, other.statement
+                    )
+                )
+    return of_side
 
 
 def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState:
