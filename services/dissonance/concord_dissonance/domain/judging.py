@@ -1,0 +1,58 @@
+"""Asks the judges that need no model, from exact to less so."""
+
+from dataclasses import replace
+
+from concord_dissonance.domain.sides import Rules, Side
+from concord_dissonance.domain.structural import judge_facts
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    ConflictType,
+    Judge,
+    Older,
+    Reason,
+    Severity,
+    Verdict,
+)
+
+
+def judge(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
+    """Judge a pair.
+
+    It depends on the two sides alone: `judge(a, b)` is `judge(b, a).swapped()`, and ids, the order
+    of arrival and other pairs change nothing.
+    """
+    said = _judged(first, second, rules)
+    if isinstance(said, Verdict) and said.conflict is not ConflictClass.NONE:
+        return replace(said, severity=_severity(first, second, said))
+    return said
+
+
+def _judged(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
+    if (older := _older_by_its_own_word(first, second)) is not Older.NEITHER:
+        return Verdict(
+            ConflictClass.EVOLUTION,
+            Judge.STRUCTURAL,
+            Reason.SUPERSEDES,
+            1.0,
+            older,
+            ConflictType.TEMPORAL,
+        )
+    if first.scope != second.scope:
+        return Abstention(Abstained.OTHER_SCOPE)
+    return judge_facts(first, second, rules)
+
+
+def _older_by_its_own_word(first: Side, second: Side) -> Older:
+    forward, backward = first.id in second.supersedes, second.id in first.supersedes
+    if forward == backward:
+        return Older.NEITHER
+    return Older.FIRST if forward else Older.SECOND
+
+
+def _severity(first: Side, second: Side, verdict: Verdict) -> Severity:
+    if first.is_constitutive or second.is_constitutive:
+        return Severity.CRITICAL
+    minor = verdict.conflict is ConflictClass.NUANCE
+    return Severity.MINOR if minor else Severity.MODERATE

@@ -1,0 +1,97 @@
+"""The two sides of a pair that is judged, and what is declared about relations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NewType
+
+Micros = NewType("Micros", int)
+"""Microseconds since 1970-01-01 UTC."""
+
+
+class Kind(Enum):
+    """What a side is: an edge, or a memory of a kind (M1)."""
+
+    EDGE = "edge"
+    FACT = "fact"
+    PLAN = "plan"
+    JOURNAL = "journal"
+    INSIGHT = "insight"
+    OBSERVATION = "observation"
+    REFLECTION = "reflection"
+    TURN = "turn"
+
+
+class TemporalClass(Enum):
+    """What a later value of a relation means (D4)."""
+
+    STATE = "state"
+    """A later value is an evolution."""
+    EVENT = "event"
+    """Many values; never a conflict."""
+    ETERNAL = "eternal"
+    """Two values contradict, whenever they were stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFact:
+    """A triple by the ids or names of its ends; equal strings are the same thing."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One item as it is judged."""
+
+    id: str
+    revision: int
+    kind: Kind
+    text: str = ""
+    """The statement, up to 20,000 characters; empty for an edge that states none."""
+    fact: TypedFact | None = None
+    valid_from: Micros | None = None
+    """As stated; None where nobody stated it."""
+    valid_until: Micros | None = None
+    """As stated, exclusive; None for open."""
+    written: Micros = Micros(0)
+    """When Concord recorded it first."""
+    sources: frozenset[str] = frozenset()
+    """Who said it."""
+    concepts: frozenset[str] = frozenset()
+    domain: str = ""
+    scope: Mapping[str, str] = field(default_factory=dict)
+    """For which `region`, `version` or `environment` it holds, where its properties say so."""
+    is_constitutive: bool = False
+    aliases: frozenset[str] = frozenset()
+    """Other names of its subject."""
+    supersedes: frozenset[str] = frozenset()
+    """Ids of items that it replaces by its own word."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRule:
+    """What is declared about a relation; None is undeclared, and is never assumed."""
+
+    functional: bool | None = None
+    """Whether a subject has one value at a time."""
+    temporal_class: TemporalClass | None = None
+    transitive: bool = False
+    """Whether it contains: a part of a part is a part."""
+    exclusive: tuple[frozenset[str], ...] = ()
+    """Sets of values of which a subject has one at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a space declares."""
+
+    relations: Mapping[str, RelationRule] = field(default_factory=dict)
+    containers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the name of a thing, what contains it, however far up a transitive relation."""
+
+    def of(self, relation: str) -> RelationRule:
+        """Return what is declared about a relation; of an unknown one nothing is."""
+        return self.relations.get(relation, RelationRule())

@@ -1,0 +1,136 @@
+"""What a judge says of a pair: a verdict with its reason, or that it abstains, and why.
+
+A reason points into the two texts and holds none of their words: erasing a side erases it too.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple
+
+
+class ConflictClass(Enum):
+    """How the two sides stand to each other (D2)."""
+
+    EVOLUTION = "evolution"
+    """Then and now."""
+    CONTRADICTION = "contradiction"
+    """Both claim to hold now, and cannot."""
+    NUANCE = "nuance"
+    """A tension that may stand."""
+    NONE = "none"
+    """They agree, say the same, or can both hold."""
+
+
+class Older(Enum):
+    """Which side of an evolution is the former state."""
+
+    NEITHER = "neither"
+    FIRST = "first"
+    SECOND = "second"
+
+
+class ConflictType(Enum):
+    """What two texts disagree about (D2)."""
+
+    LEGAL = "legal"
+    FACTUAL = "factual"
+    TEMPORAL = "temporal"
+    REGIONAL = "regional"
+    METHODOLOGICAL = "methodological"
+
+
+class Severity(Enum):
+    """How much hangs on it."""
+
+    CRITICAL = "critical"
+    """A constitutive side."""
+    MODERATE = "moderate"
+    MINOR = "minor"
+
+
+class Judge(Enum):
+    """Who decided."""
+
+    STRUCTURAL = "structural"
+    LEXICAL = "lexical"
+
+
+class Reason(Enum):
+    """Why a verdict is what it is."""
+
+    SAME_STATEMENT = "same statement"
+    SAME_VALUE = "same value"
+    SUPERSEDES = "one side says that it replaces the other"
+    LATER_STATE = "one value at a time, and the other begins later"
+    SUCCEEDED = "one value at a time, and one had ended when the other began: nothing to settle"
+    TWO_VALUES = "one value at a time, and two that hold together"
+    EXCLUSIVE_VALUES = "two values of an exclusive set"
+    MANY_VALUES = "the relation holds many values"
+    EVENTS = "what happened once does not end what happened before"
+    CONTAINED = "one value lies within the other"
+    NEGATION = "one side denies what the other asserts"
+    NUMBER = "another number"
+    QUANTITY = "another quantity of the same dimension"
+    DATE = "another date"
+    ANTONYM = "words of opposite meaning"
+    EXCLUSIVE_WORDS = "words of which only one can hold"
+    WORDS_OF_CHANGE = "words of change, and one side is later"
+    RESTATED = "the same source said it anew later"
+
+
+class Abstained(Enum):
+    """Why a judge does not decide."""
+
+    NOTHING_TO_COMPARE = "nothing to compare"
+    NO_COMPARABLE_SUBJECT = "no comparable subject"
+    NO_COMPARABLE_ATTRIBUTE = "no comparable attribute"
+    OTHER_TIME = "their times cannot be compared"
+    OTHER_SCOPE = "another region, version or environment"
+    NOT_ASSERTED = "not asserted: a question, wish, plan, condition or quotation"
+    UNDECLARED = "nothing is declared about the relation"
+    UNKNOWN_FILLERS = "nothing is known about what differs"
+    TOO_DIFFERENT = "more differs than one thing"
+
+
+class Span(NamedTuple):
+    """A half-open range of characters of a side's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided. Swapping the pair swaps `older`, `first` and `second`, and nothing else."""
+
+    conflict: ConflictClass
+    judge: Judge
+    reason: Reason
+    confidence: float
+    """In [0, 1]: how often such verdicts were right on development data; 1 for exact ones."""
+    older: Older = Older.NEITHER
+    """Told for an evolution alone."""
+    type: ConflictType | None = None
+    severity: Severity | None = None
+    """None where there is no conflict."""
+    first: tuple[Span, ...] = ()
+    """Where in the first side's text it is to be seen."""
+    second: tuple[Span, ...] = ()
+
+    def swapped(self) -> "Verdict":
+        """Return the verdict on the same pair in the other order."""
+        return replace(self, older=_SWAPPED[self.older], first=self.second, second=self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """That nothing was decided; a finding neither way."""
+
+    reason: Abstained
+
+
+_SWAPPED = {
+    Older.NEITHER: Older.NEITHER,
+    Older.FIRST: Older.SECOND,
+    Older.SECOND: Older.FIRST,
+}
