@@ -53,6 +53,8 @@ class Judge(Enum):
 
     STRUCTURAL = "structural"
     LEXICAL = "lexical"
+    NLI = "nli"
+    LLM = "llm"
 
 
 class Reason(Enum):
@@ -76,6 +78,7 @@ class Reason(Enum):
     EXCLUSIVE_WORDS = "words of which only one can hold"
     WORDS_OF_CHANGE = "words of change, and one side is later"
     RESTATED = "the same source said it anew later"
+    MODEL = "a model's judgement, in both orders of the pair"
 
 
 class Abstained(Enum):
@@ -90,6 +93,9 @@ class Abstained(Enum):
     UNDECLARED = "nothing is declared about the relation"
     UNKNOWN_FILLERS = "nothing is known about what differs"
     TOO_DIFFERENT = "more differs than one thing"
+    TOO_LONG = "too long to ask a model about"
+    UNSURE = "a model could not say"
+    ORDER_DEPENDENT = "a model said something else of the pair in the other order"
 
 
 class Span(NamedTuple):

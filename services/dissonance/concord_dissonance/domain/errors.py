@@ -1,0 +1,40 @@
+"""Why dissonance refuses or fails.
+
+DissonanceError
+├── ItemUnknown          the caller's space has no such node, item or conflict
+├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
+├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
+└── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
+"""
+
+
+class DissonanceError(Exception):
+    """The root of what dissonance raises on purpose."""
+
+
+class ServiceUnavailable(DissonanceError):
+    """A service does not answer; `service` is its name."""
+
+    def __init__(self, service: str, status: str) -> None:
+        super().__init__(f"{service} does not answer ({status})")
+        self.service = service
+
+
+class ServiceRefused(DissonanceError):
+    """A service refuses what dissonance asks under its own name; `reason` is its ErrorReason."""
+
+    def __init__(self, service: str, reason: str) -> None:
+        super().__init__(f"{service} refuses ({reason})")
+        self.reason = reason
+
+
+class ItemUnknown(DissonanceError):
+    """The caller's space has no such node, item or conflict."""
+
+    def __init__(self, item_id: str) -> None:
+        super().__init__(f"no item {item_id}")
+        self.item_id = item_id
+
+
+class JudgeUnavailable(DissonanceError):
+    """A judge that is configured gives no usable answer."""
