@@ -3,6 +3,7 @@ replies, exports and erasure go by."""
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -10,6 +11,8 @@ from functools import cache
 from typing import Any
 
 from concord_graph.domain.items import Edge, Entry, Memory, Node
+
+_TIMES = re.compile(r"(.*_)?time|(valid|record)_(from|until)")
 
 HEAD = frozenset({"id", "revision", "create_time", "deleted"})
 """The fields of everything that is kept in revisions."""
@@ -31,11 +34,15 @@ _LEFT: Mapping[type, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field: its name, the type of its values, and what it is by default (MISSING: required)."""
+    """A field: its name, the type of its values, and what it is by default (MISSING: required).
+
+    `is_time`: its values are µs since 1970.
+    """
 
     name: str
     type: Any
     default: Any
+    is_time: bool
 
 
 @cache
@@ -47,6 +54,7 @@ def fields_of(kind: type) -> tuple[Field, ...]:
             each.name,
             hints[each.name],
             each.default_factory() if each.default_factory is not MISSING else each.default,
+            is_time=bool(_TIMES.fullmatch(each.name)),
         )
         for each in fields(kind)
     )

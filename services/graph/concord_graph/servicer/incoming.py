@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2, space_pb2
@@ -16,6 +17,7 @@ from google.protobuf.struct_pb2 import ListValue, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_graph.domain.drafts import (
+    CHANGEABLE,
     EdgeDraft,
     EndRef,
     LineageDraft,
@@ -25,6 +27,7 @@ from concord_graph.domain.drafts import (
 )
 from concord_graph.domain.errors import FieldInvalid, MaskInvalid
 from concord_graph.domain.facts import Fact, distinct
+from concord_graph.domain.fields import Field, fields_of
 from concord_graph.domain.items import (
     AsOf,
     EdgeType,
@@ -142,41 +145,35 @@ def triple(message: graph_pb2.Triple) -> tuple[EndRef, str, EndRef]:
 
 def memory_draft(memory: type_pb2.Memory) -> MemoryDraft:
     """Return the draft of a memory."""
-    return MemoryDraft(
-        content=memory.content,
-        id=memory.id,
-        memory_kind=MemoryKind(memory.kind or MemoryKind.FACT),
-        concepts=_unique(memory.concepts),
-        domain=text(memory.domain),
-        importance=Importance(memory.importance),
-        surfaces_when=_unique(memory.surfaces_when),
-        sources=_sources(memory),
-        external_id=text(memory.external_id),
-        category=text(memory.category),
-        tags=_unique(memory.tags),
-        session_id=memory.session_id,
-        edge_type=EdgeType(memory.edge_type) if memory.edge_type else None,
-        valid_from=instant(memory, "valid_from"),
-        valid_until=instant(memory, "valid_until"),
-        facts=distinct(tuple(map(_fact, memory.facts))),
-        properties=_composed(_without_nulls(plain(memory.properties))),
-    )
+    return MemoryDraft(**{field.name: _stated(memory, field) for field in fields_of(MemoryDraft)})
 
 
 def memory_patch(memory: type_pb2.Memory, mask: FieldMask) -> Patch:
     """Return the named fields of a memory."""
     draft = memory_draft(memory)
-    readers: dict[str, Callable[[], Any]] = {
-        name: (lambda name=name: getattr(draft, name))  # type: ignore[misc] # binds the loop's name
-        for name in (
-            *("content", "concepts", "domain", "importance", "surfaces_when", "sources"),
-            *("external_id", "category", "tags", "edge_type", "valid_from", "valid_until"),
-            *("facts", "properties"),
-        )
-    }
-    readers["memory_kind"] = lambda: draft.memory_kind
-    renamed = FieldMask(paths=["memory_kind" if p == "kind" else p for p in mask.paths])
+    readers = {name: partial(getattr, draft, name) for name in CHANGEABLE}
+    names = {wire_name(name): name for name in CHANGEABLE}
+    renamed = FieldMask(paths=[names.get(path, path) for path in mask.paths])
     return _patch(memory.id, memory.etag, renamed, readers, "memory")
+
+
+def wire_name(field: str) -> str:
+    """Return what the contract calls a field of memories."""
+    return "kind" if field == "memory_kind" else field
+
+
+def _stated(memory: type_pb2.Memory, field: Field) -> Any:
+    """Return what a request states as a field of a memory."""
+    if field.is_time:
+        return instant(memory, field.name)
+    value = getattr(memory, wire_name(field.name))
+    if field.name in _AS_GIVEN:
+        return value
+    if field.name == "edge_type":
+        return EdgeType(value) if value else None
+    if field.type in _OF_TYPE:
+        return _OF_TYPE[field.type](value)
+    return field.type(value or field.default)  # a closed set: what is unset is its default
 
 
 def lineage_draft(request: lineage_pb2.AddLineageRequest) -> LineageDraft:
@@ -243,7 +240,7 @@ def walk(request: graph_pb2.QueryNeighborsRequest | graph_pb2.FindPathRequest, n
     )
 
 
-def _sources(memory: type_pb2.Memory) -> tuple[Source, ...]:
+def _sources(sources: Iterable[type_pb2.Source]) -> tuple[Source, ...]:
     return tuple(
         Source(
             speaker=text(source.speaker),
@@ -252,7 +249,7 @@ def _sources(memory: type_pb2.Memory) -> tuple[Source, ...]:
             trust=Trust(source.trust or Trust.REPORTED),
             memory_ids=tuple(source.memory_ids),
         )
-        for source in memory.sources
+        for source in sources
     )
 
 
@@ -349,3 +346,13 @@ def declaration(request: relation_pb2.DeclareRelationRequest) -> Declaration:
         sets = {tuple(sorted(set(map(text, each.names)))) for each in request.exclusive_sets.sets}
         declared["exclusive_sets"] = tuple(sorted(sets))
     return declared
+
+
+_AS_GIVEN = frozenset({"id", "content", "session_id"})
+_OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
+    str: text,
+    tuple[str, ...]: _unique,
+    tuple[Source, ...]: _sources,
+    tuple[Fact, ...]: lambda facts: distinct(tuple(map(_fact, facts))),
+    Properties: lambda struct: _composed(_without_nulls(plain(struct))),
+}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from concord.graph.v1 import lineage_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.type.v1 import type_pb2
@@ -11,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Fact
+from concord_graph.domain.fields import own_fields
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -27,6 +29,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Change, Result
+from concord_graph.servicer.incoming import wire_name
 from concord_graph.usecases.read.chains import Link
 from concord_graph.usecases.read.shown import Shown, show, statement
 from concord_graph.usecases.write.commands import Done
@@ -149,28 +152,13 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
     """Return a memory as its revision states it: without supersession, access and relevance."""
     message = type_pb2.Memory(
         id=item.id,
-        content=item.content,
-        kind=int(item.memory_kind),  # type: ignore[arg-type] # numbers are the contract's
-        concepts=item.concepts,
-        domain=item.domain,
-        importance=int(item.importance),  # type: ignore[arg-type] # numbers are the contract's
-        surfaces_when=item.surfaces_when,
-        sources=map(source, item.sources),
-        external_id=item.external_id,
-        category=item.category,
-        tags=item.tags,
-        session_id=item.session_id,
-        edge_type=int(item.edge_type),  # type: ignore[arg-type] # numbers are the contract's
         entrenchment=_ENTRENCHMENT[item.edge_type],
-        valid_from=None if item.valid_from is None else stamp(item.valid_from),
-        valid_until=None if item.valid_until is None else stamp(item.valid_until),
         create_time=stamp(item.create_time),
         modify_time=stamp(item.revision.record_from),
         etag=etag(item),
-        turn_order=item.turn_order,
         forget_time=stamp(item.revision.record_from) if item.deleted else None,
         erase_time=stamp(item.erase_time) if item.erase_time else None,
-        facts=[_fact(fact) for fact in item.facts],
+        **{name: convert(getattr(item, field)) for name, field, convert in _SHOWN},
     )
     if item.properties:
         message.properties.update(dict(item.properties))
@@ -195,6 +183,30 @@ def _fact(fact: Fact) -> type_pb2.Fact:
     if fact.properties:
         message.properties.update(dict(fact.properties))
     return message
+
+
+def _stamp_of(time: int | None) -> Timestamp | None:
+    return None if time is None else stamp(time)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
+    tuple[Source, ...]: lambda sources: map(source, sources),
+    tuple[Fact, ...]: lambda facts: map(_fact, facts),
+}
+_SHOWN: list[tuple[str, str, Callable[[Any], Any]]] = [
+    (
+        wire_name(field.name),
+        field.name,
+        _stamp_of if field.is_time else _OF_TYPE.get(field.type, _as_it_is),
+    )
+    for field in own_fields(Memory)
+    if field.name not in {"id_stated", "concepts_stated", "erase_time", "properties"}
+]
+"""What a memory states: the contract's name, the field's, and how its value is told."""
 
 
 def version(item: Memory) -> memory_pb2.MemoryVersion:

@@ -7,34 +7,20 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.layers import Door
-from concord_graph.domain.erasure import ERASED_RELATION, Confirmation, Erasure
-from concord_graph.domain.items import LINEAGE_WORDS, Edge, Entry, Memory, Node, Record
+from concord_graph.adapters.neo4j.patterns import VERSION
+from concord_graph.domain.erasure import Confirmation, Erasure
+from concord_graph.domain.items import Record
 
-_VERSIONS: Final = "MATCH (v:{0} {{id: erased.id}}) WHERE v.revision > 0 AND v.erase_time = 0"
-_NODES: Final = (
-    "CALL () { UNWIND $nodes AS erased MATCH (v:NodeVersion {id: erased.id})"
-    " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0"
-    " SET v.erase_time = erased.time, v.salt = $nothing, v.name = '', v.folded = '',"
-    " v.backwards = '', v.label = 'Entity', v.properties = '{}', v.vector_id = '' }"
+_BLANKED: Final = " ".join(
+    f"CALL () {{ UNWIND $erased AS one WITH one WHERE one.version = '{version}'"
+    f" MATCH (v:{version} {{id: one.id}})"
+    " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0 SET v += one.left }"
+    for version in (*VERSION.values(), "EntryVersion")
 )
-_MEMORIES: Final = (
-    f"CALL () {{ UNWIND $memories AS erased {_VERSIONS.format('MemoryVersion')}"
-    " SET v.erase_time = erased.time, v.salt = $nothing, v.content = '', v.content_digest = '',"
-    " v.concepts = [], v.concepts_stated = false, v.domain = '', v.importance = 0,"
-    " v.surfaces_when = [], v.sources = '[]', v.category = '', v.tags = [], v.facts = '[]',"
-    " v.properties = '{}', v.stated = []"
-    " REMOVE v.external_id, v.folded_key, v.backwards_key }"
-)
-_EDGES: Final = (
-    f"CALL () {{ UNWIND $edges AS erased {_VERSIONS.format('EdgeVersion')}"
-    " SET v.erase_time = erased.time, v.salt = $nothing, v.properties = '{}', v.stated = [],"
-    " v.participants = [], v.weight = 1.0, v.importance = 0, v.relation ="
-    f" CASE WHEN v.relation IN {sorted(map(str, LINEAGE_WORDS))} THEN v.relation"
-    f" ELSE '{ERASED_RELATION}' END,"
-    " v.target_id = CASE WHEN erased.named THEN v.id ELSE v.target_id END }"
-    " CALL () { UNWIND $edges AS erased MATCH (p:Participation) WHERE p.edge_id = erased.id"
-    " DELETE p }"
+_PARTICIPATIONS: Final = (
+    "CALL () { UNWIND $ids AS id MATCH (p:Participation) WHERE p.edge_id = id DELETE p }"
 )
 _ENTRIES: Final = (
     "CALL () { UNWIND $entries AS erased MATCH (v:EntryVersion {id: erased.id})"
@@ -48,7 +34,7 @@ _REQUESTS: Final = (
     " SET q.salt = $nothing, q.digest = '' }"
 )
 _ACCESS: Final = "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
-_ERASE: Final = f"{_MEMORIES} {_NODES} {_EDGES} {_ENTRIES} {_REQUESTS} {_ACCESS} RETURN true"
+_ERASE: Final = f"{_BLANKED} {_PARTICIPATIONS} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (
     "CREATE (r:Erasure {id: $id}) SET r += $receipt"
     " WITH r UNWIND $confirmations AS each"
@@ -72,18 +58,13 @@ CONFIRM_ALL: Final = (
 
 async def erase(door: Door, items: list[Record]) -> None:
     """Erase every version of the items but the newest, which is so already."""
-    edges = [
-        {"id": edge.id, "time": edge.erase_time, "named": edge.target.id == edge.id}
-        for edge in items
-        if isinstance(edge, Edge)
+    erased = [
+        {"id": item.id, "version": records.version(item.kind), "left": records.erased(item)}
+        for item in items
     ]
-    memories = [{"id": m.id, "time": m.erase_time} for m in items if isinstance(m, Memory)]
-    nodes = [{"id": node.id, "time": node.erase_time} for node in items if isinstance(node, Node)]
-    entries = [{"id": e.id, "time": e.erase_time} for e in items if isinstance(e, Entry)]
     ids = [item.id for item in items]
-    bound: dict[str, Any] = {"memories": memories, "nodes": nodes, "edges": edges}
-    bound |= {"entries": entries, "ids": ids, "nothing": b""}
-    await door.ask(_ERASE, **bound, quoted=[f'"{item_id}"' for item_id in ids])
+    quoted = [f'"{item_id}"' for item_id in ids]
+    await door.ask(_ERASE, erased=erased, ids=ids, quoted=quoted, nothing=b"")
 
 
 async def put(door: Door, erasure: Erasure) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from concord_stores.neo4j_server import RESERVED
 
+from concord_graph.adapters.codecs import Codec, codec
 from concord_graph.adapters.neo4j.patterns import LIVE, VERSION
 from concord_graph.adapters.neo4j.tokens import Tokens
-from concord_graph.domain.facts import Fact
+from concord_graph.domain.fields import erased_fields, fields_of, own_fields
 from concord_graph.domain.items import (
     FOREVER,
     REPLACING,
@@ -19,7 +20,6 @@ from concord_graph.domain.items import (
     EdgeType,
     End,
     Entry,
-    Importance,
     Item,
     ItemKind,
     Memory,
@@ -29,9 +29,6 @@ from concord_graph.domain.items import (
     Record,
     Relation,
     Revision,
-    Source,
-    TemporalClass,
-    Trust,
 )
 from concord_graph.domain.spelling import backwards, folded
 
@@ -71,45 +68,29 @@ OWN_LABELS = frozenset(
     }
 )
 """What a caller's label must not pass itself off as."""
+_TYPES: Mapping[Any, Codec] = {tuple[str, ...]: (list, tuple), float: (float, None)}
+_CODECS: Mapping[type, Mapping[str, Codec]] = {
+    kind: {each.name: codec(each, _TYPES) for each in own_fields(kind)}
+    for kind in (Node, Edge, Memory, DeclaredRelation, Entry)
+}
 _OWN_KEYS = frozenset(
     {
-        *(
-            "of_facts",
-            "erase_time",
-            "space",
-            "id",
-            "kind",
-            "revision",
-            "seq",
-            "record_from",
-            "record_until",
-            "deleted",
-        ),
-        *("principal", "salt", "create_time", "name", "label", "properties", "vector_id"),
-        *("source_id", "source_kind", "relation", "target_id", "target_kind", "weight", "stated"),
-        *("participants", "edge_type", "importance", "valid_from", "valid_until", "origin"),
-        *("effective_from", "governed", "id_stated", "content", "content_digest", "memory_kind"),
-        *("concepts", "concepts_stated", "domain", "surfaces_when", "sources", "external_id"),
-        *(
-            "functional",
-            "category",
-            "tags",
-            "session_id",
-            "turn_order",
-            "turn_place",
-            "shelf",
-            "rank",
-            "body",
-            "words",
-            "first_id",
-            "second_id",
-            "conflict_class",
-        ),
+        *(each.name for kind in _CODECS for each in fields_of(kind)),
+        *("space", "kind", "seq", "record_from", "record_until", "principal", "salt"),
+        *("source_id", "source_kind", "target_id", "target_kind", "effective_from"),
+        *("participants", "stated", "content_digest", "turn_place"),
         *("folded", "backwards", "folded_id", "backwards_id", "folded_key", "backwards_key"),
-        *("folded_session", "backwards_session"),
+        *("folded_session", "backwards_session", "first_id", "second_id", "conflict_class"),
     }
 )
 """What a caller's property must not pass itself off as: indexes and constraints stand on these."""
+
+
+_LEFT = frozenset(
+    {"effective_from", "turn_place", "folded_id", "backwards_id", "folded_session"}
+    | {"backwards_session", "first_id", "second_id", "conflict_class"}
+)
+"""What is left of an erased item, of what statements look into."""
 
 
 def version(kind: ItemKind) -> str:
@@ -134,101 +115,41 @@ def item(record: Fields) -> Item:
 
 def node(record: Fields) -> Node:
     """Return a node."""
-    return Node(
-        id=record["id"],
-        revision=_revision(record),
-        deleted=record["deleted"],
-        create_time=record["create_time"],
-        name=record["name"],
-        label=record["label"],
-        properties=json.loads(record["properties"]),
-        vector_id=record["vector_id"],
-        of_facts=record.get("of_facts", False),
-        erase_time=record.get("erase_time", 0),
-    )
+    return Node(**_read(Node, record))
 
 
 def edge(record: Fields) -> Edge:
     """Return an edge."""
     return Edge(
-        id=record["id"],
-        revision=_revision(record),
-        deleted=record["deleted"],
-        create_time=record["create_time"],
         source=End(record["source_id"], ItemKind(record["source_kind"])),
-        relation=record["relation"],
         target=End(record["target_id"], ItemKind(record["target_kind"])),
-        weight=record["weight"],
-        properties=json.loads(record["properties"]),
-        edge_type=EdgeType(record["edge_type"]),
-        importance=Importance(record["importance"]),
-        valid_from=record.get("valid_from"),
-        valid_until=record.get("valid_until"),
-        origin=Origin(record["origin"]),
-        governed=record["governed"],
-        erase_time=record["erase_time"],
+        **_read(Edge, record),
     )
 
 
 def memory(record: Fields) -> Memory:
     """Return a memory."""
-    return Memory(
-        id=record["id"],
-        revision=_revision(record),
-        deleted=record["deleted"],
-        create_time=record["create_time"],
-        id_stated=record["id_stated"],
-        content=record["content"],
-        memory_kind=MemoryKind(record["memory_kind"]),
-        concepts=tuple(record["concepts"]),
-        concepts_stated=record["concepts_stated"],
-        domain=record["domain"],
-        importance=Importance(record["importance"]),
-        surfaces_when=tuple(record["surfaces_when"]),
-        sources=tuple(_source(part) for part in json.loads(record["sources"])),
-        external_id=record.get("external_id", ""),
-        category=record["category"],
-        tags=tuple(record["tags"]),
-        session_id=record["session_id"],
-        edge_type=EdgeType(record["edge_type"]),
-        valid_from=record.get("valid_from"),
-        valid_until=record.get("valid_until"),
-        turn_order=record["turn_order"],
-        facts=_facts(record.get("facts", "[]")),
-        properties=json.loads(record.get("properties", "{}")),
-        erase_time=record["erase_time"],
-    )
+    return Memory(**_read(Memory, record))
 
 
 def entry(record: Fields) -> Entry:
     """Return an entry."""
-    return Entry(
-        id=record["id"],
-        revision=_revision(record),
-        deleted=record["deleted"],
-        create_time=record["create_time"],
-        kind=ItemKind(record["kind"]),
-        session_id=record["session_id"],
-        shelf=record["shelf"],
-        rank=record["rank"],
-        body=json.loads(record["body"]),
-        words=json.loads(record.get("words", "{}")),
-        erase_time=record.get("erase_time", 0),
-    )
+    return Entry(**_read(Entry, record))
 
 
 def relation(record: Fields) -> DeclaredRelation:
     """Return a declared relation."""
-    return DeclaredRelation(
-        id=record["id"],
-        revision=_revision(record),
-        create_time=record["create_time"],
-        name=record["name"],
-        functional=record["functional"],
-        temporal_class=TemporalClass(record.get("temporal_class", 0)),
-        transitive=record.get("transitive", False),
-        exclusive_sets=tuple(map(tuple, json.loads(record.get("exclusive_sets", "[]")))),
-    )
+    return DeclaredRelation(**_read(DeclaredRelation, record))
+
+
+def _read(kind: type, record: Fields) -> dict[str, Any]:
+    """Return the values of a kind's fields; what is absent is left to its default."""
+    found = {name: record[name] for name in ("id", "deleted", "create_time")}
+    found["revision"] = _revision(record)
+    for name, (_, read) in _CODECS[kind].items():
+        if name in record:
+            found[name] = record[name] if read is None else read(record[name])
+    return found
 
 
 def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
@@ -247,16 +168,29 @@ def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
         "salt": revision.salt,
         "create_time": item_.create_time,
     }
+    for name in _CODECS[type(item_)]:
+        record |= _kept(name, item_)
+    record |= _looked_into(item_)
     if isinstance(item_, Node):
-        record |= _node_fields(item_)
         record |= tokens.shown(item_.properties, _OWN_KEYS)
-    elif isinstance(item_, DeclaredRelation):
-        record |= _relation_fields(item_)
-    elif isinstance(item_, Edge):
-        record |= _edge_fields(item_)
-    else:
-        record |= _memory_fields(item_) if isinstance(item_, Memory) else _entry_fields(item_)
     return {name: value for name, value in record.items() if value is not None}
+
+
+def erased(item_: Record) -> Fields:
+    """Return what stands in every version of an erased item in the place of what it said.
+
+    What is None is absent there.
+    """
+    record: Fields = {"salt": b""} | _kept("erase_time", item_)
+    kind: type = type(item_)
+    for field in erased_fields(kind):
+        record |= _kept(field.name, item_)
+    if isinstance(item_, Edge):
+        record["relation"] = item_.relation
+        if item_.target.id == item_.id:  # it named a ghost
+            record["target_id"] = item_.id
+    looked_into = _looked_into(item_).items()
+    return record | {key: value for key, value in looked_into if key not in _LEFT}
 
 
 def labels(item_: Record, tokens: Tokens) -> list[str]:
@@ -307,116 +241,50 @@ def stated(key: str, value: Any) -> str:
     return f"{key}\x1f{json.dumps(_numbers_alike(value), sort_keys=True)}"
 
 
-def _relation_fields(declared: DeclaredRelation) -> Fields:
+def _kept(name: str, item_: Record) -> Fields:
+    value = getattr(item_, name)
+    if isinstance(value, End):
+        return {f"{name}_id": value.id, f"{name}_kind": int(value.kind)}
+    keep, _ = _CODECS[type(item_)][name]
+    return {name: value if keep is None else keep(value)}
+
+
+def _looked_into(item_: Record) -> Fields:
+    """Return the properties that statements look into beside an item's own."""
+    match item_:
+        case Node(name=name):
+            return _spelt("", name)
+        case Edge(properties=properties):
+            return {
+                "effective_from": item_.effective_from,
+                "stated": [stated(*each) for each in properties.items()],
+                "participants": _participants(item_),
+            }
+        case Memory(properties=properties):
+            return {
+                "effective_from": item_.effective_from,
+                "stated": [stated(*each) for each in properties.items()],
+                "content_digest": "" if item_.erase_time else item_.content_digest,
+                "turn_place": item_.turn_order or None,
+                **_spelt("_id", item_.id if item_.id_stated else ""),
+                **_spelt("_key", item_.external_id),
+            }
+        case Entry(kind=ItemKind.CONFLICT, body=body):
+            return {
+                "first_id": body["first"]["id"],
+                "second_id": body["second"]["id"],
+                "conflict_class": int(body["conflict_class"]),
+            }
+        case Entry(session_id=session):
+            return _spelt("_session", session)
+    return {}
+
+
+def _spelt(suffix: str, name: str) -> Fields:
+    """Return a name as it is looked for among names spelt alike; None: there is none."""
     return {
-        "name": declared.name,
-        "functional": declared.functional,
-        "temporal_class": int(declared.temporal_class),
-        "transitive": declared.transitive,
-        "exclusive_sets": json.dumps(declared.exclusive_sets, ensure_ascii=False),
-    }
-
-
-def _node_fields(node_: Node) -> Fields:
-    return {
-        "name": node_.name,
-        "label": node_.label,
-        "properties": json.dumps(dict(node_.properties), ensure_ascii=False),
-        "vector_id": node_.vector_id,
-        "of_facts": node_.of_facts,
-        "erase_time": node_.erase_time,
-        "folded": folded(node_.name),
-        "backwards": backwards(node_.name),
-    }
-
-
-def _entry_fields(entry_: Entry) -> Fields:
-    session = entry_.session_id
-    return {
-        "session_id": session,
-        "shelf": entry_.shelf,
-        "rank": int(entry_.rank),
-        "body": json.dumps(dict(entry_.body), ensure_ascii=False),
-        "words": json.dumps(dict(entry_.words), ensure_ascii=False),
-        "erase_time": entry_.erase_time,
-        **(_conflict_fields(entry_) if entry_.kind == ItemKind.CONFLICT else {}),
-        "folded_session": folded(session) if session else None,
-        "backwards_session": backwards(session) if session else None,
-    }
-
-
-def _conflict_fields(entry_: Entry) -> Fields:
-    """Return what conflicts are looked for by."""
-    body = entry_.body
-    return {
-        "first_id": body["first"]["id"],
-        "second_id": body["second"]["id"],
-        "conflict_class": int(body["conflict_class"]),
-    }
-
-
-def _edge_fields(edge_: Edge) -> Fields:
-    return {
-        "source_id": edge_.source.id,
-        "source_kind": int(edge_.source.kind),
-        "relation": edge_.relation,
-        "target_id": edge_.target.id,
-        "target_kind": int(edge_.target.kind),
-        "weight": float(edge_.weight),
-        "properties": json.dumps(dict(edge_.properties), ensure_ascii=False),
-        "stated": [stated(key, value) for key, value in edge_.properties.items()],
-        "participants": _participants(edge_),
-        "edge_type": int(edge_.edge_type),
-        "importance": int(edge_.importance),
-        "valid_from": edge_.valid_from,
-        "valid_until": edge_.valid_until,
-        "effective_from": edge_.effective_from,
-        "origin": int(edge_.origin),
-        "governed": edge_.governed,
-        "erase_time": edge_.erase_time,
-    }
-
-
-def _memory_fields(memory_: Memory) -> Fields:
-    key = memory_.external_id
-    sources = [
-        {
-            **{"speaker": s.speaker, "file": s.file, "turn_ids": list(s.turn_ids)},
-            **{"trust": int(s.trust), "memory_ids": list(s.memory_ids)},
-        }
-        for s in memory_.sources
-    ]
-    return {
-        "id_stated": memory_.id_stated,
-        "content": memory_.content,
-        "content_digest": "" if memory_.erase_time else memory_.content_digest,
-        "memory_kind": int(memory_.memory_kind),
-        "concepts": list(memory_.concepts),
-        "concepts_stated": memory_.concepts_stated,
-        "domain": memory_.domain,
-        "importance": int(memory_.importance),
-        "surfaces_when": list(memory_.surfaces_when),
-        "sources": json.dumps(sources, ensure_ascii=False),
-        "external_id": key or None,
-        "category": memory_.category,
-        "tags": list(memory_.tags),
-        "session_id": memory_.session_id,
-        "edge_type": int(memory_.edge_type),
-        "valid_from": memory_.valid_from,
-        "valid_until": memory_.valid_until,
-        "effective_from": memory_.effective_from,
-        "turn_order": memory_.turn_order,
-        "facts": json.dumps(
-            [[*f.triple, f.weight, dict(f.properties)] for f in memory_.facts], ensure_ascii=False
-        ),
-        "properties": json.dumps(dict(memory_.properties), ensure_ascii=False),
-        "stated": [stated(key, value) for key, value in memory_.properties.items()],
-        "erase_time": memory_.erase_time,
-        "turn_place": memory_.turn_order or None,
-        "folded_id": folded(memory_.id) if memory_.id_stated else None,
-        "backwards_id": backwards(memory_.id) if memory_.id_stated else None,
-        "folded_key": folded(key) if key else None,
-        "backwards_key": backwards(key) if key else None,
+        f"folded{suffix}": folded(name) if name else None,
+        f"backwards{suffix}": backwards(name) if name else None,
     }
 
 
@@ -456,18 +324,4 @@ def _revision(record: Fields) -> Revision:
         record["record_until"],
         record["principal"],
         bytes(record["salt"]),
-    )
-
-
-def _facts(text: str) -> tuple[Fact, ...]:
-    return () if text == "[]" else tuple(Fact(*parts) for parts in json.loads(text))
-
-
-def _source(part: Fields) -> Source:
-    return Source(
-        speaker=part["speaker"],
-        file=part["file"],
-        turn_ids=tuple(part["turn_ids"]),
-        trust=Trust(part["trust"]),
-        memory_ids=tuple(part.get("memory_ids", ())),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from concord_graph.adapters.codecs import Codec, Convert, codec, properties, to_json
+from concord_graph.adapters.codecs import Codec, Convert, codec, to_json
 from concord_graph.domain.fields import Field, erased_fields, own_fields
 from concord_graph.domain.items import (
     HIDING,
@@ -100,7 +100,7 @@ def edge(row: Row) -> Edge:
         row[11],
         End(row[12], _ITEM_KIND[row[13]]),
         row[14],
-        properties(row[15]),
+        json.loads(row[15]) if row[15] != "{}" else {},
         _EDGE_TYPE[row[16]],
         _IMPORTANCE[row[17]],
         row[18],
@@ -172,12 +172,15 @@ def _derived(item_: Record) -> dict[str, Any]:
 
 
 def _fields(kind: type, row: Row) -> dict[str, Any]:
-    values_ = {
-        name: value if read is None else read(value)
-        for (name, read), value in zip(_READ[kind], row[9:], strict=False)  # more may follow
+    found = {
+        "id": row[0],
+        "revision": _revision(row),
+        "deleted": row[5] == 1,
+        "create_time": row[8],
     }
-    head = {"id": row[0], "revision": _revision(row), "deleted": row[5] == 1, "create_time": row[8]}
-    return values_ | head
+    for (name, read), value in zip(_READ[kind], row[9:], strict=False):  # more may follow
+        found[name] = value if read is None else read(value)
+    return found
 
 
 def _revision(row: Row) -> Revision:

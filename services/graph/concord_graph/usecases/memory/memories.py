@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from concord_graph.domain.drafts import CHANGEABLE, DRAFTED, MemoryDraft, Patch, check_interval
+from concord_graph.domain.drafts import DRAFTED, MemoryDraft, Patch, check_interval
 from concord_graph.domain.errors import (
     FieldInvalid,
     GraphError,
@@ -14,7 +14,6 @@ from concord_graph.domain.errors import (
     ItemExists,
     ItemNotFound,
     ItemState,
-    MaskInvalid,
     PrincipalsReserved,
 )
 from concord_graph.domain.items import (
@@ -93,9 +92,6 @@ class Memories:
     async def update(self, writer: Writer, patch: Patch) -> Written:
         """Change the named fields of a live memory; the former version is kept (M4)."""
         stored = await _existing(writer, patch.item_id)
-        unknown = set(patch.values) - CHANGEABLE
-        if unknown:
-            raise MaskInvalid("update_mask", f"cannot change {', '.join(sorted(unknown))}")
         if patch.values.get("edge_type") == EdgeType.RESOLUTION:
             await writer.demand_allowed(stored, replace(stored, edge_type=EdgeType.RESOLUTION))
         memory = self._patched(stored, patch.values)

@@ -93,7 +93,6 @@ KINDS: Mapping[str, type[Line]] = {
 """What a line can be, by its "kind": the one place where a kind is added."""
 
 _NAMES: Mapping[type, str] = {kind: name for name, kind in KINDS.items() if kind is not Entry}
-_TIMES = re.compile(r"(.*_)?time|(valid|record)_(from|until)")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - every time here is UTC
 _MOST = 2**63
@@ -192,7 +191,7 @@ def _slots(kind: type) -> tuple[_Slot, ...]:
     return tuple(
         _Slot(
             each.name,
-            *_converters(each.type, time=bool(_TIMES.fullmatch(each.name))),
+            *_converters(each.type, time=each.is_time),
             each.default,
         )
         for each in fields_of(kind)

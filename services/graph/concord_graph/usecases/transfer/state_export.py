@@ -9,15 +9,26 @@ instant, it is what was known then; when a valid time is stated, what of it held
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import rfc8785
 
 from concord_graph.domain.facts import Fact
-from concord_graph.domain.items import Edge, Importance, Instant, ItemKind, Memory, Node, Origin
+from concord_graph.domain.fields import Field, own_fields
+from concord_graph.domain.items import (
+    Edge,
+    Instant,
+    ItemKind,
+    Memory,
+    Node,
+    Origin,
+    Properties,
+    Source,
+)
 from concord_graph.ports import Reads
 from concord_graph.usecases.transfer.likeness import Link, told_apart
 from concord_graph.usecases.transfer.state_layers import layer_records
@@ -106,50 +117,21 @@ def _memory_name(memory: Memory) -> Record:
 def _memory(memory: Memory) -> Record:
     if memory.erase_time:  # of an instant when it was live
         return {"kind": "memory", "erased": memory.id}
-    return _without_empty(
-        {
-            "kind": "memory",
-            "id": memory.id if memory.id_stated else "",
-            "external_id": memory.external_id,
-            "memory_kind": memory.memory_kind.name,
-            "content": memory.content,
-            "concepts": list(memory.concepts) if memory.concepts_stated else [],
-            "domain": memory.domain,
-            "importance": _importance(memory.importance),
-            "surfaces_when": list(memory.surfaces_when),
-            "sources": [
-                _without_empty(
-                    {
-                        "speaker": s.speaker,
-                        "file": s.file,
-                        "turn_ids": list(s.turn_ids),
-                        "trust": s.trust.name,
-                        "memory_ids": list(s.memory_ids),
-                    }
-                )
-                for s in memory.sources
-            ],
-            "category": memory.category,
-            "tags": list(memory.tags),
-            "session_id": memory.session_id,
-            "turn_order": memory.turn_order or "",
-            "edge_type": memory.edge_type.name,
-            "valid_from": _time(memory.valid_from),
-            "valid_until": _time(memory.valid_until),
-            "facts": sorted(map(_fact, memory.facts), key=rfc8785.dumps),
-            "properties": dict(memory.properties),
-        }
-    )
+    differing = {
+        "kind": "memory",
+        "id": memory.id if memory.id_stated else "",
+        "concepts": list(memory.concepts) if memory.concepts_stated else [],
+        "turn_order": memory.turn_order or "",
+    }
+    return _without_empty(_record(memory) | differing)
 
 
-def _fact(fact: Fact) -> Record:
+def _record(value: Memory | Source | Fact) -> Record:
+    """Return what a memory, a source or a fact says, without what is empty."""
     return _without_empty(
         {
-            "subject": fact.subject,
-            "relation": fact.relation,
-            "object": fact.object,
-            "weight": fact.weight,
-            "properties": dict(fact.properties),
+            name: getattr(value, name) if write is None else write(getattr(value, name))
+            for name, write in _WRITTEN[type(value)]
         }
     )
 
@@ -184,7 +166,7 @@ def _edge(edge: Edge, triple: Record) -> Record:
             "weight": edge.weight,
             "properties": dict(edge.properties),
             "edge_type": edge.edge_type.name,
-            "importance": _importance(edge.importance),
+            "importance": _named(edge.importance),
             "valid_until": _time(edge.valid_until),
             "made_by": "facts" if edge.origin == Origin.FACT else "",
         }
@@ -203,10 +185,6 @@ def _lineage(edge: Edge, names: dict[str, Record]) -> Record:
     )
 
 
-def _importance(importance: Importance) -> str:
-    return "" if importance == Importance.UNSET else importance.name
-
-
 def _time(instant: int | None) -> str:
     if instant is None:
         return ""
@@ -216,3 +194,35 @@ def _time(instant: int | None) -> str:
 
 def _without_empty(record: Record) -> Record:
     return {key: value for key, value in record.items() if value not in ("", [], {}, None)}
+
+
+def _named(member: enum.IntEnum) -> str:
+    return member.name if member else ""
+
+
+_OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
+    tuple[str, ...]: list,
+    tuple[Source, ...]: lambda sources: list(map(_record, sources)),
+    tuple[Fact, ...]: lambda facts: sorted(map(_record, facts), key=rfc8785.dumps),
+    Properties: dict,
+}
+
+
+def _write(field: Field) -> Callable[[Any], Any] | None:
+    """Return how a field is written; None: as it is."""
+    if field.is_time:
+        return _time
+    if isinstance(field.type, type) and issubclass(field.type, enum.IntEnum):
+        return _named
+    return _OF_TYPE.get(field.type)
+
+
+_WRITTEN: Mapping[type, list[tuple[str, Callable[[Any], Any] | None]]] = {
+    kind: [
+        (each.name, _write(each))
+        for each in own_fields(kind)
+        if each.name not in {"id_stated", "concepts_stated", "erase_time"}
+    ]
+    for kind in (Memory, Source, Fact)
+}
+"""The fields that an export tells, by their names."""
