@@ -7,6 +7,7 @@ from asyncio.subprocess import PIPE
 from concord.graph.v1 import space_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.usecases.transfer.drawing import quoted_label
+from conflict_world import CONFIRM, DISMISS, EVOLUTION, recorded, review
 from dot_language import Graph, parse
 from graph_world import AMENDS, CONTRADICTS, DEPRECATES, SUPERSEDES, Calls, World, stamp
 from hypothesis import given
@@ -23,8 +24,28 @@ async def drawn(calls: Calls, as_of: type_pb2.AsOf | None = None) -> Graph:
     return parse("\n".join([line async for piece in pieces for line in piece.lines]))
 
 
+async def test_potential_conflicts_are_dashed_and_confirmed_ones_solid(home: Calls) -> None:
+    """G15 D5 CONTRADICTS stands for what it asserts; what is dismissed or resolved is no line."""
+    a, b, c, d = [await home.add(name, id=name) for name in "abcd"]
+    await recorded(home, a, b)
+    evolved = await recorded(home, b, c, conflict_class=EVOLUTION, older_id="b")
+    await review(home, evolved, CONFIRM)
+    await review(home, await recorded(home, c, d), CONFIRM)
+    await review(home, await recorded(home, a, d), DISMISS)
+    arrows = {
+        (tail, head): (look["label"], look["style"], look["dir"])
+        for tail, head, look in (await drawn(home)).arrows
+    }
+
+    assert arrows == {
+        ("a", "b"): ("CONTRADICTION", "dashed", "none"),
+        ("b", "c"): ("EVOLUTION", "solid", "none"),
+        ("c", "d"): ("CONTRADICTS", "solid", "none"),
+    }
+
+
 async def test_each_relation_has_its_arrow(home: Calls) -> None:
-    """G15 T1 From newer to older; a contradiction is dashed, and has no direction."""
+    """G15 T1 From newer to older; a contradiction has no direction."""
     for name in ("a", "b", "c", "d", "e"):
         await home.add(f"text of {name}", id=name)
     await home.relate(SUPERSEDES, "b", "a")
@@ -41,9 +62,8 @@ async def test_each_relation_has_its_arrow(home: Calls) -> None:
         ("d", "c"): "AMENDS",
         ("d", "e"): "CONTRADICTS",
     }
-    assert arrows["d", "e"]["style"] == "dashed"
     assert arrows["d", "e"]["dir"] == "none"
-    assert all(look["style"] == "solid" for pair, look in arrows.items() if pair != ("d", "e"))
+    assert all(look["style"] == "solid" for look in arrows.values())
     assert arrows["d", "c"]["tooltip"] == "one word"
     grey = {name for name, look in graph.nodes.items() if look.get("fillcolor") == "lightgrey"}
     assert grey == {"a", "b"}
@@ -111,7 +131,7 @@ async def test_the_drawing_of_everything_reads(home: Calls, live: World) -> None
     await furnish(home, live.clock)
     text = "\n".join(await export_of(home, DOT))
 
-    assert len(parse(text).arrows) == 5
+    assert len(parse(text).arrows) == 9
     if shutil.which("dot") is not None:
         graphviz = await asyncio.create_subprocess_exec("dot", "-Tcanon", stdin=PIPE, stdout=PIPE)
         await graphviz.communicate(text.encode())

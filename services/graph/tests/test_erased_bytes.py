@@ -10,6 +10,7 @@ import pytest
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.adapters.sqlite.traces import are_left
+from conflict_world import CONFIRM, CONTRADICTION, recorded, resolve, review
 from graph_world import Calls, World, by_id, reason, struct, world
 
 LONG = " ".join(f"plingtown{number}" for number in range(900))
@@ -51,6 +52,21 @@ async def change(calls: Calls, memory: type_pb2.Memory, tail: str) -> type_pb2.M
     memory.content += tail
     memory.external_id += "b"
     return await calls.update(memory, "content", "external_id")
+
+
+async def test_no_file_holds_the_words_of_an_erased_sides_conflict(
+    live: World, home: Calls
+) -> None:
+    """M4 D5 The reviewer may have quoted the side: context and resolution go with it."""
+    one, other = await home.add("Tea is hot"), await home.add("Tea is cold")
+    kept = (await review(home, await recorded(home, one, other), CONFIRM, "zorblaxed")).conflict
+    await resolve(home, kept, CONTRADICTION, one.id, "quuxlified")
+    before = {word for _, word in found(live.path.parent, ["zorblaxed", "quuxlified"])}
+    await home.erase(one)
+    await home.scrubbed(one.id)
+
+    assert before == {"zorblaxed", "quuxlified"}
+    assert found(live.path.parent, before) == []
 
 
 async def test_no_file_holds_what_was_erased_while_others_stay(live: World, home: Calls) -> None:

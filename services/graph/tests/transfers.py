@@ -7,10 +7,21 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from concord.graph.v1 import episode_pb2, space_pb2
+from concord.graph.v1 import conflict_pb2, episode_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.transfer import agreed_in
 from concord_client.trust import signing
+from conflict_world import (
+    CONFIRM,
+    CONTRADICTION,
+    EVOLUTION,
+    EXCEPT,
+    NUANCE,
+    recorded,
+    reopen,
+    resolve,
+    review,
+)
 from graph_world import AMENDS, DAY, SECRET, START, Calls, Clock, Parties, by_id, fact, stamp
 
 PIECE = 1_000
@@ -104,6 +115,7 @@ async def furnish(calls: Calls, clock: Clock) -> None:
     await calls.declare("SAYS", functional=False)
     await state_facts(calls)
     await with_layers(calls)
+    await with_conflicts(calls)
     await erase_one(calls, when)
     await calls.get("tea", peek=False)
     await calls.get("coffee", peek=False)
@@ -144,6 +156,24 @@ async def state_facts(calls: Calls) -> None:
     shown = await calls.put_edge("Acme", "SHOWS", "gold")
     await calls.relate(AMENDS, shown.id, hidden.id, "why")
     await calls.erase(doomed)
+
+
+async def with_conflicts(calls: Calls) -> None:
+    """Find, review, resolve and reopen conflicts, and erase a side of one that has words."""
+    one, other = await calls.add("Tea is hot", id="hot"), await calls.add("Tea is cold", id="cold")
+    spans = [conflict_pb2.Span(start=7, end=10)]
+    kept = await recorded(calls, one, other, first_spans=spans, severity=2)
+    kept = (await review(calls, kept, CONFIRM, "Not at once")).conflict
+    kept = (await resolve(calls, kept, CONTRADICTION, one.id, "It cooled")).conflict
+    await reopen(calls, kept)
+    doomed = await calls.add("Tea is lukewarm")
+    excepted = await recorded(calls, doomed, other, conflict_class=NUANCE, second_spans=spans)
+    await review(calls, excepted, EXCEPT, "In the Alps")
+    await calls.erase(doomed)
+    edge, beside = [await calls.put_edge("Tea", "COSTS", price) for price in ("1", "2")]
+    resolved = await recorded(calls, edge, beside, conflict_class=EVOLUTION, older_id=edge.id)
+    await resolve(calls, resolved, EVOLUTION)
+    await calls.add("So. Contradicts: [[memory:hot]], [[memory:nobody/yet]]")
 
 
 async def with_layers(calls: Calls) -> None:

@@ -1,8 +1,9 @@
 """Lineage and decisions as a drawing in Graphviz's DOT language (G15).
 
-Memories and edges that lineage connects, newer above older. What does not hold at the time of the
-drawing is grey: superseded, ended or not begun. What is forgotten has a dashed frame, a ghost a
-dotted one; contradictions are dashed and have no direction.
+Memories and edges that lineage or open conflicts connect, newer above older. What does not hold at
+the time of the drawing is grey: superseded, ended or not begun. What is forgotten has a dashed
+frame, a ghost a dotted one. Conflicts have no direction: potential ones are dashed, confirmed ones,
+and CONTRADICTS, solid.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from concord_graph.domain.conflicts import OPEN, Conflict, ConflictState, conflict_of
 from concord_graph.domain.items import Edge, EdgeType, Instant, ItemKind, Memory, Relation
-from concord_graph.ports import Reads, View
+from concord_graph.ports import EntryFilter, Reads, View
 
 LONGEST_LABEL = 80
+_UNDIRECTED = "dir=none, constraint=false"
 _STYLES: Mapping[str, str] = {
     Relation.SUPERSEDES: "style=solid",
     Relation.DEPRECATES: "style=solid, arrowhead=tee",
     Relation.AMENDS: "style=solid, arrowhead=empty",
-    Relation.CONTRADICTS: "style=dashed, dir=none, constraint=false",
+    Relation.CONTRADICTS: f"style=solid, {_UNDIRECTED}",
 }
 _UNDRAWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\s]+")
 
@@ -32,15 +35,37 @@ async def draw_lineage(tx: Reads, at: Instant) -> list[str]:
         (edge for edge in live if isinstance(edge, Edge) and edge.is_lineage),
         key=lambda edge: (edge.source.id, edge.relation, edge.target.id, edge.id),
     )
-    ends = sorted({end.id for edge in lineage for end in (edge.source, edge.target)})
+    conflicts = await _open_conflicts(tx, at)
+    ends = sorted(
+        {end.id for edge in lineage for end in (edge.source, edge.target)}
+        | {side_id for conflict in conflicts for side_id in conflict.pair}
+    )
     views = {**await tx.views(ItemKind.MEMORY, ends, at), **await tx.views(ItemKind.EDGE, ends, at)}
     return [
         "digraph concord {",
         '  node [shape=box, style="rounded,filled", fillcolor=white];',
         *(f"  {_quoted(end)} [{_look(end, views.get(end), at)}];" for end in ends),
         *(f"  {line}" for edge in lineage for line in _arrow(edge)),
+        *(f"  {_line(conflict)}" for conflict in conflicts),
         "}",
     ]
+
+
+async def _open_conflicts(tx: Reads, at: Instant) -> list[Conflict]:
+    """Return the open conflicts by their sides; CONTRADICTS stands for those that it asserts."""
+    filter_ = EntryFilter(
+        ItemKind.CONFLICT, shelf=None, shelves=tuple(sorted(state.name for state in OPEN))
+    )
+    entries, _ = await tx.entries(filter_, at, limit=2**31 - 1)
+    found = [conflict_of(entry) for entry in entries]
+    return sorted((each for each in found if not each.contradicts_id), key=lambda each: each.pair)
+
+
+def _line(conflict: Conflict) -> str:
+    style = "dashed" if conflict.state == ConflictState.POTENTIAL else "solid"
+    first, second = map(_quoted, conflict.pair)
+    label = _quoted(conflict.conflict_class.name)
+    return f"{first} -> {second} [label={label}, style={style}, {_UNDIRECTED}];"
 
 
 def _look(item_id: str, view: View | None, at: Instant) -> str:

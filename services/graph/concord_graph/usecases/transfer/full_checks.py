@@ -10,11 +10,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from concord_graph.domain import protection
-from concord_graph.domain.erasure import Erasure, erased_edge, erased_memory, erased_node
+from concord_graph.domain.conflicts import conflict_of
+from concord_graph.domain.erasure import (
+    Erasure,
+    erased_edge,
+    erased_entry,
+    erased_memory,
+    erased_node,
+)
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
+    DeclaredRelation,
     Edge,
+    End,
     Entry,
     Item,
     ItemKind,
@@ -55,7 +64,7 @@ def as_put(item: Record) -> Record:
     What was erased is put as it is now: nothing comes after an erased revision, and several that
     lost what told them apart would stand at one place.
     """
-    if isinstance(item, Item) and is_erased(item):
+    if not isinstance(item, DeclaredRelation) and is_erased(item):
         return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
     return replace(item, revision=replace(item.revision, record_until=FOREVER))
 
@@ -152,26 +161,33 @@ def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
 
 def _is_bare(item: Record) -> bool:
     """Return whether an erased item says nothing any more."""
-    if item.revision.salt or not isinstance(item, Item):
+    if item.revision.salt or isinstance(item, DeclaredRelation):
         return False
     time = item.erase_time
-    if isinstance(item, Node):
-        bare: Item = erased_node(item, time)
-    else:
-        bare = (
-            erased_memory(item, time) if isinstance(item, Memory) else erased_edge(item, time, ())
-        )
+    match item:
+        case Node():
+            bare: Item | Entry = erased_node(item, time)
+        case Memory():
+            bare = erased_memory(item, time)
+        case Edge():
+            bare = erased_edge(item, time, ())
+        case Entry():
+            bare = erased_entry(item, time)
     return replace(bare, deleted=item.deleted) == item
 
 
 async def _has_ends(tx: Writes, edge: Edge) -> bool:
-    ends = [edge.source.id, edge.target.id]
-    for end_id in ends:
-        tx.fresh(end_id)  # what this transaction has not put, a ghost, is not in the store either
-    kinds = await tx.kinds(ends)
-    for end in (edge.source, edge.target):
-        if is_erased(edge) and end.id == edge.id:
-            continue  # a ghost that only an erased memory named
+    ends = [edge.source, edge.target]
+    if is_erased(edge):  # a ghost that only an erased memory named
+        ends = [end for end in ends if end.id != edge.id]
+    return await _are_there(tx, ends)
+
+
+async def _are_there(tx: Writes, ends: list[End]) -> bool:
+    for end in ends:
+        tx.fresh(end.id)  # what this transaction has not put, a ghost, is not in the store either
+    kinds = await tx.kinds([end.id for end in ends])
+    for end in ends:
         ghost = ItemKind.MEMORY if end.kind == ItemKind.MEMORY else None
         if kinds.get(end.id, ghost) != end.kind and await _first(tx, end.kind, end.id) is None:
             return False
@@ -179,6 +195,8 @@ async def _has_ends(tx: Writes, edge: Edge) -> bool:
 
 
 async def _is_sound(tx: Writes, entry: Entry) -> bool:
+    if entry.kind == ItemKind.CONFLICT:
+        return await _has_sides(tx, entry)
     body = entry.body
     if entry.kind == ItemKind.WORKING_MEMORY:
         return isinstance(body.get("content"), str)
@@ -187,6 +205,20 @@ async def _is_sound(tx: Writes, entry: Entry) -> bool:
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in (*ids, *texts)):
         return False
     return isinstance(body.get("reward"), float) and await _are_memories(tx, ids)
+
+
+async def _has_sides(tx: Writes, entry: Entry) -> bool:
+    """Return whether an entry keeps a conflict of items that are there; a memory may be a ghost."""
+    try:
+        conflict = conflict_of(entry)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+    if conflict.first.id >= conflict.second.id:
+        return False
+    ends = [End(side.id, side.kind) for side in conflict.sides]
+    if {end.kind for end in ends} not in ({ItemKind.MEMORY}, {ItemKind.EDGE}):
+        return False
+    return await _are_there(tx, ends)
 
 
 async def _are_memories(tx: Writes, ids: list[str]) -> bool:

@@ -82,7 +82,7 @@ KINDS: Mapping[str, type[Line]] = {
     "export": Header,
     "genesis": GenesisLine,
     **{"node": Node, "edge": Edge, "memory": Memory, "episode": Entry, "working_memory": Entry},
-    "relation": DeclaredRelation,
+    **{"relation": DeclaredRelation, "conflict": Entry},
     "change": Change,
     "support": Support,
     "erasure": Erasure,

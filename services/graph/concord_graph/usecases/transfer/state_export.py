@@ -32,13 +32,14 @@ from concord_graph.domain.items import (
 from concord_graph.ports import Reads
 from concord_graph.usecases.transfer.likeness import Link, told_apart
 from concord_graph.usecases.transfer.state_layers import layer_records
+from concord_graph.usecases.write.conflicts import CONFLICT_ID
 
 Record = dict[str, Any]
 
 
 async def export_state(tx: Reads, at: Instant) -> list[str]:
     """Return the lines of the state export: memories, nodes, edges, lineage, and at last episodes,
-    what working memory holds and declared relations, each sorted."""
+    what working memory holds, declared relations and conflicts, each sorted."""
     nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
     memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
     live = [e for e in await tx.live_items(ItemKind.EDGE, at) if isinstance(e, Edge)]
@@ -89,7 +90,7 @@ def _told_apart(
     links: list[Link] = []
     for edge in edges:
         if edge.is_lineage:
-            properties = _text(dict(edge.properties))
+            properties = _text(_stated(edge))
             links.append((edge.source.id, f"{edge.relation} {properties}", edge.target.id))
         else:
             links += [(edge.id, "source", edge.source.id), (edge.id, "target", edge.target.id)]
@@ -180,9 +181,15 @@ def _lineage(edge: Edge, names: dict[str, Record]) -> Record:
             "relation": edge.relation,
             "newer": names.get(edge.source.id, {"memory": edge.source.id}),
             "older": names.get(edge.target.id, {"memory": edge.target.id}),
-            "properties": dict(edge.properties),
+            "properties": _stated(edge),
         }
     )
+
+
+def _stated(lineage: Edge) -> Record:
+    """Return the properties of lineage: of a resolution without its conflict's id and its time."""
+    made = {CONFLICT_ID, "resolved_at"} if CONFLICT_ID in lineage.properties else set()
+    return {name: value for name, value in lineage.properties.items() if name not in made}
 
 
 def _time(instant: int | None) -> str:
