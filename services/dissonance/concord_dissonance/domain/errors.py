@@ -2,6 +2,7 @@
 
 DissonanceError
 ├── ItemUnknown          the caller's space has no such node, item or conflict
+├── PairStale            the two items changed meanwhile, or one of them superseded the other
 ├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
 ├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
 └── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
@@ -38,3 +39,7 @@ class ItemUnknown(DissonanceError):
 
 class JudgeUnavailable(DissonanceError):
     """A judge that is configured gives no usable answer."""
+
+
+class PairStale(DissonanceError):
+    """The two items changed meanwhile, or one of them has superseded the other."""

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from concord_models.budget import Budget
+from tokenizers import Tokenizer
+
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Side
 from concord_dissonance.domain.verdicts import (
@@ -25,8 +28,6 @@ from concord_dissonance.domain.verdicts import (
     Reason,
     Verdict,
 )
-from concord_models.budget import Budget
-from tokenizers import Tokenizer
 
 MOST_TOKENS = 512
 SURE = 0.95

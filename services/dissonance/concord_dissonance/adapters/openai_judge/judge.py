@@ -13,6 +13,11 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import Annotated, Literal
 
+from concord_models.budget import Budget
+from concord_models.chat import ChatModel, Question
+from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailable
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Micros, Side
 from concord_dissonance.domain.verdicts import (
@@ -26,10 +31,6 @@ from concord_dissonance.domain.verdicts import (
     Span,
     Verdict,
 )
-from concord_models.budget import Budget
-from concord_models.chat import ChatModel, Question
-from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailable
-from pydantic import BaseModel, ConfigDict, StringConstraints
 
 PROMPT = "judge.v1.md"
 MOST_TOKENS = 300

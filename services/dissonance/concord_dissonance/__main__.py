@@ -1,0 +1,33 @@
+"""Serve dissonance: `python -m concord_dissonance`, settings from the environment."""
+
+import asyncio
+import os
+
+from concord_chassis.config import load
+from concord_chassis.identity import TokenIssuer, TokenVerifier
+from concord_chassis.key_files import read_private_key, read_public_key
+from concord_chassis.server import Server, serve_until_signal
+
+from concord_dissonance.bootstrap import build
+from concord_dissonance.config import PREFIX, DissonanceConfig
+from concord_dissonance.ports import PRINCIPAL
+
+
+async def _main() -> None:
+    config = load(DissonanceConfig, os.environ, PREFIX)
+    app = build(config, TokenIssuer(read_private_key(config.key_file), PRINCIPAL))
+    server = Server(
+        name="dissonance",
+        registrations=app.registrations,
+        verifier=TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()}),
+        translate=app.translate,
+        listen=config.listen,
+        ready=app.ready,
+        reflection=config.reflection,
+    )
+    await app.start()
+    await serve_until_signal([server], app.close)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

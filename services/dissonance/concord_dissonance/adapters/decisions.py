@@ -1,0 +1,65 @@
+"""A decision about a conflict as the request that graph takes, and that a proposal wraps."""
+
+from concord.graph.v1 import conflict_pb2, governed_pb2
+
+from concord_dissonance.domain.reviews import Decision, Resolve, Review
+
+Request = (
+    conflict_pb2.ReviewConflictRequest
+    | conflict_pb2.ResolveConflictRequest
+    | conflict_pb2.ReopenConflictRequest
+)
+
+
+def message_of(decision: Decision, request_id: str) -> Request:
+    """The request that carries a decision out."""
+    match decision:
+        case Review():
+            return conflict_pb2.ReviewConflictRequest(
+                request_id=request_id,
+                conflict_id=decision.conflict_id,
+                etag=decision.etag,
+                decision=conflict_pb2.ReviewDecision.Value(f"REVIEW_DECISION_{decision.verb.name}"),
+                context=decision.context,
+                conflict_class=class_of(decision.conflict_class),
+                older_id=decision.older_id,
+            )
+        case Resolve():
+            return conflict_pb2.ResolveConflictRequest(
+                request_id=request_id,
+                conflict_id=decision.conflict_id,
+                etag=decision.etag,
+                resolution_type=class_of(decision.resolution_type),
+                superseded_id=decision.superseded_id,
+                context=decision.context,
+            )
+        case _:
+            return conflict_pb2.ReopenConflictRequest(
+                request_id=request_id, conflict_id=decision.conflict_id, etag=decision.etag
+            )
+
+
+def action_of(decision: Decision, request_id: str) -> governed_pb2.GovernedAction:
+    """The action that proposes a decision."""
+    message = message_of(decision, request_id)
+    match message:
+        case conflict_pb2.ReviewConflictRequest():
+            return governed_pb2.GovernedAction(review_conflict=message)
+        case conflict_pb2.ResolveConflictRequest():
+            return governed_pb2.GovernedAction(resolve_conflict=message)
+        case _:
+            return governed_pb2.GovernedAction(reopen_conflict=message)
+
+
+def conflict_of(action: governed_pb2.GovernedAction) -> tuple[str, str]:
+    """The conflict that an action is about, and its version; empty when it is about none."""
+    which = action.WhichOneof("action") or ""
+    if not which.endswith("_conflict"):
+        return "", ""
+    message = getattr(action, which)
+    return message.conflict_id, message.etag
+
+
+def class_of(word: str) -> conflict_pb2.ConflictClass.ValueType:
+    """A class by its word, e.g. "EVOLUTION"; unspecified for an empty one."""
+    return conflict_pb2.ConflictClass.Value(f"CONFLICT_CLASS_{word or 'UNSPECIFIED'}")

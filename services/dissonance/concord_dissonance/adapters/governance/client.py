@@ -1,0 +1,114 @@
+"""The governance port over governance's contract."""
+
+import hashlib
+from collections.abc import Sequence
+
+from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
+from concord_chassis.channel import connect
+from concord_chassis.identity import TokenIssuer
+
+from concord_dissonance.adapters.decisions import action_of, conflict_of
+from concord_dissonance.adapters.service_calls import OwnTokens, in_name_of, of_caller, own
+from concord_dissonance.domain.errors import ServiceRefused
+from concord_dissonance.domain.reviews import Decision
+from concord_dissonance.ports import PRINCIPAL, Credential, Proposal
+
+GOVERNANCE = "governance"
+PAGE = 200
+_SCOPES = frozenset({"proposals:write", "governance:read"})
+_PENDING = (
+    proposal_pb2.PROPOSAL_STATUS_PENDING,
+    proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW,
+)
+_ENDED = "ERROR_REASON_PROPOSAL_STATE"
+
+
+class GovernanceClient:
+    """Governance behind an address."""
+
+    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        self._tokens = OwnTokens(issuer, _SCOPES)
+        self._channel = connect(address, token=None)
+        self._proposals = proposal_pb2_grpc.ProposalServiceStub(self._channel)
+
+    async def pending(self, space: str) -> Sequence[Proposal]:
+        """Dissonance's own proposals that wait, also for a review."""
+        request = proposal_pb2.ListProposalsRequest(statuses=_PENDING, page_size=PAGE)
+        found = await self._listed(space, request)
+        return [_proposal(each) for each in found if each.proposer == PRINCIPAL]
+
+    async def about(self, space: str, conflict_id: str) -> Sequence[Proposal]:
+        """Every proposal that touches a conflict, whoever made it."""
+        request = proposal_pb2.ListProposalsRequest(item_id=conflict_id, page_size=PAGE)
+        return [_proposal(each) for each in await self._listed(space, request)]
+
+    async def _listed(
+        self, space: str, request: proposal_pb2.ListProposalsRequest
+    ) -> list[proposal_pb2.Proposal]:
+        found: list[proposal_pb2.Proposal] = []
+        while True:
+            call = self._proposals.ListProposals(request, metadata=self._tokens.of(space))
+            page = await own(GOVERNANCE, call)
+            found += page.proposals
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                return found
+
+    async def propose(
+        self, space: str, request_id: str, decision: Decision, who: Credential | None = None
+    ) -> Proposal:
+        """Proposes a decision, in dissonance's name unless a caller's credential is given."""
+        # The action's own id is another one, and the same when the request is sent again.
+        request = proposal_pb2.CreateProposalRequest(
+            request_id=request_id, action=action_of(decision, _inner(space, request_id))
+        )
+        if who is not None:
+            call = self._proposals.CreateProposal(request, metadata=in_name_of(who))
+            return _proposal((await of_caller(call)).proposal)
+        request.trigger = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
+        call = self._proposals.CreateProposal(request, metadata=self._tokens.of(space))
+        return _proposal((await own(GOVERNANCE, call)).proposal)
+
+    async def revise(self, space: str, proposal: Proposal, decision: Decision) -> None:
+        """Gives a proposal of dissonance's own its next revision, which ends a review."""
+        request_id = f"revise-{proposal.id}-{proposal.revision}"
+        request = proposal_pb2.ReviseProposalRequest(
+            request_id=request_id,
+            proposal_id=proposal.id,
+            revision=proposal.revision,
+            action=action_of(decision, _inner(space, request_id)),
+        )
+        call = self._proposals.ReviseProposal(request, metadata=self._tokens.of(space))
+        await own(GOVERNANCE, call)
+
+    async def withdraw(self, space: str, proposal_id: str) -> None:
+        """Withdraws a proposal of dissonance's own; one that has ended is left as it is."""
+        request = proposal_pb2.WithdrawProposalRequest(
+            request_id=f"withdraw-{proposal_id}", proposal_id=proposal_id
+        )
+        call = self._proposals.WithdrawProposal(request, metadata=self._tokens.of(space))
+        try:
+            await own(GOVERNANCE, call)
+        except ServiceRefused as refused:
+            if refused.reason != _ENDED:
+                raise
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()
+
+
+def _inner(space: str, request_id: str) -> str:
+    return hashlib.sha256(f"{space}\0{request_id}".encode()).hexdigest()
+
+
+def _proposal(found: proposal_pb2.Proposal) -> Proposal:
+    conflict_id, etag = conflict_of(found.action)
+    return Proposal(
+        id=found.id,
+        number=found.number,
+        conflict_id=conflict_id,
+        conflict_etag=etag,
+        is_in_review=found.status == proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW,
+        revision=found.revision,
+    )

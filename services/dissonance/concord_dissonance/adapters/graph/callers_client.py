@@ -1,0 +1,95 @@
+"""Graph's conflicts, asked in a caller's name."""
+
+from collections.abc import Mapping, Sequence
+
+import grpc
+from concord.graph.v1 import (
+    conflict_pb2,
+    conflict_pb2_grpc,
+    graph_pb2,
+    graph_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_chassis.channel import connect
+
+from concord_dissonance.adapters.decisions import message_of
+from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.service_calls import in_name_of, of_caller
+from concord_dissonance.domain.errors import ItemUnknown
+from concord_dissonance.domain.reviews import Decision
+from concord_dissonance.ports import Conflict, ConflictPage, Credential, Decided, Shown
+
+Reply = (
+    conflict_pb2.ReviewConflictResponse
+    | conflict_pb2.ResolveConflictResponse
+    | conflict_pb2.ReopenConflictResponse
+)
+
+
+class CallersGraphClient:
+    """Graph behind an address; every call carries its caller's own credential."""
+
+    def __init__(self, address: str) -> None:
+        self._channel: grpc.aio.Channel = connect(address, token=None)
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
+
+    async def conflict(
+        self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
+    ) -> Conflict | None:
+        """A conflict by its id or by its two sides."""
+        request = conflict_pb2.GetConflictRequest(id=conflict_id)
+        if pair is not None:
+            both = conflict_pb2.ConflictPair(first_id=pair[0], second_id=pair[1])
+            request = conflict_pb2.GetConflictRequest(pair=both)
+        call = self._conflicts.GetConflict(request, metadata=in_name_of(who))
+        reply = await of_caller(call)
+        return messages.of_conflict(reply.conflict) if reply.HasField("conflict") else None
+
+    async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
+        """A page of conflicts."""
+        assert isinstance(query, conflict_pb2.ListConflictsRequest)  # noqa: S101 - our servicer's
+        page = await of_caller(self._conflicts.ListConflicts(query, metadata=in_name_of(who)))
+        found = [messages.of_conflict(each) for each in page.conflicts]
+        return ConflictPage(found, page.next_page_token)
+
+    async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
+        """The versions of edges or memories, by id. Raises `ItemUnknown`."""
+        return {item_id: await self._etag(who, item_id) for item_id in ids}
+
+    async def _etag(self, who: Credential, item_id: str) -> str:
+        memory = memory_pb2.GetMemoryRequest(id=item_id, peek=True)
+        found = await of_caller(self._memories.GetMemory(memory, metadata=in_name_of(who)))
+        if found.status == type_pb2.LOOKUP_STATUS_FOUND:
+            return found.memory.etag
+        edge = graph_pb2.GetEdgeRequest(id=item_id, peek=True)
+        at = await of_caller(self._graph.GetEdge(edge, metadata=in_name_of(who)))
+        if at.status == type_pb2.LOOKUP_STATUS_FOUND:
+            return at.edge.etag
+        raise ItemUnknown(item_id)
+
+    async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
+        """Reviews, resolves or reopens a conflict."""
+        message = message_of(decision, request_id)
+        own = in_name_of(who)
+        match message:
+            case conflict_pb2.ReviewConflictRequest():
+                reviewed = await of_caller(self._conflicts.ReviewConflict(message, metadata=own))
+                return _decided(reviewed, reviewed.dependent_ids)
+            case conflict_pb2.ResolveConflictRequest():
+                resolved = await of_caller(self._conflicts.ResolveConflict(message, metadata=own))
+                return _decided(resolved, resolved.dependent_ids)
+            case _:
+                reopened = await of_caller(self._conflicts.ReopenConflict(message, metadata=own))
+                return _decided(reopened, ())
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()
+
+
+def _decided(reply: Reply, dependent_ids: Sequence[str]) -> Decided:
+    return Decided(Shown(reply.conflict), list(dependent_ids), reply.token)

@@ -1,0 +1,278 @@
+"""The graph port over graph's contract, under dissonance's own tokens."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import grpc
+from concord.graph.v1 import (
+    conflict_pb2,
+    conflict_pb2_grpc,
+    feed_pb2,
+    feed_pb2_grpc,
+    graph_pb2,
+    graph_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    relation_pb2,
+    relation_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_chassis.channel import connect
+from concord_chassis.failure import from_rpc_error
+from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+
+from concord_dissonance.adapters.decisions import class_of
+from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.service_calls import OwnTokens, own
+from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
+from concord_dissonance.domain.reviews import Resolve
+from concord_dissonance.domain.sides import RelationRule
+from concord_dissonance.domain.statements import Finding, Recorded, Statement
+from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Position
+
+GRAPH = "graph"
+PAGE = 200
+REFS_A_CALL = 64
+"""Memories asked for at once: at 20,000 characters each their reply stays below the limit."""
+IDS_A_CALL = 500
+SILENCE = 30.0
+"""Seconds without even a keep-alive after which the feed counts as lost."""
+CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
+"""What a check of a space looks at: journals and turns are episodic (D3)."""
+_SCOPES = frozenset({"graph:read", "memory:read", "conflict:record"})
+_OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
+_JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
+_UNJUDGED = frozenset(
+    {
+        feed_pb2.CHANGE_TYPE_TOUCHED,
+        feed_pb2.CHANGE_TYPE_REFUSED,
+        feed_pb2.CHANGE_TYPE_ERASE_CONFIRMED,
+        feed_pb2.CHANGE_TYPE_REVOKED,
+    }
+)
+"""Changes after which every statement says what it said."""
+
+
+class GraphClient:
+    """Graph behind an address."""
+
+    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        service = RenewedToken(
+            issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
+        )
+        self._tokens = OwnTokens(issuer, _SCOPES)
+        self._channel = connect(address, token=service)
+        self._follower = connect(address, token=service, cap=None)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
+        self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
+        self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
+
+    async def relations(self, space: str) -> Mapping[str, RelationRule]:
+        """What is declared about relations, by name."""
+        rules: dict[str, RelationRule] = {}
+        request = relation_pb2.ListRelationsRequest(page_size=PAGE)
+        while True:
+            found = await own(
+                GRAPH, self._relations.ListRelations(request, metadata=self._tokens.of(space))
+            )
+            rules |= {each.name: messages.of_relation(each) for each in found.relations}
+            request.page_token = found.next_page_token
+            if not request.page_token:
+                return rules
+
+    async def edges(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """Every live edge that states something, in pages."""
+        request = graph_pb2.ListEdgesRequest(page_size=PAGE)
+        while True:
+            found = await own(
+                GRAPH, self._graph.ListEdges(request, metadata=self._tokens.of(space))
+            )
+            yield [messages.of_edge(e) for e in found.edges if messages.states_something(e)]
+            request.page_token = found.next_page_token
+            if not request.page_token:
+                return
+
+    async def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """The facts and plans that hold now and are not superseded, in pages."""
+        wanted = memory_pb2.MemoryFilter(kinds=CHECKED_KINDS)
+        request = memory_pb2.ListMemoriesRequest(filter=wanted, page_size=PAGE)
+        while True:
+            found = await own(
+                GRAPH, self._memories.ListMemories(request, metadata=self._tokens.of(space))
+            )
+            yield [messages.of_memory(each) for each in found.memories]
+            request.page_token = found.next_page_token
+            if not request.page_token:
+                return
+
+    async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
+        """The statements so near to a node, by name or id; None for an unknown one."""
+        for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
+            edges = await self._edges_around(space, start, radius)
+            if edges is not None:
+                break
+        else:
+            return None
+        ids = {memory_id for edge in edges for memory_id in edge.sources}
+        ends = (end for edge in edges for end in (edge.source, edge.target))
+        ids |= {end.id for end in ends if end.kind == type_pb2.ITEM_KIND_MEMORY}
+        stating = [messages.of_edge(e) for e in edges if messages.states_something(e)]
+        return [*stating, *await self._facts_and_plans(space, sorted(ids))]
+
+    async def _edges_around(
+        self, space: str, start: type_pb2.EdgeEnd, radius: int
+    ) -> list[type_pb2.Edge] | None:
+        request = graph_pb2.QueryNeighborsRequest(
+            start=start,
+            depth=radius,
+            direction=type_pb2.DIRECTION_BOTH,
+            include_superseded=True,
+            page_size=PAGE,
+            peek=True,
+        )
+        edges: list[type_pb2.Edge] = []
+        while True:
+            found = await own(
+                GRAPH, self._graph.QueryNeighbors(request, metadata=self._tokens.of(space))
+            )
+            if found.status != type_pb2.LOOKUP_STATUS_FOUND:
+                return None
+            edges += [each.edge for each in found.neighbors]
+            request.page_token = found.next_page_token
+            if not request.page_token:
+                return edges
+
+    async def _facts_and_plans(self, space: str, ids: Sequence[str]) -> list[Statement]:
+        found: list[Statement] = []
+        for start in range(0, len(ids), REFS_A_CALL):
+            refs = [feed_pb2.RevisionRef(id=each) for each in ids[start : start + REFS_A_CALL]]
+            request = feed_pb2.BatchGetRevisionsRequest(space=space, refs=refs)
+            reply = await own(GRAPH, self._feed.BatchGetRevisions(request))
+            memories = (each.memory for each in reply.revisions if each.HasField("memory"))
+            found += [messages.of_memory(each) for each in memories if _is_checked(each)]
+        return found
+
+    async def changed(self, space: str, since: Position | None) -> Changed:
+        """What changed since a position; everything without one."""
+        heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        known = {each.space: Position(each.epoch, each.head_seq) for each in heads.spaces}
+        head = known.get(space, Position("", 0))
+        if since is None or since.epoch != head.epoch or since.seq > head.seq:
+            return Changed(head, everything=True)
+        ids: set[str] = set()
+        if since.seq < head.seq:
+            cursors = [
+                feed_pb2.SpaceCursor(space=name, seq=since.seq if name == space else each.seq)
+                for name, each in known.items()
+            ]
+            async for message in self.watch(cursors):
+                if message.space != space:
+                    continue
+                for change in message.changes:
+                    if change.item_kind == type_pb2.ITEM_KIND_RELATION:
+                        return Changed(head, everything=True)
+                    if change.item_kind in _JUDGED_KINDS and change.type not in _UNJUDGED:
+                        ids.add(change.item_id)
+                if message.changes and message.changes[-1].seq >= head.seq:
+                    break
+        return Changed(head, frozenset(ids))
+
+    async def watch(
+        self, cursors: Sequence[feed_pb2.SpaceCursor]
+    ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
+        """The feed after some cursors. Raises `ServiceUnavailable` when it breaks."""
+        call = self._watched.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
+        try:
+            while True:
+                async with asyncio.timeout(SILENCE):
+                    message = await call.read()
+                if not isinstance(message, feed_pb2.WatchChangesResponse):
+                    return
+                yield message
+        except TimeoutError:
+            raise ServiceUnavailable(GRAPH, "the feed fell silent") from None
+        except grpc.aio.AioRpcError as error:
+            raise ServiceUnavailable(GRAPH, from_rpc_error(error).code.name) from error
+        finally:
+            call.cancel()
+
+    async def conflict_changes(self) -> AsyncIterator[str]:
+        """The spaces in which a conflict changed, each as often as one did; at first every space
+        there is, and then an empty name once the feed is followed."""
+        heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        for each in heads.spaces:
+            yield each.space
+        yield ""
+        cursors = [
+            feed_pb2.SpaceCursor(space=each.space, seq=each.head_seq) for each in heads.spaces
+        ]
+        async for message in self.watch(cursors):
+            kinds = {change.item_kind for change in message.changes}
+            if type_pb2.ITEM_KIND_CONFLICT in kinds:
+                yield message.space
+
+    async def record(
+        self, space: str, request_id: str, findings: Sequence[Finding]
+    ) -> tuple[Sequence[Recorded], str]:
+        """Records at most 500 findings."""
+        request = conflict_pb2.RecordConflictsRequest(
+            request_id=request_id, findings=map(messages.finding, findings)
+        )
+        call = self._conflicts.RecordConflicts(request, metadata=self._tokens.of(space))
+        reply = await own(GRAPH, call)
+        return [messages.of_recorded(each) for each in reply.findings], reply.token
+
+    async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
+        """Potential and confirmed conflicts with a side among these items; of all when empty."""
+        found: dict[str, Conflict] = {}
+        for start in range(0, max(1, len(item_ids)), IDS_A_CALL):
+            request = conflict_pb2.ListConflictsRequest(
+                states=_OPEN, item_ids=item_ids[start : start + IDS_A_CALL], page_size=PAGE
+            )
+            while True:
+                page = await own(
+                    GRAPH,
+                    self._conflicts.ListConflicts(request, metadata=self._tokens.of(space)),
+                )
+                found |= {each.id: messages.of_conflict(each) for each in page.conflicts}
+                request.page_token = page.next_page_token
+                if not request.page_token:
+                    break
+        return list(found.values())
+
+    async def open_conflict(
+        self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
+    ) -> str:
+        """Records that a caller says that two items disagree, and returns the conflict's id."""
+        (first_id, first_etag), (second_id, second_etag) = sorted(etags.items())
+        evolution = resolution.resolution_type == "EVOLUTION"
+        finding = conflict_pb2.Finding(
+            first_id=first_id,
+            first_etag=first_etag,
+            second_id=second_id,
+            second_etag=second_etag,
+            conflict_class=class_of(resolution.resolution_type),
+            older_id=resolution.superseded_id if evolution else "",
+            confidence=1.0,
+            judge=conflict_pb2.JUDGE_CALLER,
+        )
+        request = conflict_pb2.RecordConflictsRequest(request_id=request_id, findings=[finding])
+        call = self._conflicts.RecordConflicts(request, metadata=self._tokens.of(space))
+        (recorded,) = (await own(GRAPH, call)).findings
+        if not recorded.conflict_id:
+            raise PairStale
+        return recorded.conflict_id
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._follower.close()
+        await self._channel.close()
+
+
+def _is_checked(memory: type_pb2.Memory) -> bool:
+    """Whether a memory is a fact or a plan that is current."""
+    gone = memory.HasField("forget_time") or memory.HasField("erase_time")
+    return memory.kind in CHECKED_KINDS and not gone and not memory.supersession.is_superseded

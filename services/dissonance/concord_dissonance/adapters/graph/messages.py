@@ -1,0 +1,186 @@
+"""Graph's messages to statements and conflicts, and findings to graph's messages."""
+
+from enum import Enum
+from typing import Any, cast
+
+from concord.graph.v1 import conflict_pb2, relation_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_dissonance.domain.proposed import proposed
+from concord_dissonance.domain.sides import (
+    Kind,
+    Micros,
+    RelationRule,
+    Side,
+    TemporalClass,
+    TypedFact,
+)
+from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+from concord_dissonance.domain.verdicts import Older, Span
+from concord_dissonance.ports import Conflict, Shown
+
+MOST_SPANS = 16
+CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
+_SCOPES = ("region", "version", "environment")
+_KINDS = {
+    getattr(type_pb2, f"MEMORY_KIND_{kind.name}"): kind for kind in Kind if kind is not Kind.EDGE
+}
+_STATES = {getattr(conflict_pb2, f"CONFLICT_STATE_{state.name}"): state for state in State}
+_TEMPORAL = {getattr(relation_pb2, f"TEMPORAL_CLASS_{each.name}"): each for each in TemporalClass}
+_NEW = (conflict_pb2.FINDING_OUTCOME_CREATED, conflict_pb2.FINDING_OUTCOME_UPDATED)
+_RECORDS = frozenset({"SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS", "RELATED_TO", "ERASED"})
+
+
+def states_something(edge: type_pb2.Edge) -> bool:
+    """Whether an edge is a statement: no lineage, no link, no record of Concord's own."""
+    plain = edge.edge_type in (CONSTITUTIVE, type_pb2.EDGE_TYPE_DESCRIPTIVE)
+    return plain and edge.relation not in _RECORDS and not edge.relation.startswith("concord:")
+
+
+def of_edge(edge: type_pb2.Edge) -> Statement:
+    """An edge as a statement."""
+    fact = TypedFact(_end(edge.source), edge.relation, _end(edge.target))
+    side = Side(
+        id=edge.id,
+        revision=0,
+        kind=Kind.EDGE,
+        fact=fact,
+        valid_from=stated(edge, "valid_from"),
+        valid_until=stated(edge, "valid_until"),
+        written=micros(edge.create_time),
+        scope=_scope(edge.properties),
+        is_constitutive=edge.edge_type == CONSTITUTIVE,
+    )
+    return Statement(
+        side,
+        edge.etag,
+        changed=micros(edge.modify_time),
+        read=micros(edge.access.last_access_time),
+        stated_by=frozenset(edge.sources),
+        is_superseded=edge.supersession.is_superseded,
+    )
+
+
+def of_memory(memory: type_pb2.Memory) -> Statement:
+    """A memory as a statement."""
+    side = Side(
+        id=memory.id,
+        revision=0,
+        kind=_KINDS[memory.kind],
+        text=memory.content,
+        valid_from=stated(memory, "valid_from"),
+        valid_until=stated(memory, "valid_until"),
+        written=micros(memory.create_time),
+        sources=frozenset(each.speaker or each.file for each in memory.sources) - {""},
+        concepts=frozenset(memory.concepts),
+        domain=memory.domain,
+        scope=_scope(memory.properties),
+        is_constitutive=memory.edge_type == CONSTITUTIVE,
+    )
+    return Statement(
+        side,
+        memory.etag,
+        changed=micros(memory.modify_time),
+        read=micros(memory.access.last_access_time),
+        session_id=memory.session_id,
+        is_superseded=memory.supersession.is_superseded,
+    )
+
+
+def of_relation(relation: relation_pb2.Relation) -> RelationRule:
+    """What is declared about a relation."""
+    return RelationRule(
+        functional=relation.functional,
+        temporal_class=_TEMPORAL.get(relation.temporal_class),
+        transitive=relation.transitive,
+        exclusive=tuple(frozenset(each.names) for each in relation.exclusive_sets),
+    )
+
+
+def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
+    """A conflict, with what decides who may review it and what it proposes."""
+    sides = (conflict.first, conflict.second)
+    word = conflict_pb2.ConflictClass.Name(conflict.conflict_class)
+    constitutive = [side.id for side in sides if side.edge_type == CONSTITUTIVE]
+    return Conflict(
+        id=conflict.id,
+        etag=conflict.etag,
+        state=_STATES[conflict.state],
+        is_undecided=conflict.conflict_class == conflict_pb2.CONFLICT_CLASS_UNDECIDED,
+        needs_consent=bool(constitutive),
+        proposal=proposed(
+            conflict.id,
+            conflict.etag,
+            word.removeprefix("CONFLICT_CLASS_"),
+            older_id=conflict.older_id,
+            ids=(conflict.first.id, conflict.second.id),
+            constitutive=constitutive,
+        ),
+        confidence=conflict.confidence,
+        shown=cast(Shown, conflict),
+    )
+
+
+def of_recorded(found: conflict_pb2.RecordedFinding) -> Recorded:
+    """What became of a finding."""
+    return Recorded(found.conflict_id, _STATES.get(found.state), found.outcome in _NEW)
+
+
+def finding(found: Finding) -> conflict_pb2.Finding:
+    """A finding as graph takes it."""
+    message = conflict_pb2.Finding(
+        first_id=found.first.id,
+        first_etag=found.first.etag,
+        second_id=found.second.id,
+        second_etag=found.second.etag,
+        confidence=found.confidence,
+    )
+    verdict = found.verdict
+    if verdict is None:
+        message.conflict_class = conflict_pb2.CONFLICT_CLASS_UNDECIDED
+        message.judge = conflict_pb2.JUDGE_OVERLAP
+        message.rule = "concept-overlap"
+        return message
+    message.conflict_class = _number("CONFLICT_CLASS", verdict.conflict)
+    message.judge = _number("JUDGE", verdict.judge)
+    message.rule = verdict.reason.name.lower().replace("_", "-")
+    if verdict.type is not None:
+        message.type = _number("CONFLICT_TYPE", verdict.type)
+    if verdict.severity is not None:
+        message.severity = _number("CONFLICT_SEVERITY", verdict.severity)
+    if verdict.older is not Older.NEITHER:
+        older = found.first if verdict.older is Older.FIRST else found.second
+        message.older_id = older.id
+    message.first_spans.extend(span(each) for each in verdict.first[:MOST_SPANS])
+    message.second_spans.extend(span(each) for each in verdict.second[:MOST_SPANS])
+    return message
+
+
+def span(place: Span) -> conflict_pb2.Span:
+    """A place in a text."""
+    return conflict_pb2.Span(start=place.start, end=place.end)
+
+
+def micros(stamp: Timestamp) -> Micros:
+    """Microseconds since 1970 UTC."""
+    return Micros(stamp.seconds * 1_000_000 + stamp.nanos // 1_000)
+
+
+def stated(item: type_pb2.Edge | type_pb2.Memory, field: str) -> Micros | None:
+    """A time that an item states; None where it states none."""
+    return micros(getattr(item, field)) if item.HasField(field) else None  # type: ignore[arg-type]
+
+
+def _end(end: type_pb2.EdgeEnd) -> str:
+    return end.name or end.id
+
+
+def _scope(properties: Struct) -> dict[str, str]:
+    found = {name: properties[name] for name in _SCOPES if name in properties}
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}
+
+
+def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
+    return getattr(conflict_pb2, f"{prefix}_{word.name}")

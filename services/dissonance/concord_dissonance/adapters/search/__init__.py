@@ -1,0 +1,1 @@
+"""Search behind its contract."""

@@ -1,0 +1,104 @@
+"""Putting dissonance together: the only place that knows every part."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from concord.dissonance.v1 import dissonance_pb2, dissonance_pb2_grpc
+from concord_chassis.failure import Translate
+from concord_chassis.identity import TokenIssuer
+from concord_chassis.log import Logger, json_lines
+from concord_chassis.server import Registration
+from concord_chassis.workers import Workers
+
+from concord_dissonance.adapters.governance.client import GovernanceClient
+from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
+from concord_dissonance.adapters.graph.client import GraphClient
+from concord_dissonance.adapters.search.client import SearchClient
+from concord_dissonance.config import Addresses
+from concord_dissonance.domain.sides import Micros
+from concord_dissonance.ports import Clock
+from concord_dissonance.servicer.dissonance import DissonanceServicer
+from concord_dissonance.servicer.translate import translate
+from concord_dissonance.usecases.check import Check
+from concord_dissonance.usecases.classify import ClassifyPairs
+from concord_dissonance.usecases.detect import Detect
+from concord_dissonance.usecases.examine import Examine
+from concord_dissonance.usecases.follow import Follow
+from concord_dissonance.usecases.proposals import Proposals
+from concord_dissonance.usecases.reviews import Reviews
+
+
+def system_clock() -> Micros:
+    """The time in microseconds since 1970 UTC."""
+    return Micros(time.time_ns() // 1_000)
+
+
+class DissonanceApp:
+    """Dissonance, assembled: services to register, and a life from start to close."""
+
+    translate: Translate = staticmethod(translate)
+
+    def __init__(
+        self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, log: Logger
+    ) -> None:
+        graph = GraphClient(addresses.graph_address, issuer)
+        callers = CallersGraphClient(addresses.graph_address)
+        search = SearchClient(addresses.search_address, issuer)
+        governance = GovernanceClient(addresses.governance_address, issuer)
+        self._clients = (graph, callers, search, governance)
+        # One thread: the judges are Python, and its lock lets one of them think at a time.
+        self._workers = Workers(1, "judges")
+        self._log = log
+        self._follow = Follow(graph, Proposals(graph, governance, log), log)
+        self._following: asyncio.Task[None] | None = None
+        examine = Examine(search, self._workers)
+        self.registrations: Sequence[Registration] = (
+            Registration(
+                dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],
+                dissonance_pb2_grpc.add_DissonanceServiceServicer_to_server,
+                DissonanceServicer(
+                    ClassifyPairs(graph, self._workers),
+                    Check(graph, examine, clock),
+                    Detect(graph, examine),
+                    Reviews(graph, callers, governance),
+                ),
+            ),
+        )
+
+    async def start(self) -> None:
+        """Begin to follow graph's conflicts; graph may come up later."""
+        self._following = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
+        self._following.add_done_callback(self._log_death)
+
+    def _log_death(self, task: asyncio.Task[None]) -> None:
+        """Log a follower that ended by a bug of ours; without it dissonance is not ready."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("the follower died", exc_info=error)
+
+    async def ready(self) -> bool:
+        """Return whether graph is followed: without it nothing can be checked or recorded."""
+        return self._follow.is_following
+
+    async def close(self) -> None:
+        """Stop following, end what is judged, and close the connections."""
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
+        self._workers.close()
+        for client in self._clients:
+            await client.close()
+
+
+def build(
+    addresses: Addresses,
+    issuer: TokenIssuer,
+    *,
+    clock: Clock = system_clock,
+    log: Logger | None = None,
+) -> DissonanceApp:
+    """Assemble dissonance. `issuer` signs its tokens, as "dissonance". Nothing is opened before
+    `start`. Tests replace `clock`.
+    """
+    log = json_lines("dissonance") if log is None else log
+    return DissonanceApp(addresses, issuer, clock=clock, log=log)

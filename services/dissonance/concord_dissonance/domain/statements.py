@@ -1,0 +1,97 @@
+"""What a check looks at, what it finds, and what it says that it covered."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from concord_dissonance.domain.sides import Side
+from concord_dissonance.domain.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An edge or a memory as it was read, with what its judges need not know."""
+
+    side: Side
+    etag: str
+    """The version that is judged."""
+    changed: int = 0
+    """When it was last changed, in microseconds."""
+    read: int = 0
+    """When it was last read."""
+    session_id: str = ""
+    stated_by: frozenset[str] = frozenset()
+    """Of an edge: the ids of the memories that state it."""
+    is_superseded: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.side.id
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Two statements that disagree, the one with the smaller id first.
+
+    Without a verdict no judge could say, and the overlap of concepts, in [0, 1], flags them.
+    """
+
+    first: Statement
+    second: Statement
+    verdict: Verdict | None
+    overlap: float = 0.0
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is, in [0, 1]."""
+        return self.overlap if self.verdict is None else self.verdict.confidence
+
+
+class State(Enum):
+    """The state of a conflict in graph (D5)."""
+
+    POTENTIAL = "potential"
+    CONFIRMED = "confirmed"
+    DISMISSED = "dismissed"
+    EXCEPTION = "exception"
+    RESOLVED = "resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a finding in graph."""
+
+    conflict_id: str
+    """Empty for a finding that is stale: a side changed since."""
+    state: State | None
+    is_new: bool
+    """Whether the conflict is new, or has a new revision because a side had changed."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for a review or a resolution."""
+        return self.state in (State.POTENTIAL, State.CONFIRMED)
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What a check looked at; every pair is judged, abstained from, or skipped for a reason."""
+
+    statements: int = 0
+    candidates: int = 0
+    judged: int = 0
+    abstained: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    judged_by: Counter[str] = field(default_factory=Counter)
+    recorded: int = 0
+    is_degraded: bool = False
+    """Whether something that the check needs did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """What is near to a memory in meaning: its neighbours' ids with their cosine, best first."""
+
+    near: Sequence[tuple[str, float]] = ()

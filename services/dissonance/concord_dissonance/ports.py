@@ -1,0 +1,204 @@
+"""The outside that dissonance needs, and the promises it relies on.
+
+Every method may raise `ServiceUnavailable` or `ServiceRefused`. Those that act for a caller carry
+the caller's own credential, so that nobody gains a right by asking dissonance; what they are
+refused reaches that caller as it is.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NewType, Protocol
+
+from concord_dissonance.domain.reviews import Decision, Resolve
+from concord_dissonance.domain.sides import Micros, RelationRule
+from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+
+PRINCIPAL = "dissonance"
+"""Dissonance's principal and issuer: other services know its key by this name."""
+
+Credential = NewType("Credential", str)
+"""A caller's own authorization, as it came."""
+
+Shown = NewType("Shown", object)
+"""A message of graph's contract that passes through as it is."""
+
+Clock = Callable[[], Micros]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a space's change feed."""
+
+    epoch: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What changed in a space since a position.
+
+    `ids` are the edges and memories that were written or are superseded otherwise than before.
+    `everything`: the position is of another store, or a declaration of a relation changed.
+    """
+
+    head: Position
+    ids: frozenset[str] = frozenset()
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A conflict as graph keeps it, with what decides who may review it."""
+
+    id: str
+    etag: str
+    state: State
+    is_undecided: bool
+    needs_consent: bool
+    """Whether a side is constitutive."""
+    proposal: Decision | None
+    """The action that a finding proposes (D7); None for one that proposes nothing."""
+    confidence: float
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPage:
+    """A page of conflicts."""
+
+    conflicts: Sequence[Conflict]
+    next_page_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A conflict after a review or resolution."""
+
+    conflict: Shown
+    dependent_ids: Sequence[str]
+    token: str
+
+
+class Graph(Protocol):
+    """Graph, asked by dissonance for itself. Nothing that is read here counts as read."""
+
+    async def relations(self, space: str) -> Mapping[str, RelationRule]:
+        """What is declared about relations, by name."""
+        ...
+
+    def edges(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """Every live edge that states something, in pages: no lineage and no resolutions."""
+        ...
+
+    def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """The facts and plans that hold now and are not superseded, in pages."""
+        ...
+
+    async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
+        """The edges so near to a node, by name or id, and the facts and plans that state them or
+        stand at them. None for an unknown node."""
+        ...
+
+    async def changed(self, space: str, since: Position | None) -> Changed:
+        """What changed since a position; everything without one."""
+        ...
+
+    async def record(
+        self, space: str, request_id: str, findings: Sequence[Finding]
+    ) -> tuple[Sequence[Recorded], str]:
+        """Records at most 500 findings, and returns what became of each, and a freshness token."""
+        ...
+
+    async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
+        """Potential and confirmed conflicts with a side among these items; of all when empty."""
+        ...
+
+    async def open_conflict(
+        self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
+    ) -> str:
+        """Records that a caller says that two items, by id with their etags, disagree as in a
+        resolution, and returns the conflict's id."""
+        ...
+
+
+class ConflictFeed(Protocol):
+    """Graph's change feed, as far as it is about conflicts."""
+
+    def conflict_changes(self) -> AsyncIterator[str]:
+        """Every space; an empty name once the feed is followed; then each space in which a
+        conflict changed. Ends, or raises `ServiceUnavailable`, when the feed breaks."""
+        ...
+
+
+class CallersGraph(Protocol):
+    """Graph, asked in a caller's name."""
+
+    async def conflict(
+        self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
+    ) -> Conflict | None:
+        """A conflict by its id or by its two sides."""
+        ...
+
+    async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
+        """A page of conflicts; `query` is graph's own request."""
+        ...
+
+    async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
+        """The versions of edges or memories, by id. Raises `ItemUnknown`."""
+        ...
+
+    async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
+        """Reviews, resolves or reopens a conflict."""
+        ...
+
+
+class Search(Protocol):
+    """Search, asked by dissonance for itself."""
+
+    async def similar(
+        self, space: str, memory_ids: Sequence[str], limit: int
+    ) -> Mapping[str, Sequence[tuple[str, float]]]:
+        """What is near to each memory: ids with their cosine, best first.
+
+        Memories that the index does not have yet are absent; what is named may be gone since.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposal because of a conflict."""
+
+    id: str
+    number: int
+    conflict_id: str
+    conflict_etag: str
+    is_in_review: bool
+    """Whether it waits for the agent's review of the conflict."""
+    revision: int
+
+
+class Governance(Protocol):
+    """Governance, asked by dissonance for itself, or in a caller's name."""
+
+    async def pending(self, space: str) -> Sequence[Proposal]:
+        """Dissonance's own proposals that wait, also for a review."""
+        ...
+
+    async def about(self, space: str, conflict_id: str) -> Sequence[Proposal]:
+        """Every proposal that touches a conflict, whoever made it."""
+        ...
+
+    async def propose(
+        self, space: str, request_id: str, decision: Decision, who: Credential | None = None
+    ) -> Proposal:
+        """Proposes a decision, in dissonance's name unless a caller's credential is given."""
+        ...
+
+    async def revise(self, space: str, proposal: Proposal, decision: Decision) -> None:
+        """Gives a proposal of dissonance's own its next revision, which ends a review."""
+        ...
+
+    async def withdraw(self, space: str, proposal_id: str) -> None:
+        """Withdraws a proposal of dissonance's own; one that has ended is left as it is."""
+        ...

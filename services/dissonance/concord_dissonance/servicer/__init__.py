@@ -1,0 +1,1 @@
+"""Translates between the contract and the use cases."""

@@ -1,0 +1,95 @@
+"""DissonanceService."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.dissonance.v1 import dissonance_pb2_grpc
+from concord_chassis.identity import caller
+
+from concord_dissonance.ports import Credential, Shown
+from concord_dissonance.servicer import incoming, outgoing
+from concord_dissonance.usecases.check import Check
+from concord_dissonance.usecases.classify import ClassifyPairs
+from concord_dissonance.usecases.detect import Detect
+from concord_dissonance.usecases.reviews import Reviews
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
+    """Finding and deciding disagreements, in the caller's space."""
+
+    def __init__(
+        self, classify: ClassifyPairs, check: Check, detect: Detect, reviews: Reviews
+    ) -> None:
+        self._classify, self._check, self._detect = classify, check, detect
+        self._reviews = reviews
+
+    async def ClassifyPairs(
+        self, request: pb.ClassifyPairsRequest, context: Context
+    ) -> pb.ClassifyPairsResponse:
+        """Judge pairs that the caller gives."""
+        said = await self._classify(caller().space, incoming.pairs(request))
+        return pb.ClassifyPairsResponse(
+            verdicts=map(outgoing.verdict, said), status=pb.CHECK_STATUS_COMPLETE
+        )
+
+    async def CheckDissonance(
+        self, request: pb.CheckDissonanceRequest, context: Context
+    ) -> pb.CheckDissonanceResponse:
+        """Check the statements around a node."""
+        query = incoming.check_query(request)
+        return outgoing.check(await self._check(caller().space, request.request_id, query))
+
+    async def DetectContradictions(
+        self, request: pb.DetectContradictionsRequest, context: Context
+    ) -> AsyncIterator[pb.DetectContradictionsResponse]:
+        """Check the space, with progress."""
+        events = self._detect(
+            caller().space, request.request_id, full=request.full, dry_run=request.dry_run
+        )
+        async for event in events:
+            yield outgoing.event(event)
+
+    async def ListConflicts(
+        self, request: pb.ListConflictsRequest, context: Context
+    ) -> pb.ListConflictsResponse:
+        """List conflicts with their proposals."""
+        query = Shown(incoming.conflicts_query(request))
+        return outgoing.listed(
+            await self._reviews.list(caller().space, _credential(context), query)
+        )
+
+    async def ReviewConflict(
+        self, request: pb.ReviewConflictRequest, context: Context
+    ) -> pb.ReviewConflictResponse:
+        """Confirm, dismiss, except, reclassify or reopen a conflict, or propose it."""
+        outcome = await self._reviews.decide(
+            caller().space, _credential(context), request.request_id, incoming.review(request)
+        )
+        return outgoing.reviewed(outcome)
+
+    async def ResolveDissonance(
+        self, request: pb.ResolveDissonanceRequest, context: Context
+    ) -> pb.ResolveDissonanceResponse:
+        """Resolve a conflict, or propose it."""
+        who, space = _credential(context), caller().space
+        resolution = incoming.resolution(request)
+        if request.HasField("pair"):
+            pair = (request.pair.first_id, request.pair.second_id)
+            outcome = await self._reviews.resolve_pair(
+                space, who, request.request_id, pair, resolution
+            )
+        else:
+            outcome = await self._reviews.decide(space, who, request.request_id, resolution)
+        return outgoing.resolved(outcome)
+
+
+def _credential(context: Context) -> Credential:
+    """The caller's authorization as it came: what dissonance does for them carries it on."""
+    for key, value in context.invocation_metadata() or ():
+        if key == "authorization" and isinstance(value, str):
+            return Credential(value)
+    raise LookupError("a call without a credential does not come this far")

@@ -1,0 +1,98 @@
+"""Requests to queries."""
+
+from unicodedata import normalize
+
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.graph.v1 import conflict_pb2
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_dissonance.domain.reviews import Decision, Reopen, Resolve, Review, Verb
+from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
+from concord_dissonance.usecases.check import CheckQuery
+
+_VERBS = {
+    pb.REVIEW_ACTION_CONFIRM: Verb.CONFIRM,
+    pb.REVIEW_ACTION_DISMISS: Verb.DISMISS,
+    pb.REVIEW_ACTION_EXCEPT: Verb.EXCEPT,
+    pb.REVIEW_ACTION_RECLASSIFY: Verb.RECLASSIFY,
+}
+
+
+def pairs(request: pb.ClassifyPairsRequest) -> list[tuple[Side, Side]]:
+    """The pairs to judge."""
+    return [(_side(each.first, "1"), _side(each.second, "2")) for each in request.pairs]
+
+
+def _side(said: pb.Statement, place: str) -> Side:
+    fact = None
+    if said.HasField("fact"):
+        words = (said.fact.subject, said.fact.relation, said.fact.object)
+        fact = TypedFact(*(normalize("NFC", word) for word in words))
+    return Side(
+        id=place,
+        revision=0,
+        kind=Kind.FACT if fact is None else Kind.EDGE,
+        text=said.text,
+        fact=fact,
+        valid_from=_micros(said.valid_from) if said.HasField("valid_from") else None,
+        valid_until=_micros(said.valid_until) if said.HasField("valid_until") else None,
+        sources=frozenset({said.speaker} - {""}),
+    )
+
+
+def _micros(stamp: Timestamp) -> Micros:
+    return Micros(stamp.seconds * 1_000_000 + stamp.nanos // 1_000)
+
+
+def check_query(request: pb.CheckDissonanceRequest) -> CheckQuery:
+    """What to check."""
+    return CheckQuery(
+        node=normalize("NFC", request.context_node),
+        radius=request.radius or 1,
+        recent_only=request.scope != pb.CHECK_SCOPE_FULL,
+        session_id=request.session_id,
+        dry_run=request.dry_run,
+    )
+
+
+def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConflictsRequest:
+    """Graph's own request for the page."""
+    return conflict_pb2.ListConflictsRequest(
+        states=request.states,
+        classes=request.classes,
+        item_ids=request.item_ids,
+        page_size=request.page_size,
+        page_token=request.page_token,
+    )
+
+
+def review(request: pb.ReviewConflictRequest) -> Decision:
+    """What a caller decides about a conflict."""
+    if request.action == pb.REVIEW_ACTION_REOPEN:
+        return Reopen(request.conflict_id, request.etag)
+    return Review(
+        request.conflict_id,
+        request.etag,
+        _VERBS[request.action],
+        context=request.context,
+        conflict_class=_class_word(request.conflict_class),
+        older_id=request.older_id,
+    )
+
+
+def resolution(request: pb.ResolveDissonanceRequest) -> Resolve:
+    """How a caller resolves a conflict, in its newest version."""
+    return Resolve(
+        request.conflict_id,
+        etag="",
+        resolution_type=_class_word(request.resolution_type),
+        superseded_id=request.superseded_id,
+        context=request.context,
+    )
+
+
+def _class_word(number: conflict_pb2.ConflictClass.ValueType) -> str:
+    """The word of a class, e.g. "EVOLUTION"; empty for none."""
+    if not number:
+        return ""
+    return conflict_pb2.ConflictClass.Name(number).removeprefix("CONFLICT_CLASS_")

@@ -1,0 +1,186 @@
+"""Answers to replies."""
+
+from enum import Enum
+from typing import Any, cast
+
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.graph.v1 import conflict_pb2
+from concord.type.v1 import type_pb2
+
+from concord_dissonance.domain.sides import Kind
+from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.domain.verdicts import Abstention, ConflictClass, Older, Span, Verdict
+from concord_dissonance.ports import PRINCIPAL, Shown
+from concord_dissonance.usecases.check import CheckAnswer
+from concord_dissonance.usecases.detect import Progress, Summary
+from concord_dissonance.usecases.record import Found
+from concord_dissonance.usecases.reviews import Listed, Outcome
+
+SHOWN_CHARACTERS = 500
+
+
+def verdict(said: Verdict | Abstention) -> pb.Verdict:
+    """A verdict on a pair."""
+    if isinstance(said, Abstention):
+        return pb.Verdict(abstention=said.reason.name)
+    message = pb.Verdict(
+        confidence=said.confidence,
+        judge=_number("JUDGE", said.judge),
+        rule=said.reason.name.lower().replace("_", "-"),
+        first_spans=map(_span, said.first),
+        second_spans=map(_span, said.second),
+    )
+    if said.conflict is not ConflictClass.NONE:
+        message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
+    if said.older is not Older.NEITHER:
+        message.older = 1 if said.older is Older.FIRST else 2
+    if said.type is not None:
+        message.type = _number("CONFLICT_TYPE", said.type)
+    if said.severity is not None:
+        message.severity = _number("CONFLICT_SEVERITY", said.severity)
+    return message
+
+
+def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
+    """What a check around a node found."""
+    status = status_of(answer.coverage)
+    if answer.is_insufficient:
+        status = pb.CHECK_STATUS_INSUFFICIENT_DATA
+    return pb.CheckDissonanceResponse(
+        status=status,
+        conflicts=map(conflict, answer.found),
+        earlier_conflict_ids=answer.earlier_ids,
+        coverage=coverage(answer.coverage),
+        token=answer.token,
+    )
+
+
+def event(said: Progress | Found | Summary) -> pb.DetectContradictionsResponse:
+    """One message of a check of the space."""
+    match said:
+        case Progress():
+            progress = pb.CheckProgress(stage=said.stage, percent=said.percent)
+            return pb.DetectContradictionsResponse(progress=progress)
+        case Found():
+            return pb.DetectContradictionsResponse(conflict=conflict(said))
+    summary = pb.CheckSummary(
+        status=status_of(said.coverage),
+        coverage=coverage(said.coverage),
+        findings=said.findings,
+        token=said.token,
+    )
+    return pb.DetectContradictionsResponse(summary=summary)
+
+
+def status_of(covered: Coverage) -> pb.CheckStatus.ValueType:
+    """How a check went."""
+    return pb.CHECK_STATUS_DEGRADED if covered.is_degraded else pb.CHECK_STATUS_COMPLETE
+
+
+def coverage(covered: Coverage) -> pb.Coverage:
+    """What a check covered."""
+    return pb.Coverage(
+        statements=covered.statements,
+        candidates=covered.candidates,
+        judged=covered.judged,
+        abstained=covered.abstained,
+        skipped=covered.skipped,
+        judged_by=covered.judged_by,
+        recorded=covered.recorded,
+    )
+
+
+def conflict(found: Found) -> conflict_pb2.Conflict:
+    """A finding as a conflict; without an id in a dry run."""
+    said, recorded = found.finding.verdict, found.recorded
+    message = conflict_pb2.Conflict(
+        first=_side(found.finding.first, said.first if said else ()),
+        second=_side(found.finding.second, said.second if said else ()),
+        conflict_class=conflict_pb2.CONFLICT_CLASS_UNDECIDED,
+        state=conflict_pb2.CONFLICT_STATE_POTENTIAL,
+        confidence=found.finding.confidence,
+        judge=conflict_pb2.JUDGE_OVERLAP,
+        author=PRINCIPAL,
+    )
+    if recorded is not None and recorded.state is not None:
+        message.id = recorded.conflict_id
+        message.state = _number("CONFLICT_STATE", recorded.state)
+    if said is None:
+        return message
+    message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
+    message.judge = _number("JUDGE", said.judge)
+    message.rule = said.reason.name.lower().replace("_", "-")
+    if said.type is not None:
+        message.type = _number("CONFLICT_TYPE", said.type)
+    if said.severity is not None:
+        message.severity = _number("CONFLICT_SEVERITY", said.severity)
+    if said.older is not Older.NEITHER:
+        older = found.finding.first if said.older is Older.FIRST else found.finding.second
+        message.older_id = older.id
+    return message
+
+
+def _side(said: Statement, spans: tuple[Span, ...]) -> conflict_pb2.ConflictSide:
+    side = said.side
+    is_edge = side.kind is Kind.EDGE
+    words = side.text[:SHOWN_CHARACTERS]
+    if side.fact is not None:
+        words = f"{side.fact.subject} {side.fact.relation} {side.fact.object}"
+    return conflict_pb2.ConflictSide(
+        id=side.id,
+        kind=type_pb2.ITEM_KIND_EDGE if is_edge else type_pb2.ITEM_KIND_MEMORY,
+        etag=said.etag,
+        statement=words,
+        edge_type=(
+            type_pb2.EDGE_TYPE_CONSTITUTIVE
+            if side.is_constitutive
+            else type_pb2.EDGE_TYPE_DESCRIPTIVE
+        ),
+        spans=map(_span, spans),
+    )
+
+
+def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
+    return getattr(conflict_pb2, f"{prefix}_{word.name}")
+
+
+def _span(place: Span) -> conflict_pb2.Span:
+    return conflict_pb2.Span(start=place.start, end=place.end)
+
+
+def listed(found: Listed) -> pb.ListConflictsResponse:
+    """A page of conflicts with their proposals."""
+    return pb.ListConflictsResponse(
+        conflicts=[_shown(each.shown) for each in found.page.conflicts],
+        proposals=found.proposals,
+        next_page_token=found.page.next_page_token,
+    )
+
+
+def reviewed(outcome: Outcome) -> pb.ReviewConflictResponse:
+    """The conflict after a review, or the review's proposal."""
+    message = pb.ReviewConflictResponse(conflict=_shown(outcome.conflict))
+    _outcome(outcome, message)
+    return message
+
+
+def resolved(outcome: Outcome) -> pb.ResolveDissonanceResponse:
+    """The resolved conflict, or the resolution's proposal."""
+    message = pb.ResolveDissonanceResponse(conflict=_shown(outcome.conflict))
+    _outcome(outcome, message)
+    return message
+
+
+def _outcome(
+    outcome: Outcome, message: pb.ReviewConflictResponse | pb.ResolveDissonanceResponse
+) -> None:
+    if outcome.proposal is not None:
+        message.proposal_id = outcome.proposal.id
+        message.proposal_number = outcome.proposal.number
+    if outcome.decided is not None:
+        message.dependent_ids.extend(outcome.decided.dependent_ids)
+        message.token = outcome.decided.token
+
+
+def _shown(conflict: Shown) -> conflict_pb2.Conflict:
+    return cast(conflict_pb2.Conflict, conflict)

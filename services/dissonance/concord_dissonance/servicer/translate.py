@@ -1,0 +1,38 @@
+"""The one table from dissonance's errors to the failures that a caller receives."""
+
+import grpc
+from concord_chassis.failure import Failure
+
+from concord_dissonance.domain import errors
+
+PASSED_ON = {
+    "ERROR_REASON_REQUEST_ID_REUSED": grpc.StatusCode.ALREADY_EXISTS,
+}
+"""What graph refuses of dissonance's own requests because of what the caller asked."""
+
+
+def translate(error: Exception) -> Failure | None:
+    """The failure of a dissonance error; None for an exception that is not ours."""
+    match error:
+        case errors.ServiceUnavailable():
+            return Failure(
+                grpc.StatusCode.UNAVAILABLE,
+                "ERROR_REASON_UNAVAILABLE",
+                "A service that dissonance depends on does not answer.",
+            )
+        case errors.ServiceRefused() if error.reason in PASSED_ON:
+            return Failure(PASSED_ON[error.reason], error.reason, "This request id was used.")
+        case errors.ItemUnknown():
+            return Failure(
+                grpc.StatusCode.NOT_FOUND,
+                "ERROR_REASON_ITEM_NOT_FOUND",
+                "There is no such item.",
+                metadata={"item_id": error.item_id},
+            )
+        case errors.PairStale():
+            return Failure(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "ERROR_REASON_ITEM_STATE",
+                "The two items changed meanwhile, or one of them has superseded the other.",
+            )
+    return None

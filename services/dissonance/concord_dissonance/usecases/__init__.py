@@ -1,0 +1,1 @@
+"""What dissonance does, one use case a module."""

@@ -1,0 +1,85 @@
+"""Checks a whole space, or what changed in it since the last check (D1)."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from concord_dissonance.domain.containment import containers_of
+from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.ports import Graph, Position
+from concord_dissonance.usecases.examine import Examination, Examine
+from concord_dissonance.usecases.record import BATCH, Found, record
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a check is: a stage, and percent in [0, 100], which never fall."""
+
+    stage: str
+    percent: float
+
+
+@dataclass(slots=True)
+class Summary:
+    """The end of a check."""
+
+    coverage: Coverage
+    findings: Counter[str] = field(default_factory=Counter)
+    token: str = ""
+
+
+class Detect:
+    """The use case. It remembers in this process how far each space was checked."""
+
+    def __init__(self, graph: Graph, examine: Examine) -> None:
+        self._graph, self._examine = graph, examine
+        self._checked: dict[str, Position] = {}
+
+    async def __call__(
+        self, space: str, request_id: str, *, full: bool, dry_run: bool
+    ) -> AsyncIterator[Progress | Found | Summary]:
+        """Progress and findings, and one summary at the end.
+
+        Raises `ServiceUnavailable` when graph does not answer; what was recorded stays.
+        """
+        yield Progress("reading", 0.0)
+        changed = await self._graph.changed(space, None if full else self._checked.get(space))
+        if not changed.everything and not changed.ids:
+            yield Summary(Coverage())
+            return
+        only = None if changed.everything else changed.ids
+        exam = await self._read(space, only)
+        yield Progress("candidates", 20.0)
+        async for share in self._examine(exam):
+            yield Progress("judging", 30.0 + 60.0 * share)
+        summary = Summary(exam.coverage)
+        for start in range(0, len(exam.findings), BATCH):
+            batch = exam.findings[start : start + BATCH]
+            found = [Found(each) for each in batch]
+            if not dry_run:
+                found, summary.token = await record(self._graph, space, request_id, batch, start)
+            for each in found:
+                if each.is_shown:
+                    _count(summary, each)
+                    yield each
+            yield Progress("recording", 90.0 + 10.0 * (start + len(batch)) / len(exam.findings))
+        if not dry_run and not exam.coverage.is_degraded:
+            self._checked[space] = changed.head
+        yield summary
+
+    async def _read(self, space: str, only: frozenset[str] | None) -> Examination:
+        relations = await self._graph.relations(space)
+        statements: list[Statement] = []
+        async for page in self._graph.edges(space):
+            statements += page
+        rules = Rules(relations, containers_of(statements, relations))
+        async for page in self._graph.memories(space):
+            statements += page
+        return Examination(space, statements, rules, only)
+
+
+def _count(summary: Summary, found: Found) -> None:
+    verdict = found.finding.verdict
+    summary.findings[verdict.conflict.name if verdict else "UNDECIDED"] += 1
+    summary.coverage.recorded += found.is_new

@@ -1,0 +1,102 @@
+"""Examines statements: pairs worth a judge, their judging, and what was covered."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from concord_chassis.workers import Workers
+
+from concord_dissonance.domain import candidates
+from concord_dissonance.domain.candidates import Near, Pair
+from concord_dissonance.domain.errors import ServiceUnavailable
+from concord_dissonance.domain.judging import judge
+from concord_dissonance.domain.sides import Kind, Rules
+from concord_dissonance.domain.statements import Coverage, Finding, Statement
+from concord_dissonance.domain.verdicts import Abstention, ConflictClass, Reason, Verdict
+from concord_dissonance.ports import Search
+
+CHUNK = 250
+"""Pairs that are judged between two looks at the time, and in one turn of the thread."""
+
+Judged = tuple[Statement, Statement, Verdict | Abstention]
+
+
+@dataclass(slots=True)
+class Examination:
+    """The statements of a space, or of a part of it, under examination.
+
+    `only`: pairs without one of these ids are passed over, as judged before; None for all pairs.
+    `findings` are there once `run` has ended.
+    """
+
+    space: str
+    statements: Sequence[Statement]
+    rules: Rules
+    only: frozenset[str] | None = None
+    coverage: Coverage = field(default_factory=Coverage)
+    findings: list[Finding] = field(default_factory=list)
+
+
+class Examine:
+    """The use case behind every check."""
+
+    def __init__(self, search: Search, workers: Workers) -> None:
+        self._search, self._workers = search, workers
+
+    async def __call__(self, exam: Examination) -> AsyncIterator[float]:
+        """Judges every candidate; yields the share that is done, in [0, 1]."""
+        exam.coverage.statements = len(exam.statements)
+        there = {each.id: each for each in exam.statements}
+        edges = [each for each in there.values() if each.side.kind is Kind.EDGE]
+        memories = sorted(
+            (each for each in there.values() if each.side.kind is not Kind.EDGE),
+            key=lambda each: each.id,
+        )
+        of_edges = sorted(candidates.of_edges(edges, exam.rules))
+        similar = await self._similar(exam, memories)
+        near = await self._workers.run(candidates.of_memories, memories, similar)
+        # What memories state as facts is compared as facts, once.
+        near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
+        pairs = [pair for pair in (*of_edges, *sorted(near)) if _is_wanted(pair, exam.only)]
+        exam.coverage.candidates = len(pairs)
+        for start in range(0, len(pairs), CHUNK):
+            chunk = [(there[one], there[other]) for one, other in pairs[start : start + CHUNK]]
+            for judged in await self._workers.run(_judged, chunk, exam.rules):
+                _note(exam, *judged)
+            yield min(1.0, (start + CHUNK) / len(pairs))
+        exam.findings.sort(key=lambda each: (-each.confidence, each.first.id, each.second.id))
+
+    async def _similar(self, exam: Examination, memories: Sequence[Statement]) -> Near:
+        ids = [each.id for each in memories]
+        if len(ids) < 2:
+            return {}
+        try:
+            found = await self._search.similar(exam.space, ids, candidates.NEAR)
+        except ServiceUnavailable:
+            exam.coverage.is_degraded = True
+            exam.coverage.skipped["SEARCH_UNAVAILABLE"] += len(ids)
+            return {}
+        if missing := len(ids) - len(found):
+            exam.coverage.skipped["NOT_INDEXED"] += missing
+        return found
+
+
+def _is_wanted(pair: Pair, only: frozenset[str] | None) -> bool:
+    return only is None or not only.isdisjoint(pair)
+
+
+def _judged(pairs: Sequence[tuple[Statement, Statement]], rules: Rules) -> list[Judged]:
+    return [(one, other, judge(one.side, other.side, rules)) for one, other in pairs]
+
+
+def _note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:
+    """Count a verdict, and keep what disagrees."""
+    if isinstance(said, Abstention):
+        exam.coverage.abstained[said.reason.name] += 1
+        overlap = candidates.concept_overlap(one, other)
+        if overlap > candidates.LEAST_OVERLAP:
+            exam.findings.append(Finding(one, other, None, overlap))
+        return
+    exam.coverage.judged += 1
+    exam.coverage.judged_by[said.judge.name] += 1
+    if said.conflict is not ConflictClass.NONE and said.reason is not Reason.SUCCEEDED:
+        exam.findings.append(Finding(one, other, said))

@@ -1,0 +1,46 @@
+"""Records findings in graph, at most 500 at once."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_dissonance.domain.statements import Finding, Recorded
+from concord_dissonance.ports import Graph
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding and what became of it in graph; nothing in a dry run."""
+
+    finding: Finding
+    recorded: Recorded | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the caller has to know: what was reviewed for these versions is not raised."""
+        return self.recorded is None or self.recorded.is_open
+
+    @property
+    def is_new(self) -> bool:
+        """Whether its conflict is new, or a side had changed."""
+        return self.recorded is not None and self.recorded.is_new
+
+
+async def record(
+    graph: Graph, space: str, request_id: str, findings: Sequence[Finding], first: int = 0
+) -> tuple[list[Found], str]:
+    """Record findings, in batches that are the same when the request is sent again.
+
+    `first`: how many the request has recorded already, a multiple of `BATCH`. Returns each finding
+    with what became of it, and a freshness token; an empty one when there is nothing to record.
+    """
+    found: list[Found] = []
+    token = ""
+    for start in range(0, len(findings), BATCH):
+        own_id = hashlib.sha256(f"{request_id}\0{first + start}".encode()).hexdigest()
+        batch = findings[start : start + BATCH]
+        recorded, token = await graph.record(space, own_id, batch)
+        found += [Found(*each) for each in zip(batch, recorded, strict=True)]
+    return found, token

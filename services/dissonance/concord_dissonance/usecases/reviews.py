@@ -1,0 +1,88 @@
+"""Lists, reviews and resolves conflicts in a caller's name (D5, D6)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from concord_dissonance.domain.errors import ItemUnknown
+from concord_dissonance.domain.reviews import Decision, Resolve
+from concord_dissonance.ports import (
+    CallersGraph,
+    ConflictPage,
+    Credential,
+    Decided,
+    Governance,
+    Graph,
+    Proposal,
+    Shown,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a decision: it took effect, or it is a proposal that waits for both slots."""
+
+    conflict: Shown
+    decided: Decided | None = None
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page of conflicts, and the number of the proposal that waits because of each, by id."""
+
+    page: ConflictPage
+    proposals: Mapping[str, int] = field(default_factory=dict)
+
+
+class Reviews:
+    """The use cases of a caller who looks at conflicts and decides about them."""
+
+    def __init__(self, graph: Graph, callers: CallersGraph, governance: Governance) -> None:
+        self._graph, self._callers, self._governance = graph, callers, governance
+
+    async def list(self, space: str, who: Credential, query: Shown) -> Listed:
+        """A page of conflicts with their proposals."""
+        page = await self._callers.conflicts(who, query)
+        waiting = await self._governance.pending(space) if page.conflicts else ()
+        there = {each.id for each in page.conflicts}
+        numbers = {each.conflict_id: each.number for each in waiting if each.conflict_id in there}
+        return Listed(page, numbers)
+
+    async def decide(
+        self, space: str, who: Credential, request_id: str, decision: Decision
+    ) -> Outcome:
+        """Carries a decision out, or proposes it when a side is constitutive.
+
+        An empty etag stands for the newest version. Raises `ItemUnknown`.
+        """
+        conflict = await self._callers.conflict(who, decision.conflict_id)
+        if conflict is None:
+            raise ItemUnknown(decision.conflict_id)
+        decision = replace(decision, etag=decision.etag or conflict.etag)
+        if conflict.needs_consent:
+            proposal = await self._governance.propose(space, request_id, decision, who)
+            return Outcome(conflict.shown, proposal=proposal)
+        decided = await self._callers.decide(who, request_id, decision)
+        return Outcome(decided.conflict, decided=decided)
+
+    async def resolve_pair(
+        self,
+        space: str,
+        who: Credential,
+        request_id: str,
+        pair: tuple[str, str],
+        resolution: Resolve,
+    ) -> Outcome:
+        """Resolves the conflict of two items, which is recorded first when there is none.
+
+        Raises `ItemUnknown`.
+        """
+        conflict = await self._callers.conflict(who, pair=pair)
+        if conflict is None:
+            etags = await self._callers.etags(who, pair)
+            conflict_id = await self._graph.open_conflict(space, request_id, etags, resolution)
+        else:
+            conflict_id = conflict.id
+        return await self.decide(
+            space, who, request_id, replace(resolution, conflict_id=conflict_id)
+        )
