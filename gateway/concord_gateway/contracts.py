@@ -1,7 +1,9 @@
 """The services that the front door offers: the one place here that names contracts."""
 
+from concord.dissonance.v1 import dissonance_pb2
 from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
 from concord.graph.v1 import (
+    conflict_pb2,
     dialogue_pb2,
     episode_pb2,
     feed_pb2,
@@ -25,9 +27,11 @@ _FILES = (
     working_memory_pb2.DESCRIPTOR,
     space_pb2.DESCRIPTOR,
     relation_pb2.DESCRIPTOR,
+    conflict_pb2.DESCRIPTOR,
     governed_pb2.DESCRIPTOR,
     feed_pb2.DESCRIPTOR,
     search_pb2.DESCRIPTOR,
+    dissonance_pb2.DESCRIPTOR,
     proposal_pb2.DESCRIPTOR,
     principal_pb2.DESCRIPTOR,
     audit_pb2.DESCRIPTOR,

@@ -1,4 +1,4 @@
-"""The four parts, put together on Unix sockets: who starts when, and who stops before whom."""
+"""The five parts, put together on Unix sockets: who starts when, and who stops before whom."""
 
 import asyncio
 import time
@@ -11,6 +11,8 @@ from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.server import BindError
+from concord_dissonance import bootstrap as dissonance_parts
+from concord_dissonance import config as dissonance_config
 from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
 from concord_gateway.addresses import PortInUse
@@ -37,11 +39,12 @@ from concord_embedded.service import App, Service
 GATEWAY_ISSUER = "gateway"
 SEARCH_ISSUER = "search"
 GOVERNANCE_ISSUER = "governance"
+DISSONANCE_ISSUER = "dissonance"
 LOOPBACK = "127.0.0.1"
 
 
 class Assembly:
-    """Graph, search, governance and the gateway. Stop it also when `start` failed."""
+    """Graph, search, governance, dissonance and the gateway. Stop it also when `start` failed."""
 
     def __init__(
         self, data: DataDirectory, sockets: Path, log: TextIO, environ: Mapping[str, str]
@@ -51,7 +54,9 @@ class Assembly:
         gateway = service_keys.ensure(self._gateway_key)
         self._search_key = service_keys.ensure(data.keys / "search.pem")
         self._governance_key = service_keys.ensure(data.keys / "governance.pem")
+        self._dissonance_key = service_keys.ensure(data.keys / "dissonance.pem")
         self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
+        self._of_dissonance = {DISSONANCE_ISSUER: self._dissonance_key.public_key()}
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
         self._governance: GovernanceApp | None = None
@@ -88,6 +93,7 @@ class Assembly:
                 self._start_graph(store),
                 self._start_search(),
                 self._start_governance(),
+                self._start_dissonance(),
                 return_exceptions=True,
             )
             for outcome in outcomes:
@@ -102,11 +108,12 @@ class Assembly:
             await asyncio.sleep(0.01)
 
     async def stop(self, grace: float) -> None:
-        """Stops taking calls, then search, which follows graph, then graph, which flushes reads."""
+        """Stops taking calls, then each service before those that it asks; graph, which flushes
+        reads, is the last."""
         until = time.monotonic() + grace
         if self._gateway is not None:
             await self._gateway.stop(grace)
-        for name in ("search", "governance", "graph"):
+        for name in ("dissonance", "search", "governance", "graph"):
             if name in self._services:
                 await self._services[name].stop(max(0.1, until - time.monotonic()))
 
@@ -117,6 +124,7 @@ class Assembly:
             "GATEWAY_HTTP_LISTEN": f"{LOOPBACK}:{port + 1 if port else 0}",
             "GATEWAY_UPSTREAMS": f"concord.graph={self._at('graph')},"
             f"concord.search={self._at('search')},"
+            f"concord.dissonance={self._at('dissonance')},"
             f"concord.governance={self._at('governance')}",
             "GATEWAY_ISSUER_KEY_FILE": str(self._gateway_key),
             "GATEWAY_ISSUER_NAME": GATEWAY_ISSUER,
@@ -149,6 +157,7 @@ class Assembly:
             **self._of_callers,
             SEARCH_ISSUER: self._search_key.public_key(),
             GOVERNANCE_ISSUER: self._governance_key.public_key(),
+            **self._of_dissonance,
         }
         await self._serve("graph", app, TokenVerifier(issuers))
 
@@ -164,7 +173,7 @@ class Assembly:
             log=json_lines("search", stream=self._log),
         )
         self._search = app
-        await self._serve("search", app, TokenVerifier(self._of_callers))
+        await self._serve("search", app, TokenVerifier(self._of_callers | self._of_dissonance))
 
     async def _start_governance(self) -> None:
         settings = {
@@ -182,7 +191,21 @@ class Assembly:
             log=json_lines("governance", stream=self._log),
         )
         self._governance = app
-        await self._serve("governance", app, TokenVerifier(self._of_callers))
+        await self._serve("governance", app, TokenVerifier(self._of_callers | self._of_dissonance))
+
+    async def _start_dissonance(self) -> None:
+        settings = {
+            **self._environ,
+            "DISSONANCE_GRAPH_ADDRESS": self._at("graph"),
+            "DISSONANCE_SEARCH_ADDRESS": self._at("search"),
+            "DISSONANCE_GOVERNANCE_ADDRESS": self._at("governance"),
+        }
+        app = dissonance_parts.build(
+            load(dissonance_config.Addresses, settings, dissonance_config.PREFIX),
+            TokenIssuer(self._dissonance_key, DISSONANCE_ISSUER),
+            log=json_lines("dissonance", stream=self._log),
+        )
+        await self._serve("dissonance", app, TokenVerifier(self._of_callers))
 
     async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:
         service = Service(name, app, socket=self._socket(name), verifier=verifier, log=self._log)

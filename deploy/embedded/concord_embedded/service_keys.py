@@ -1,4 +1,4 @@
-"""The key pairs of those who sign tokens: the gateway for callers, search for itself."""
+"""The key pairs of those who sign tokens: the gateway for callers, services for themselves."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The system in one event loop: graph, search, and the gateway before them."""
+"""The system in one event loop: all services, and the gateway before them."""
 
 import asyncio
 import os
