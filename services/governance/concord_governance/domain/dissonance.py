@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,6 +44,15 @@ class Conflict:
     conflict_class: ConflictClass
     state: ConflictState
     statements: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConflicts:
+    """The newest conflicts that are POTENTIAL or CONFIRMED, and how many are so in all."""
+
+    newest: Sequence[Conflict]
+    potential: int
+    confirmed: int
 
 
 def demand_trigger(

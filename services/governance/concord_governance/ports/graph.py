@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from concord_attestation.consent import GenesisRecord
 
-from concord_governance.domain.dissonance import Conflict
+from concord_governance.domain.dissonance import Conflict, OpenConflicts
 from concord_governance.domain.proposals import (
     Affected,
     Effect,
@@ -156,6 +156,10 @@ class Graph(Protocol):
 
     async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
         """Return a conflict as it is now."""
+        ...
+
+    async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
+        """Return the newest conflicts that are open, up to `limit`, and how many there are."""
         ...
 
     async def perform(

@@ -11,10 +11,15 @@ from concord_attestation.instants import parse_time
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_governance.domain.actions import conflict_of
+from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.entries import Action, Actor
 from concord_governance.domain.proposals import GivenConsent, Proposal, Status
 from concord_governance.ports.ledger import Leaf
-from concord_governance.usecases.proposal_reads import Briefing
+from concord_governance.usecases.proposal_reads import Briefing, Waiting
+
+LINE_CHARACTERS = 120
+"""How much of a conflict's side a line of the briefing shows."""
 
 
 def stamp(time: int) -> Timestamp:
@@ -108,22 +113,43 @@ def _consent(given: GivenConsent) -> proposal_pb2.Consent:
 
 
 def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
-    """Return what waits, a line each."""
+    """Return what waits and what is open, a line each."""
     return proposal_pb2.GetBriefingResponse(
-        proposals=[
-            proposal_pb2.BriefingLine(
-                number=waiting.newest.number,
-                proposal_id=waiting.id,
-                kind=int(waiting.newest.kind),  # type: ignore[arg-type]
-                approval_level=int(waiting.newest.level),  # type: ignore[arg-type]
-                missing_slots=map(slot, missing),
-                summary=waiting.newest.framing.neutral_summary,
-                expire_time=stamp(waiting.newest.expire_time),
-            )
-            for waiting, missing in found.waiting
-        ],
-        pending_count=found.count,
+        proposals=_lines(found.proposals),
+        pending_count=found.proposals.count,
         graph_rolled_back=found.rolled_back,
+        reviews=_lines(found.reviews),
+        review_count=found.reviews.count,
+        conflicts=[_conflict_line(each) for each in found.conflicts.newest],
+        potential_count=found.conflicts.potential,
+        confirmed_count=found.conflicts.confirmed,
+    )
+
+
+def _lines(found: Waiting) -> list[proposal_pb2.BriefingLine]:
+    return [
+        proposal_pb2.BriefingLine(
+            number=waiting.newest.number,
+            proposal_id=waiting.id,
+            kind=int(waiting.newest.kind),  # type: ignore[arg-type]
+            approval_level=int(waiting.newest.level),  # type: ignore[arg-type]
+            missing_slots=map(slot, missing),
+            summary=waiting.newest.framing.neutral_summary,
+            expire_time=stamp(waiting.newest.expire_time),
+            conflict_id=conflict_of(waiting.newest.action),
+        )
+        for waiting, missing in found.lines
+    ]
+
+
+def _conflict_line(found: Conflict) -> proposal_pb2.ConflictLine:
+    first, second = (" ".join(each.split())[:LINE_CHARACTERS] for each in found.statements)
+    return proposal_pb2.ConflictLine(
+        conflict_id=found.id,
+        conflict_class=int(found.conflict_class),  # type: ignore[arg-type]
+        state=int(found.state),  # type: ignore[arg-type]
+        first_statement=first,
+        second_statement=second,
     )
 
 

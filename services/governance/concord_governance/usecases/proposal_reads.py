@@ -5,27 +5,39 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from concord_governance.domain.proposals import OPEN, Proposal, Status
+from concord_governance.domain.dissonance import OpenConflicts
+from concord_governance.domain.proposals import Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports.graph import Graph, PrincipalKeys
 from concord_governance.ports.ledger import LedgerReads
 from concord_governance.usecases.ledger_commands import LedgerCommands
 
 BRIEFING_LINES = 50
+BRIEFING_CONFLICTS = 20
 READ_AT_ONCE = 64
 """Proposals, each of which may be a megabyte."""
 _NEWEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Each proposer's newest proposals of a status, with the slots that have not answered."""
+
+    lines: Sequence[tuple[Proposal, tuple[str, ...]]]
+    count: int
+    """How many there are in all."""
+
+
+@dataclass(frozen=True, slots=True)
 class Briefing:
-    """What waits: each proposer's newest proposals, with the slots that have not answered.
+    """What waits at the start of a session.
 
     `rolled_back`: nothing is decided, as graph is older than the log of the space.
     """
 
-    waiting: Sequence[tuple[Proposal, tuple[str, ...]]]
-    count: int
+    proposals: Waiting
+    reviews: Waiting
+    conflicts: OpenConflicts
     rolled_back: bool = False
 
 
@@ -67,18 +79,25 @@ class ProposalReads:
             start = found[-1].newest.number
 
     async def briefing(self, space: str) -> Briefing:
-        """Return what waits for an answer."""
+        """Return what waits for an answer, for the agent's review, and which conflicts are open."""
         await self._commands.expire(space)
+        conflicts = await self._graph.open_conflicts(space, BRIEFING_CONFLICTS)
+        return Briefing(
+            await self._waiting(space, Status.PENDING),
+            await self._waiting(space, Status.PENDING_REVIEW),
+            conflicts,
+            self._commands.is_rolled_back(space),
+        )
+
+    async def _waiting(self, space: str, status: Status) -> Waiting:
         now = self._commands.clock()
-        waiting = sorted(OPEN)
 
         async def work(tx: LedgerReads) -> tuple[Sequence[Proposal], int]:
-            newest = await tx.newest_of_each(waiting, BRIEFING_LINES)
-            return newest, await tx.proposal_count(waiting)
+            newest = await tx.newest_of_each([status], BRIEFING_LINES)
+            return newest, await tx.proposal_count([status])
 
         shown, count = await self._commands.ledger.read(space, work)
-        lines = [(proposal, proposal.missing_slots(REQUIRED_SLOTS, now)) for proposal in shown]
-        return Briefing(lines, count, self._commands.is_rolled_back(space))
+        return Waiting([(each, each.missing_slots(REQUIRED_SLOTS, now)) for each in shown], count)
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
         """Return who counts; None before the genesis."""

@@ -2,10 +2,11 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
+from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 
 from concord_client.cli.render.failure_words import in_words
@@ -170,10 +171,30 @@ def _slot(slot: "type_pb2.Slot.ValueType") -> str:
 
 
 def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
-    """The waiting proposals, a line each."""
-    head = text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
+    """The waiting proposals, the reviews and the open conflicts, a line each."""
+    shown: list[RenderableType] = [
+        text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
+    ]
+    if reply.proposals:
+        shown.append(_waiting(reply.proposals))
+    if reply.reviews:
+        head = f"{plural(reply.review_count, 'conflict')} for the agent to review"
+        shown += ["", text(head, "bold"), _waiting(reply.reviews)]
+    if reply.conflicts:
+        head = (
+            f"Open conflicts: {reply.potential_count} potential, {reply.confirmed_count} confirmed"
+        )
+        shown += ["", text(head, "bold"), _conflicts(reply.conflicts)]
+    if reply.graph_rolled_back:
+        shown.append(
+            text("The graph is older than this space's audit log: nothing is decided.", "red")
+        )
+    return shown
+
+
+def _waiting(lines: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
     made = table("#No", "What", "Waits for", "Until", "Summary")
-    for each in reply.proposals:
+    for each in lines:
         missing = " and ".join(map(_slot, each.missing_slots))
         made.add_row(
             str(each.number),
@@ -182,12 +203,20 @@ def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
             when(each.expire_time),
             text(each.summary),
         )
-    shown: list[RenderableType] = [head, made] if reply.proposals else [head]
-    if reply.graph_rolled_back:
-        shown.append(
-            text("The graph is older than this space's audit log: nothing is decided.", "red")
+    return made
+
+
+def _conflicts(lines: Iterable[proposal_pb2.ConflictLine]) -> "RenderableType":
+    made = table("Conflict", "Class", "State", "One side", "Other side")
+    for each in lines:
+        made.add_row(
+            text(each.conflict_id),
+            word(conflict_pb2.ConflictClass.Name(each.conflict_class), "CONFLICT_CLASS_"),
+            word(conflict_pb2.ConflictState.Name(each.state), "CONFLICT_STATE_"),
+            text(each.first_statement),
+            text(each.second_statement),
         )
-    return shown
+    return made
 
 
 def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -28,7 +28,7 @@ from concord_chassis.opaque import unseal
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import conflict, effects, feed_message
-from concord_governance.domain.dissonance import Conflict
+from concord_governance.domain.dissonance import Conflict, OpenConflicts
 from concord_governance.domain.errors import (
     GraphFaulty,
     GraphRefused,
@@ -57,6 +57,7 @@ _PASSING = frozenset(
     }
 )
 
+_OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
 _ANY: Mapping[str, str] = MappingProxyType({})
 
@@ -106,6 +107,19 @@ class GraphClient:
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
         found = await _asked(self._conflicts.GetConflict(request, metadata=self._as(space)))
         return conflict(found.conflict) if found.HasField("conflict") else None
+
+    async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
+        """Return the newest conflicts that are open, and how many there are."""
+        both = await self._listed(space, _OPEN, limit)
+        potential = (await self._listed(space, _OPEN[:1], 1)).total_count
+        newest = [conflict(each) for each in both.conflicts]
+        return OpenConflicts(newest, potential, both.total_count - potential)
+
+    async def _listed(
+        self, space: str, states: Sequence[conflict_pb2.ConflictState.ValueType], size: int
+    ) -> conflict_pb2.ListConflictsResponse:
+        request = conflict_pb2.ListConflictsRequest(states=states, page_size=size)
+        return await _asked(self._conflicts.ListConflicts(request, metadata=self._as(space)))
 
     async def perform(
         self,

@@ -45,7 +45,7 @@ def proposals(
 
 
 def briefing(ctx: typer.Context, space: SpaceOption = None, as_json: JsonOption = False) -> None:
-    """Say what waits for an answer."""
+    """Say what waits for an answer or a review, and which conflicts are open."""
     from concord.governance.v1.proposal_pb2 import GetBriefingRequest
 
     session = Session.of(ctx, space, as_json)
