@@ -26,6 +26,7 @@ from concord.governance.v1 import (
     proposal_pb2_grpc,
 )
 from concord.graph.v1 import (
+    conflict_pb2_grpc,
     dialogue_pb2_grpc,
     episode_pb2_grpc,
     governed_pb2,
@@ -152,6 +153,7 @@ class Party:
         self.working_memory = working_memory_pb2_grpc.WorkingMemoryServiceStub(self.graph_channel)
         self.space_service = space_pb2_grpc.SpaceServiceStub(self.graph_channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(self.graph_channel)
+        self.conflict = conflict_pb2_grpc.ConflictServiceStub(self.graph_channel)
 
     def signer(self, slot: str) -> signing.Signer:
         """Return who fills a slot."""
@@ -366,8 +368,17 @@ class World:
 
     def dissonance(self, space: str = "one") -> proposal_pb2_grpc.ProposalServiceStub:
         """Return governance's proposals for dissonance, with a token that it signed itself."""
-        token = self.dissonance_issuer.mint(Caller(space, "dissonance", SCOPES, "SYSTEM"))
-        return proposal_pb2_grpc.ProposalServiceStub(self.governance.channel_with(token))
+        channel = self.governance.channel_with(self._of_dissonance(space))
+        return proposal_pb2_grpc.ProposalServiceStub(channel)
+
+    def findings(self, space: str = "one") -> conflict_pb2_grpc.ConflictServiceStub:
+        """Return graph's conflicts for dissonance."""
+        channel = self.graph.channel_with(self._of_dissonance(space))
+        return conflict_pb2_grpc.ConflictServiceStub(channel)
+
+    def _of_dissonance(self, space: str) -> str:
+        scopes = SCOPES | {"conflict:record"}
+        return self.dissonance_issuer.mint(Caller(space, "dissonance", scopes, "SYSTEM"))
 
 
 class Keys:
@@ -407,12 +418,8 @@ async def world(
     if settings is not None:
         settings_file = folder / "settings.json"
         settings_file.write_text(json.dumps(settings))
-    verifier = TokenVerifier(
-        {
-            known.clients.name: known.clients.public_key,
-            known.issuer.name: known.issuer.public_key,
-        }
-    )
+    asking = (known.clients, known.dissonance)
+    verifier = TokenVerifier({each.name: each.public_key for each in (*asking, known.issuer)})
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(
             serving(
@@ -446,9 +453,7 @@ async def world(
                 app.registrations,
                 translate=app.translate,
                 issuer=known.clients,
-                verifier=TokenVerifier(
-                    {each.name: each.public_key for each in (known.clients, known.dissonance)}
-                ),
+                verifier=TokenVerifier({each.name: each.public_key for each in asking}),
                 ready=app.ready,
             )
         )
