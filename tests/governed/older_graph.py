@@ -136,7 +136,15 @@ class Lives:
         scene = self._scene
         governance = getattr(self, "governance", graph)
         app = getattr(self, "app", None)
-        return World(graph, governance, app, scene.clock, scene.folder, scene.keys.issuer)  # type: ignore[arg-type] # without governance nobody asks for it
+        return World(
+            graph,
+            governance,
+            app,
+            scene.clock,
+            scene.folder,
+            scene.keys.issuer,
+            scene.keys.dissonance,
+        )  # type: ignore[arg-type] # without governance nobody asks for it
 
 
 @asynccontextmanager
