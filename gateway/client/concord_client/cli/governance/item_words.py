@@ -7,10 +7,11 @@ that belong to another version than the one named are marked.
 from collections.abc import Mapping
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, memory_pb2
+from concord.graph.v1 import conflict_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 
 from concord_client.cli.render.item_page import statement
+from concord_client.cli.render.proposal_page import conflict_line
 from concord_client.client import Client
 from concord_client.refusal import Refused
 from concord_client.trust.review import Reviewed
@@ -42,5 +43,9 @@ def _etag_and_words(client: Client, kind: int, item_id: str) -> tuple[str, str]:
     if kind == type_pb2.ITEM_KIND_EDGE:
         edge = client.graph.GetEdge(graph_pb2.GetEdgeRequest(id=item_id, peek=True)).edge
         return edge.etag, statement(edge) if edge.etag else ""
+    if kind == type_pb2.ITEM_KIND_CONFLICT:
+        request = conflict_pb2.GetConflictRequest(id=item_id)
+        conflict = client.conflict.GetConflict(request).conflict
+        return conflict.etag, conflict_line(conflict) if conflict.etag else ""
     node = client.graph.GetNode(graph_pb2.GetNodeRequest(id=item_id)).node
     return node.etag, node.name

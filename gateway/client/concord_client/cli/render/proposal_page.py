@@ -219,6 +219,13 @@ def _conflicts(lines: Iterable[proposal_pb2.ConflictLine]) -> "RenderableType":
     return made
 
 
+def conflict_line(conflict: conflict_pb2.Conflict) -> str:
+    """A conflict's class, state and both sides on a line."""
+    kind = word(conflict_pb2.ConflictClass.Name(conflict.conflict_class), "CONFLICT_CLASS_")
+    state = word(conflict_pb2.ConflictState.Name(conflict.state), "CONFLICT_STATE_")
+    return f"{kind}, {state}: {conflict.first.statement} / {conflict.second.statement}"
+
+
 def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
     """A table of entries, newest first."""
     made = table("#Entry", "When", "Who", "What", "About", "Refused")
