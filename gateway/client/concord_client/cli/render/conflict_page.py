@@ -57,7 +57,7 @@ def listed(
         sides = [shortened(side.statement, _MOST_SHOWN) for side in _in_time(each)]
         made.add_row(
             text(each.id or "not recorded"),
-            _state(each),
+            state_of(each),
             _class(each.conflict_class),
             f"{each.confidence:.2f}",
             lines(*map(text, sides)),
@@ -70,7 +70,7 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
     """A conflict with both sides, its judge, and what became of it."""
     pairs = [
         ("conflict", conflict.id),
-        ("state", _state(conflict)),
+        ("state", state_of(conflict)),
         ("class", _class(conflict.conflict_class)),
         ("about", _type(conflict)),
         ("severity", _severity(conflict)),
@@ -103,7 +103,7 @@ def decided(reply: Reply) -> list[RenderableType]:
             f"Look at it: concord review {reply.proposal_number}"
         )
         return [text(said)]
-    line = text(f"{_state(reply.conflict).capitalize()} ").append(reply.conflict.id, "bold")
+    line = text(f"{state_of(reply.conflict).capitalize()} ").append(reply.conflict.id, "bold")
     parts: list[RenderableType] = [line]
     if gone := reply.conflict.resolution.superseded_id:
         parts.append(text(f"{gone} gave way to {reply.conflict.resolution.superseding_id}."))
@@ -162,7 +162,8 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name.lower().replace('_', ' ')}" for name, count in ordered)
 
 
-def _state(conflict: conflict_pb2.Conflict) -> str:
+def state_of(conflict: conflict_pb2.Conflict) -> str:
+    """Its state as a word."""
     return word(conflict_pb2.ConflictState.Name(conflict.state), "CONFLICT_STATE_")
 
 

@@ -41,6 +41,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("relevance", f"{memory.relevance_score:.3f}"),
         ("superseded by", ", ".join(heads) if supersession.is_superseded else ""),
         ("amended by", ", ".join(supersession.amendment_ids)),
+        ("in conflict", ", ".join(memory.conflict_ids)),
         ("forgotten", when(memory.forget_time) if memory.HasField("forget_time") else ""),
         ("erased", when(memory.erase_time) if memory.HasField("erase_time") else ""),
         ("etag", memory.etag),
@@ -77,6 +78,7 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
         ("relevance", f"{edge.relevance_score:.3f}"),
         ("superseded by", heads if edge.supersession.is_superseded else ""),
         ("amended by", ", ".join(edge.supersession.amendment_ids)),
+        ("in conflict", ", ".join(edge.conflict_ids)),
         ("orphaned", "an end of it is gone" if edge.supersession.is_orphaned else ""),
         ("etag", edge.etag),
     ]

@@ -1,11 +1,13 @@
 """How a lineage looks: a timeline, each item with what it did to older ones."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from concord.graph.v1 import lineage_pb2
+from concord.graph.v1 import conflict_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
 
+from concord_client.cli.render.conflict_page import state_of
 from concord_client.cli.render.page import table, text, when
 
 if TYPE_CHECKING:
@@ -13,11 +15,15 @@ if TYPE_CHECKING:
 
 
 def timeline(
-    reply: lineage_pb2.GetLineageResponse, asked: str, as_of: datetime | None = None
+    reply: lineage_pb2.GetLineageResponse,
+    asked: str,
+    as_of: datetime | None = None,
+    conflicts: Sequence[conflict_pb2.Conflict] = (),
 ) -> "list[RenderableType]":
     """The chain by valid time, oldest first.
 
-    `asked` is the id that was asked about, `as_of` of which valid time the reply is (default: now).
+    `asked` is the id that was asked about, `as_of` of which valid time the reply is (default: now),
+    `conflicts` those that its items have.
     """
     at = as_of or datetime.now(UTC)
     made = table("From", "", "Item")
@@ -29,7 +35,7 @@ def timeline(
             body.append("  ← you asked about this", "dim")
         if item.statement:
             body.append("\n").append_text(text(item.statement))
-        for line in [*_deeds(item, reply), *_origins(item)]:
+        for line in [*_deeds(item, reply), *_origins(item), *_disputes(item, conflicts)]:
             body.append("\n").append_text(text(line, "dim"))
         made.add_row(_begin(item), text(mark, style), body)
     parts: list[RenderableType] = [made]
@@ -88,6 +94,21 @@ def _origins(item: lineage_pb2.LineageItem) -> list[str]:
         f"└ derived from {each.id}{_lost(each)}: {each.statement}".rstrip(": ")
         for each in item.derived_from
     ]
+
+
+def _disputes(
+    item: lineage_pb2.LineageItem, conflicts: Sequence[conflict_pb2.Conflict]
+) -> list[str]:
+    """One line for each conflict of this item."""
+    return [
+        f"└ {state_of(each)} conflict with {_other(each, item.id)}: concord conflict {each.id}"
+        for each in conflicts
+        if item.id in (each.first.id, each.second.id)
+    ]
+
+
+def _other(conflict: conflict_pb2.Conflict, item_id: str) -> str:
+    return conflict.second.id if conflict.first.id == item_id else conflict.first.id
 
 
 def _lost(item: lineage_pb2.LineageItem) -> str:

@@ -10,10 +10,15 @@ from concord_client.cli.options import AsOfOption, KnownAtOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time, item_id
 
+MOST_ASKED = 500
+"""Items of a chain, the newest, whose conflicts are shown."""
+
 if TYPE_CHECKING:
     from concord.graph.v1.lineage_pb2 import GetLineageResponse
     from concord.type.v1.type_pb2 import AsOf
     from rich.console import RenderableType
+
+    from concord_client.client import Client
 
 
 def lineage(
@@ -32,19 +37,35 @@ def lineage(
     from concord_client.cli.render.page import show
 
     session = Session.of(ctx, space, as_json)
-    at = asked_time(as_of, known_at)
+    asked, at = item_id(item) or item, asked_time(as_of, known_at)
     with session.client() as client:
-        reply = client.lineage.GetLineage(GetLineageRequest(id=item_id(item) or item, as_of=at))
-    if session.as_json:
-        session.reply(reply)
-    if reply.status != LOOKUP_STATUS_FOUND:
-        raise absent(session, item, at=at)
-    if not session.as_json:
-        show(*_timeline(reply, item_id(item) or item, at))
+        reply = client.lineage.GetLineage(GetLineageRequest(id=asked, as_of=at))
+        if session.as_json:
+            session.reply(reply)
+        if reply.status != LOOKUP_STATUS_FOUND:
+            raise absent(session, item, at=at)
+        if not session.as_json:
+            show(*_timeline(client, reply, asked, at))
 
 
-def _timeline(reply: "GetLineageResponse", asked: str, at: "AsOf | None") -> "list[RenderableType]":
+def _timeline(
+    client: "Client", reply: "GetLineageResponse", asked: str, at: "AsOf | None"
+) -> "list[RenderableType]":
+    from concord.graph.v1.conflict_pb2 import (
+        CONFLICT_STATE_CONFIRMED,
+        CONFLICT_STATE_POTENTIAL,
+        ListConflictsRequest,
+    )
+
     from concord_client.cli.render.lineage_page import timeline
 
+    found = client.conflict.ListConflicts(
+        ListConflictsRequest(
+            states=[CONFLICT_STATE_POTENTIAL, CONFLICT_STATE_CONFIRMED],
+            item_ids=[each.id for each in reply.items[-MOST_ASKED:]],
+            as_of=at,
+            page_size=200,
+        )
+    )
     then = at.valid_time.ToDatetime(tzinfo=UTC) if at and at.HasField("valid_time") else None
-    return timeline(reply, asked, then)
+    return timeline(reply, asked, then, found.conflicts)
