@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from concord_dissonance.domain.lexical import judge_texts
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.structural import judge_facts
 from concord_dissonance.domain.verdicts import (
@@ -23,6 +24,9 @@ def judge(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
     It depends on the two sides alone: `judge(a, b)` is `judge(b, a).swapped()`, and ids, the order
     of arrival and other pairs change nothing.
     """
+    if _order(second) < _order(first):
+        said = judge(second, first, rules)
+        return said.swapped() if isinstance(said, Verdict) else said
     said = _judged(first, second, rules)
     if isinstance(said, Verdict) and said.conflict is not ConflictClass.NONE:
         return replace(said, severity=_severity(first, second, said))
@@ -41,7 +45,15 @@ def _judged(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
         )
     if first.scope != second.scope:
         return Abstention(Abstained.OTHER_SCOPE)
-    return judge_facts(first, second, rules)
+    exact = judge_facts(first, second, rules)
+    if isinstance(exact, Verdict) or not (first.text and second.text):
+        return exact
+    return judge_texts(first, second, rules)
+
+
+def _order(side: Side) -> tuple[str, str, int, str]:
+    """Return one order of a pair by what it says, so that ids and arguments' places say nothing."""
+    return side.text, str(side.fact), side.written, str(sorted(side.sources))
 
 
 def _older_by_its_own_word(first: Side, second: Side) -> Older:

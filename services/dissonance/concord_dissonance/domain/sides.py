@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import NewType
+
+from concord_dissonance.domain.reading import Reading, read
 
 Micros = NewType("Micros", int)
 """Microseconds since 1970-01-01 UTC."""
@@ -42,7 +45,7 @@ class TypedFact:
     object: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """One item as it is judged."""
 
@@ -69,6 +72,11 @@ class Side:
     """Other names of its subject."""
     supersedes: frozenset[str] = frozenset()
     """Ids of items that it replaces by its own word."""
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Its text, read once however often it is judged."""
+        return read(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
+LEAST_PRECISION = 0.97
+"""What is right less often on development data is no finding."""
+
 
 class ConflictClass(Enum):
     """How the two sides stand to each other (D2)."""
@@ -122,6 +125,12 @@ class Verdict:
     first: tuple[Span, ...] = ()
     """Where in the first side's text it is to be seen."""
     second: tuple[Span, ...] = ()
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it may be recorded as a finding; else it only says which class is likelier, for
+        a pair that is known to disagree."""
+        return self.confidence >= LEAST_PRECISION
 
     def swapped(self) -> "Verdict":
         """Return the verdict on the same pair in the other order."""

@@ -1,0 +1,130 @@
+"""Finds where one text denies what another says: by a negated clause, or by "never"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concord_dissonance.domain.finding import Finding
+from concord_dissonance.domain.reading import Clause, Mood, Reading, Token, content_of
+from concord_dissonance.domain.verdicts import Older, Reason
+
+_LEAST_TAKEN_UP = 0.5
+"""Share of what a clause says that its denial takes up."""
+_LEAST_TOLD = 0.5
+"""Share of a denied experience that the other text tells of."""
+_WELL_TOLD = 0.8
+_FEWEST_TOLD = 2
+
+
+def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
+    """Yield clauses of which one asserts all that the other denies, and not much more."""
+    for one in first.asserted:
+        for other in second.beside(one):
+            if one.is_negated == other.is_negated or not same_speaker(one, other):
+                continue
+            denying, said = (one, other) if one.is_negated else (other, one)
+            denied = _denied(denying)
+            if not denied or not denied <= said.content.keys():
+                continue
+            if denying.has("experience negation") and said.goes_on(denied):
+                continue  # for the first time
+            if len(denied) >= _LEAST_TAKEN_UP * len(said.content):
+                yield Finding(Reason.NEGATION, "denial", one, other, _who_denies(one, other))
+
+
+def denied_experiences(first: Reading, second: Reading) -> Iterator[Finding]:
+    """Yield clauses of which one says "never" of what the other text tells, in whichever words."""
+    for clause in first.clauses:
+        if found := _told(clause, second):
+            pattern, told = found
+            yield Finding(Reason.NEGATION, pattern, clause, told, Older.FIRST)
+    for clause in second.clauses:
+        if found := _told(clause, first):
+            pattern, told = found
+            yield Finding(Reason.NEGATION, pattern, told, clause, Older.SECOND)
+
+
+def _who_denies(one: Clause, other: Clause) -> Older:
+    """Return which of two clauses denies all the time before it was said."""
+    if _denies_experience(one)[0] is not None:
+        return Older.FIRST
+    return Older.NEITHER if _denies_experience(other)[0] is None else Older.SECOND
+
+
+def same_speaker(one: Clause, other: Clause) -> bool:
+    """Whether the pronouns that two clauses begin with can stand for the same."""
+    return not one.pronoun or not other.pronoun or one.pronoun == other.pronoun
+
+
+def _denied(clause: Clause) -> set[str]:
+    """Return the stems that are denied: "and not" denies what follows, "but" affirms again."""
+    words, tokens = clause.words.words, clause.tokens
+    at = clause.negations[0]
+    begin = at if at and tokens[at - 1].word in words["joint"] else 0
+    buts = (i for i in range(at, len(tokens)) if tokens[i].word in words["but"])
+    return set(content_of(tokens[begin : next(buts, len(tokens))], clause.words))
+
+
+def _told(clause: Clause, other: Reading) -> tuple[str, Clause] | None:
+    """Return the pattern by which a text tells of an experience that a clause denies, and the
+    clause that tells most of it."""
+    at, implied = _denies_experience(clause)
+    if at is None:
+        return None
+    told = [each for each in other.clauses if not each.is_negated and each.tokens]
+    everything = {stem for each in told for stem in each.content}
+    best = max((_share(part, everything) for part in _parts(clause, at)), default=0.0)
+    if best < _LEAST_TOLD:
+        return None
+    denied = set(content_of(clause.tokens[at:], clause.words))
+    where = max(told, key=lambda each: len(denied & each.content.keys()))
+    if where.goes_on(denied):
+        return None  # for the first time
+    if implied:
+        return "experience implied", where
+    return "experience" if best >= _WELL_TOLD else "experience in part", where
+
+
+def _denies_experience(clause: Clause) -> tuple[int | None, bool]:
+    """Return where the denial of an experience begins, and whether "any" or "ever" alone shows it.
+
+    A question holds such a statement where it says "I have", not "have I".
+    """
+    words, spelt = clause.words.words, [token.word for token in clause.tokens]
+    for at in clause.negations:
+        stated = {*spelt[max(0, at - 2) : at - 1]} & words["subject pronoun"]
+        if clause.mood is Mood.QUESTION and not stated:
+            continue
+        if spelt[at] in words["experience negation"] or clause.has("perfect"):
+            return at, False
+    if clause.mood is Mood.ASSERTED and not clause.negations and clause.has("polarity item"):
+        for at, word in enumerate(spelt):
+            if word in words["perfect"] and words["polarity item"] & set(spelt[at:]):
+                return at, True
+    return None, False
+
+
+def _parts(clause: Clause, at: int) -> Iterator[set[str]]:
+    """Yield the stems that are denied, and those of each alternative: neither A nor B is told."""
+    tokens = clause.tokens[at:]
+    yield set(content_of(tokens, clause.words))
+    for part in _alternatives(tokens, clause):
+        stems = set(content_of(part, clause.words))
+        if len(stems) >= _FEWEST_TOLD:
+            yield stems
+
+
+def _alternatives(tokens: Sequence[Token], clause: Clause) -> Iterator[list[Token]]:
+    part: list[Token] = []
+    for token in tokens:
+        if token.word in clause.words.words["or"]:
+            yield part
+            part = []
+        else:
+            part.append(token)
+    yield part
+
+
+def _share(part: set[str], everything: set[str]) -> float:
+    told = part & everything
+    return len(told) / len(part) if len(told) >= _FEWEST_TOLD else 0.0

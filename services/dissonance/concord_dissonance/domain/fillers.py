@@ -1,0 +1,145 @@
+"""Compares what stands at the same place of two clauses, three-valued: same, opposed, unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from concord_dissonance.domain.lexicon import Lexicon, lexicon, read_classes
+from concord_dissonance.domain.quantities import Date, Same, same_value, values
+from concord_dissonance.domain.reading import Token, read
+from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.verdicts import Reason
+
+_PLACES = frozenset({"countries", "nationalities", "continents"})
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is known of two fillers."""
+
+    same: Same
+    reason: Reason = Reason.SAME_VALUE
+    """Why they differ, where `same` is NO, or one contains the other."""
+    family: str = ""
+    """The list or kind of values that told."""
+
+    @property
+    def is_place(self) -> bool:
+        """Whether they name places."""
+        return self.family in _PLACES
+
+
+UNKNOWN = Compared(Same.UNKNOWN)
+YES = Compared(Same.YES)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a space declares about names, as joined stems."""
+
+    containers: Mapping[str, frozenset[str]]
+    exclusive: Sequence[frozenset[str]]
+    aliases: frozenset[str] = frozenset()
+    """Names of one thing, which both sides are about."""
+
+    @classmethod
+    def by(cls, rules: Rules, aliases: frozenset[str]) -> Declared:
+        """Return it for a pair of sides with these aliases."""
+        containers = {
+            _stems(name): frozenset(map(_stems, around))
+            for name, around in rules.containers.items()
+        }
+        exclusive = [
+            frozenset(map(_stems, values))
+            for rule in rules.relations.values()
+            for values in rule.exclusive
+        ]
+        return cls(containers, exclusive, frozenset(map(_stems, aliases)))
+
+
+def compare(
+    one: Sequence[Token], other: Sequence[Token], words: Lexicon, declared: Declared
+) -> Compared:
+    """Compare two fillers. A contained value (Berlin in Germany) is CONTAINED, not opposed."""
+    first, second = _joined(one), _joined(other)
+    if first == second or {first, second} <= declared.aliases:
+        return YES
+    if second in declared.containers.get(first, ()) or first in declared.containers.get(second, ()):
+        return Compared(Same.UNKNOWN, Reason.CONTAINED)
+    if any({first, second} <= values for values in declared.exclusive):
+        return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
+    if section := _antonyms(words.language).get((first, second)):
+        return Compared(Same.NO, Reason.ANTONYM, section)
+    if first.endswith(f" {second}") or second.endswith(f" {first}"):
+        return UNKNOWN  # an acoustic guitar is a guitar
+    sets = _exclusive(words.language)
+    if shared := sets.get(first, frozenset()) & sets.get(second, frozenset()):
+        return Compared(Same.NO, Reason.EXCLUSIVE_WORDS, min(shared))
+    return _compare_values(one, other, words)
+
+
+def _compare_values(one: Sequence[Token], other: Sequence[Token], words: Lexicon) -> Compared:
+    """Compare two fillers that are a number, quantity or date each, whole."""
+    mine, yours = values(one, words), values(other, words)
+    if len(mine) != 1 or len(yours) != 1:
+        return UNKNOWN
+    if (mine[0].begin, mine[0].end, yours[0].begin, yours[0].end) != (0, len(one), 0, len(other)):
+        return UNKNOWN
+    same, what = same_value(mine[0].what, yours[0].what), mine[0].what
+    if same is not Same.NO:
+        return Compared(same)
+    if isinstance(what, Date):
+        return Compared(same, Reason.DATE, "value")
+    counted = what.dimension in ("", "ordinal", "version")
+    return Compared(same, Reason.NUMBER if counted else Reason.QUANTITY, "value")
+
+
+def _joined(tokens: Sequence[Token]) -> str:
+    return " ".join(token.stem for token in tokens)
+
+
+def _stems(name: str) -> str:
+    return _joined([token for clause in read(name).clauses for token in clause.tokens])
+
+
+@cache
+def _antonyms(language: str) -> Mapping[tuple[str, str], str]:
+    """Return the sections of ordered pairs of antonyms, as joined stems."""
+    found: dict[tuple[str, str], str] = {}
+    words = lexicon(language)
+    for section, body in read_classes(f"antonyms.{language}.txt"):
+        for line in body.splitlines():
+            left, right = (_entries(half, words) for half in line.split("/"))
+            for one in left:
+                for other in right:
+                    if one != other:
+                        found[one, other] = found[other, one] = section
+    return found
+
+
+@cache
+def _exclusive(language: str) -> Mapping[str, frozenset[str]]:
+    """Return the sets that hold an entry, as joined stems."""
+    found: dict[str, frozenset[str]] = {}
+    words = lexicon(language)
+    for name, body in read_classes(f"exclusive.{language}.txt"):
+        for entry in body.replace("\n", " ").split(","):
+            stems = " ".join(map(words.stem, entry.split()))
+            found[stems] = found.get(stems, frozenset()) | {name}
+    return found
+
+
+_PARTICLES = frozenset({"on", "off", "up", "down", "away", "from", "to", "out"})
+
+
+def _entries(half: str, words: Lexicon) -> list[str]:
+    """Return the words of one half of a line; particles belong to the word before."""
+    entries: list[str] = []
+    for word in half.split():
+        if word in _PARTICLES and entries:
+            entries[-1] += f" {words.stem(word)}"
+        else:
+            entries.append(words.stem(word))
+    return entries

@@ -1,0 +1,204 @@
+"""Decides texts without a model, where frames can be compared; abstains from all others (D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from concord_dissonance.domain.denials import denied_clauses, denied_experiences
+from concord_dissonance.domain.fillers import Declared
+from concord_dissonance.domain.finding import Finding
+from concord_dissonance.domain.lexicon import read_classes
+from concord_dissonance.domain.oppositions import opposed_fillers
+from concord_dissonance.domain.reading import Clause, Reading
+from concord_dissonance.domain.revisions import revised_values
+from concord_dissonance.domain.sides import Micros, Rules, Side
+from concord_dissonance.domain.structural import older_by_restating, older_by_stated_time
+from concord_dissonance.domain.verdicts import (
+    LEAST_PRECISION,
+    Abstained,
+    Abstention,
+    ConflictClass,
+    ConflictType,
+    Judge,
+    Older,
+    Reason,
+    Verdict,
+)
+
+_SURE = 1.0
+
+
+def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
+    """Judge two sides by what their texts say, each in its own words."""
+    one, other = first.reading, second.reading
+    if not one.clauses or not other.clauses or one.language != other.language:
+        return Abstention(Abstained.NOTHING_TO_COMPARE)
+    if _stems(one) == _stems(other):
+        return Verdict(ConflictClass.NONE, Judge.LEXICAL, Reason.SAME_STATEMENT, _SURE)
+    if _are_apart(first, second):
+        return Abstention(Abstained.OTHER_TIME)
+    found: list[Finding] = []
+    missed: list[Abstained] = [_missed(one, other)]
+    for each in _findings(one, other, Declared.by(rules, first.aliases | second.aliases)):
+        if isinstance(each, Abstained):
+            missed.append(each)
+        elif _counts(each, first, second):
+            found.append(each)
+        else:
+            missed.append(Abstained.OTHER_TIME)
+    said = [verdict for each in found if (verdict := _verdict(each, first, second))]
+    if not said:
+        return Abstention(max(missed, key=_NEAREST.index))
+    return max(said, key=lambda each: each.confidence)
+
+
+def _findings(one: Reading, other: Reading, declared: Declared) -> Iterator[Finding | Abstained]:
+    yield from denied_clauses(one, other)
+    yield from opposed_fillers(one, other, declared)
+    yield from denied_experiences(one, other)
+    yield from revised_values(one, other)
+
+
+def _counts(found: Finding, first: Side, second: Side) -> bool:
+    """Whether a finding is sure; less will do where one source speaks of the same twice."""
+    precision = _precision(found)
+    return precision >= LEAST_PRECISION or (precision > 0 and bool(first.sources & second.sources))
+
+
+def _verdict(found: Finding, first: Side, second: Side) -> Verdict | None:
+    if found.reason is Reason.CONTAINED:
+        return _said(ConflictClass.NUANCE, found, found.reason)
+    older, why = _older(found, first, second)
+    if found.denies_experience is not Older.NEITHER and older is not found.denies_experience:
+        older = Older.NEITHER  # "never" denies what was before it
+    if older is not Older.NEITHER:
+        return _said(ConflictClass.EVOLUTION, found, why, older)
+    if found.pattern.startswith("revision"):
+        return None  # two values of one attribute, and nothing says which is meant now
+    return _said(ConflictClass.CONTRADICTION, found, found.reason)
+
+
+def _said(
+    conflict: ConflictClass, found: Finding, reason: Reason, older: Older = Older.NEITHER
+) -> Verdict:
+    return Verdict(
+        conflict,
+        Judge.LEXICAL,
+        reason,
+        _precision(found),
+        older,
+        _type(conflict, found),
+        first=(found.first.span,),
+        second=(found.second.span,),
+    )
+
+
+def _older(found: Finding, first: Side, second: Side) -> tuple[Older, Reason]:
+    """Return which side is the former state, and what says so; arrival alone never does."""
+    stated = older_by_stated_time(first, second)
+    restated = older_by_restating(first, second)
+    changed = _older_by_words(found.first, found.second)
+    if changed is not Older.NEITHER and changed in (
+        stated,
+        restated,
+        _older_by_time(first, second),
+    ):
+        return changed, Reason.WORDS_OF_CHANGE
+    if stated is not Older.NEITHER:
+        return stated, Reason.LATER_STATE
+    if restated is not Older.NEITHER:
+        return restated, Reason.RESTATED
+    if changed is not Older.NEITHER and _implied(found) and _time(first) == _time(second):
+        return changed, Reason.WORDS_OF_CHANGE
+    return Older.NEITHER, found.reason
+
+
+def _older_by_words(one: Clause, other: Clause) -> Older:
+    """Return which side tells of the former state: by "used to" there, or "now" in the other."""
+    first = one.has("former phrases") or (
+        other.has("latter phrases") and not one.has("latter phrases")
+    )
+    second = other.has("former phrases") or (
+        one.has("latter phrases") and not other.has("latter phrases")
+    )
+    if first == second:
+        return Older.NEITHER
+    return Older.FIRST if first else Older.SECOND
+
+
+def _implied(found: Finding) -> bool:
+    """Whether words say by themselves that something changed: "used to", "no longer"."""
+    return any(each.has("implied change phrases") for each in (found.first, found.second))
+
+
+def _older_by_time(first: Side, second: Side) -> Older:
+    one, other = _time(first), _time(second)
+    if one == other:
+        return Older.NEITHER
+    return Older.FIRST if one < other else Older.SECOND
+
+
+def _time(side: Side) -> Micros:
+    return side.written if side.valid_from is None else side.valid_from
+
+
+def _are_apart(first: Side, second: Side) -> bool:
+    """Whether the stated times do not overlap."""
+    return any(
+        one.valid_until is not None
+        and other.valid_from is not None
+        and one.valid_until <= other.valid_from
+        for one, other in ((first, second), (second, first))
+    )
+
+
+def _type(conflict: ConflictClass, found: Finding) -> ConflictType:
+    if conflict is ConflictClass.EVOLUTION or found.reason is Reason.DATE:
+        return ConflictType.TEMPORAL
+    for name, kind in (("legal", ConflictType.LEGAL), ("method", ConflictType.METHODOLOGICAL)):
+        if found.first.has(name) and found.second.has(name):
+            return kind
+    return ConflictType.FACTUAL
+
+
+def _missed(one: Reading, other: Reading) -> Abstained:
+    """Return why clauses do not meet that nothing else was said of."""
+    mine = {stem for clause in one.clauses for stem in clause.content}
+    yours = {stem for clause in other.clauses for stem in clause.content}
+    if not mine & yours:
+        return Abstained.NO_COMPARABLE_SUBJECT
+    if not one.asserted or not other.asserted:
+        return Abstained.NOT_ASSERTED
+    return Abstained.NO_COMPARABLE_ATTRIBUTE
+
+
+_NEAREST = (
+    Abstained.NOTHING_TO_COMPARE,
+    Abstained.NO_COMPARABLE_SUBJECT,
+    Abstained.NO_COMPARABLE_ATTRIBUTE,
+    Abstained.NOT_ASSERTED,
+    Abstained.TOO_DIFFERENT,
+    Abstained.OTHER_SCOPE,
+    Abstained.OTHER_TIME,
+    Abstained.UNKNOWN_FILLERS,
+)
+"""Abstentions by how near a pair came to a verdict."""
+
+
+def _stems(reading: Reading) -> list[tuple[str, ...]]:
+    return [tuple(token.stem for token in clause.tokens) for clause in reading.clauses]
+
+
+def _precision(found: Finding) -> float:
+    """Return how often a pattern was right on development data; 0 for one that was not seen."""
+    right, of = _measured().get(found.pattern, (0, 0))
+    return right / of if of else 0.0
+
+
+@cache
+def _measured() -> Mapping[str, tuple[int, int]]:
+    """Return by pattern how often it was right, of how often it was found."""
+    ((_, body),) = read_classes("precision.txt")
+    rows = (line.rsplit(maxsplit=2) for line in body.splitlines())
+    return {pattern: (int(right), int(of)) for pattern, right, of in rows}

@@ -1,0 +1,148 @@
+"""The words that judging needs, by language: data in `lexicon/`, written from general knowledge.
+
+In a file, `#` begins a comment and `[class]` a class of words, separated by blanks; those of a
+class whose name ends in "phrases", and those of exclusive sets, are separated by commas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from concord_concepts.normal_form import fold, singular
+from concord_concepts.stop_words import ENGLISH, GERMAN
+
+Phrase = tuple[str, ...]
+LANGUAGES = {"en": ENGLISH, "de": GERMAN}
+_SHORTEST_STEM = 3
+_VOWELS = frozenset("aeiouyäöü")
+_ENDINGS = {
+    "en": ("ing", "ed", "ly", "e"),
+    "de": ("ungen", "ung", "test", "tet", "ten", "est", "en", "er", "em", "es", "te", "st",
+           "e", "n", "t"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """One language's words; stems are what `stem` makes of them."""
+
+    language: str
+    words: Mapping[str, frozenset[str]]
+    """By class, folded."""
+    phrases: Mapping[str, Mapping[str, tuple[Phrase, ...]]]
+    """By class, then by their first word."""
+    numbers: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    scales: Mapping[str, float]
+    """Words such as "million", and the number that they are."""
+    function: frozenset[str]
+    """Words that say nothing of what a clause is about."""
+    irregular: Mapping[str, str]
+    synonyms: Mapping[str, str]
+    """Stems, and the one that stands for them."""
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a folded word, which its forms and its synonyms share."""
+        stem = self.root(word)
+        return self.synonyms.get(stem, stem)
+
+    def root(self, word: str) -> str:
+        """Return the stem of a folded word, which its forms share."""
+        return _stem(self.irregular.get(word, word), self.language)
+
+
+def phrases_at(phrases: Mapping[str, Sequence[Phrase]], words: Sequence[str], at: int) -> int:
+    """Return how many words the longest phrase has that begins at a place; 0 for none."""
+    return max(
+        (len(p) for p in phrases.get(words[at], ()) if tuple(words[at : at + len(p)]) == p),
+        default=0,
+    )
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """Return the words of "en" or "de"."""
+    classes = dict(read_classes(f"{language}.txt"))
+    words = {
+        name: frozenset(body.split())
+        for name, body in classes.items()
+        if not name.endswith("phrases")
+    }
+    irregular = dict(pair.split("/") for pair in classes["irregular"].split())
+    plain = Lexicon(
+        language,
+        words,
+        {n: _by_first(b.split(",")) for n, b in classes.items() if n.endswith("phrases")},
+        _numbers(classes["numbers"].split(), classes["tens"].split()),
+        _numbers(classes["ordinals"].split(), classes["ordinal tens"].split()),
+        _places(classes["months"].split()) | _places(classes["months short"].split()),
+        _places(classes["weekdays"].split()),
+        {
+            word: 1000.0**power
+            for line in classes["scale"].splitlines()
+            for word, power in [(line.split()[0], int(line.split()[1]))]
+        },
+        LANGUAGES[language].union(*(words[name] for name in _FUNCTION)),
+        irregular,
+        {},
+    )
+    lines = dict(read_classes(f"synonyms.{language}.txt"))["synonyms"].splitlines()
+    synonyms: dict[str, str] = {}
+    for line in lines:
+        first, *others = map(plain.root, line.split())
+        synonyms.update(dict.fromkeys(others, synonyms.get(first, first)))
+    return Lexicon(**{**plain.__dict__, "synonyms": synonyms})
+
+
+def read_classes(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the classes of a file of `lexicon/`: name and body, folded."""
+    text = resources.files(__package__).joinpath("lexicon", name).read_text("utf-8")
+    lines = [fold(line) for line in text.splitlines() if not line.startswith("#")]
+    for block in "\n".join(lines).split("[")[1:]:
+        title, _, body = block.partition("]\n")
+        yield title, body.strip()
+
+
+def read_unit_lines() -> list[str]:
+    """Return the lines of `lexicon/units.txt`, folded."""
+    text = resources.files(__package__).joinpath("lexicon", "units.txt").read_text("utf-8")
+    return [fold(line) for line in text.splitlines() if not line.startswith("#")]
+
+
+_FUNCTION = ("negation", "determiner", "auxiliary", "pronoun", "joint", "polarity item")
+
+
+def _by_first(phrases: Iterable[str]) -> dict[str, tuple[Phrase, ...]]:
+    found: dict[str, tuple[Phrase, ...]] = {}
+    for phrase in phrases:
+        words = tuple(phrase.replace("n't", " n't").split())
+        found[words[0]] = (*found.get(words[0], ()), words)
+    return found
+
+
+def _places(words: Sequence[str]) -> dict[str, int]:
+    return {word: place for place, word in enumerate(words, 1)}
+
+
+def _numbers(units: Sequence[str], tens: Sequence[str]) -> dict[str, int]:
+    """Return numbers by their words: units from 0, tens from 10."""
+    found = {word: number for number, word in enumerate(units)}
+    return {word: 10 * number for number, word in enumerate(tens, 1)} | found
+
+
+@cache
+def _stem(word: str, language: str) -> str:
+    word = singular(word) if language == "en" else word
+    for ending in _ENDINGS[language]:
+        root = word[: -len(ending)]
+        if word.endswith(ending) and len(root) >= _SHORTEST_STEM and _VOWELS & {*root}:
+            word = root
+            break
+    if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "slz":
+        word = word[:-1]
+    return word[:-1] + "i" if word.endswith("y") and len(word) > _SHORTEST_STEM else word

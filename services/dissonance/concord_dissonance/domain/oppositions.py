@@ -1,0 +1,82 @@
+"""Finds clauses of one frame whose fillers cannot both hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concord_dissonance.domain.denials import same_speaker
+from concord_dissonance.domain.fillers import Compared, Declared, compare
+from concord_dissonance.domain.finding import Finding
+from concord_dissonance.domain.frames import Fillers, align
+from concord_dissonance.domain.quantities import Same
+from concord_dissonance.domain.reading import Clause, Reading
+from concord_dissonance.domain.verdicts import Abstained, Reason
+
+_MOST_FILLERS = 3
+_VALUES = frozenset({Reason.NUMBER, Reason.QUANTITY, Reason.DATE})
+
+
+def opposed_fillers(
+    first: Reading, second: Reading, declared: Declared
+) -> Iterator[Finding | Abstained]:
+    """Yield clauses that differ in known ways alone, or why two that are near are no finding."""
+    for one in first.asserted:
+        for other in second.beside(one):
+            yield _opposed(one, other, declared)
+
+
+def _opposed(one: Clause, other: Clause, declared: Declared) -> Finding | Abstained:
+    fillers = align(one, other)
+    if not _is_one_frame(one, other, fillers):
+        return Abstained.NO_COMPARABLE_ATTRIBUTE
+    if len(fillers) > _MOST_FILLERS or not all(each.first and each.second for each in fillers):
+        return Abstained.TOO_DIFFERENT
+    if not same_speaker(one, other):
+        return Abstained.NO_COMPARABLE_SUBJECT
+    compared = [compare(each.first, each.second, one.words, declared) for each in fillers]
+    differing = [each for each in compared if each.same is not Same.YES]
+    if not differing or one.is_negated != other.is_negated:
+        return Abstained.NO_COMPARABLE_ATTRIBUTE
+    if len(differing) == 1 and differing[0].reason is Reason.CONTAINED:
+        return Finding(Reason.CONTAINED, "declared", one, other)
+    if any(each.same is Same.UNKNOWN for each in differing):
+        return Abstained.UNKNOWN_FILLERS
+    if len(differing) > 1 and (apart := _apart(differing)):
+        return apart
+    if _is_other_subject(fillers, compared):
+        return Abstained.NO_COMPARABLE_SUBJECT
+    found = differing[0]
+    return Finding(found.reason, _pattern(found, one, other), one, other)
+
+
+def _is_one_frame(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> bool:
+    """Whether they share content, and all that no filler holds."""
+    filled = {
+        token.stem for each in fillers for part in (each.first, each.second) for token in part
+    }
+    mine, yours = one.content.keys() - filled, other.content.keys() - filled
+    return bool(mine) and mine == yours
+
+
+def _apart(differing: Sequence[Compared]) -> Abstained | None:
+    """Return why two clauses that differ in several ways need not meet: another time or place."""
+    if any(each.reason is Reason.DATE for each in differing):
+        return Abstained.OTHER_TIME
+    return Abstained.OTHER_SCOPE if any(each.is_place for each in differing) else None
+
+
+def _is_other_subject(fillers: Sequence[Fillers], compared: Sequence[Compared]) -> bool:
+    """Whether what the clauses are about differs, and in more than how many they are."""
+    return any(
+        each.in_subject and found.same is Same.NO and found.reason not in _VALUES
+        for each, found in zip(fillers, compared, strict=True)
+    )
+
+
+def _pattern(found: Compared, one: Clause, other: Clause) -> str:
+    """Return what to look up the precision of: what goes on at some moment need not meet."""
+    if found.reason in _VALUES or found.family == "declared":
+        return found.family
+    if one.is_event or other.is_event:
+        return f"{found.family} of an event"
+    return "antonym" if found.reason is Reason.ANTONYM else "exclusive"
