@@ -16,7 +16,7 @@ import grpc
 import older_graph
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import refusal_limit, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
@@ -29,7 +29,7 @@ from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain import actions, entries, framing
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import ProposalTooLarge
-from concord_governance.domain.proposals import FramingCheck
+from concord_governance.domain.proposals import FramingCheck, Status
 from concord_governance.ports.graph import Preview
 from concord_governance.usecases import (
     decision_guards,
@@ -43,6 +43,7 @@ from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
 from concord_graph.usecases.write.writer import Writer
 from concord_testing.chat_endpoint import serving_chat, verdict
+from conflict_steps import finds, found, review
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_steps import (
     asked_with,
@@ -245,6 +246,24 @@ async def a_rule_is_proposed_by_id(scene: Scene) -> str:
             await party.propose(governed_pb2.GovernedAction(delete_node=request))
         told = await party.actions()
         return "" if told[-1] == "SAFEGUARD_VIOLATION" else "an attack by id left no entry"
+
+
+async def a_nuance_before_its_review(scene: Scene) -> str:
+    """Let the agent consent to what it has to review first."""
+    nuance, contradiction = (
+        conflict_pb2.CONFLICT_CLASS_NUANCE,
+        conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
+    )
+    async with scene.world() as live:
+        party = live.party()
+        await party.enrol()
+        conflict = await found(live, party, nuance)
+        action = review(conflict, conflict_pb2.REVIEW_DECISION_RECLASSIFY, contradiction)
+        made = await finds(live, action)
+        with suppress(grpc.aio.AioRpcError):
+            await party.approve(made, AGENT)
+            return "a nuance was decided about before its review"
+    return ""
 
 
 async def a_cause_is_made_up(scene: Scene) -> str:
@@ -599,6 +618,10 @@ async def _nothing(*_: Any) -> list[str]:
     return []
 
 
+async def _pending(*_: Any) -> Status:
+    return Status.PENDING
+
+
 async def _nobody_judges(*_: Any) -> FramingCheck:
     return FramingCheck.MODEL
 
@@ -664,6 +687,11 @@ GUARDS = {
         a_rule_is_proposed_by_id,
         "an attack by id left no entry",
         off=_without(ledger_commands.LedgerCommands, "refuse", _unrecorded),
+    ),
+    "reviews before consents": Guard(
+        a_nuance_before_its_review,
+        "a nuance was decided about before its review",
+        off=_without(proposals.Proposals, "_first_status", _pending),
     ),
     "causes that dissonance alone names": Guard(
         a_cause_is_made_up,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import graph_pb2
+from concord.graph.v1 import conflict_pb2, graph_pb2
+from concord_client import connect
 from concord_client.trust import keyfiles
 from concord_client.trust.review import ReviewError, review
 from concord_testing.command_line import CommandLine
@@ -195,6 +196,40 @@ def test_two_signatures_change_who_the_agent_is_and_two_undo_it(concord: Command
     assert approved(concord, undo.number, "human").status == STATUS.PROPOSAL_STATUS_EXECUTED
 
     assert state(concord) == before
+
+
+def test_an_open_conflict_is_in_the_briefing_and_can_be_proposed_about(
+    governed: Spawned, concord: CommandLine, tmp_path: Path
+) -> None:
+    """D5 V1 V9 W4 What contradicts by somebody's word is listed, and a review shows both sides."""
+    for name, text in (("linz", "Ada lives in Linz."), ("graz", "Ada lives in Graz.")):
+        concord.done("add", text, "--id", name)
+    concord.done("link", "memory:linz", "CONTRADICTS", "memory:graz")
+
+    briefing = concord.done("briefing")
+
+    assert "Open conflicts: 0 potential, 1 confirmed" in briefing
+    waits = concord.reply(proposal_pb2.GetBriefingResponse, "briefing")
+    (line,) = waits.conflicts
+    assert {line.first_statement, line.second_statement} == {
+        "Ada lives in Linz.",
+        "Ada lives in Graz.",
+    }
+    keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
+    with connect(governed.url, keys["default"]) as client:
+        request = conflict_pb2.GetConflictRequest(id=line.conflict_id)
+        found = client.conflict.GetConflict(request).conflict
+    dismissal = {
+        "conflict_id": found.id,
+        "etag": found.etag,
+        "decision": "REVIEW_DECISION_DISMISS",
+    }
+    asked = tmp_path / "dismiss.json"
+    asked.write_text(json.dumps({"review_conflict": dismissal}))
+    made = proposal(concord, "propose", "--action", str(asked))
+    shown = concord.done("review", str(made.number))
+    assert "contradiction, confirmed: Ada lives in" in " ".join(shown.split())
+    assert "the dismissal of a conflict" in " ".join(shown.split())
 
 
 def test_review_shows_the_very_bytes(concord: CommandLine) -> None:
