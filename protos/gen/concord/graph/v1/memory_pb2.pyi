@@ -366,8 +366,8 @@ class UpdateMemoryRequest(_message.Message):
 
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
-        """Among: content, kind, concepts, domain, importance, surfaces_when, sources, external_id,
-        category, tags, edge_type, valid_from, valid_until, facts, properties.
+        """Any fields that a caller may state, but for `id`, `etag` and `session_id`; lists and `properties` are
+        replaced whole.
         """
 
     def __init__(
