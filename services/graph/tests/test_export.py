@@ -58,7 +58,10 @@ async def test_lines_are_canonical_and_name_no_accident(live: World, home: Calls
 
     for item_id in (memory.id, loose.id, edge.id, edge.target.id, memory.etag):
         assert item_id not in text
-    kinds = ["memory", "memory", "node", "node", "edge", "edge", "lineage", "lineage"]
+    kinds = [
+        *("memory", "memory", "node", "node", "edge", "edge", "lineage", "lineage"),
+        "conflict",
+    ]
     assert [record["kind"] for record in records] == kinds
     assert records[4]["valid_from"] == "2027-01-15T07:59:59.999999Z"
     assert records[4]["properties"] == {"n": 1.5}

@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from concord_graph.domain.conflicts import Conflict, conflict_of
 from concord_graph.domain.items import (
     DEFAULT_LABEL,
     Edge,
     End,
+    Entry,
     Item,
     ItemKind,
     Memory,
@@ -107,12 +109,14 @@ class _Sight:
         self._scope = scope
         self._effects = {effect.id: effect for effect in writer.effects}
         self._consented = writer.consented
+        self._depended = writer.depended
 
     async def preview(self) -> Preview:
         """Return the items that were written and those that the consents would pin."""
         cascaded = {each.id for each in self._effects.values() if self._scope.cascades_to(each)}
-        cascaded -= self._consented
-        ids = sorted((self._effects.keys() | self._consented) - cascaded)
+        pinned = self._consented | self._depended
+        cascaded -= pinned
+        ids = sorted((self._effects.keys() | pinned) - cascaded)
         return Preview(
             tuple([await self._one(item_id) for item_id in ids]),
             len(cascaded),
@@ -128,8 +132,8 @@ class _Sight:
             return Touched(item_id, effect.kind, effect.etag, needs_consent)
         before, after = await self._before(effect), await self._after(effect)
         said, will_say = await self._statement(before), await self._statement(after, now=True)
-        there = isinstance(after, Item) and not after.deleted
-        was_there = isinstance(before, Item) and not before.deleted
+        there = after is not None and not after.deleted
+        was_there = before is not None and not before.deleted
         is_news = there and not (was_there and said == will_say)
         return Touched(
             item_id,
@@ -144,20 +148,21 @@ class _Sight:
         item = await item_by_id(self._tx, item_id)
         if item is None:  # a memory that is named before there is one
             return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, is_pinned=True)
-        said = await self._statement(item)
-        return Touched(item_id, item.kind, etag(item), True, said, is_pinned=True)
+        needs_consent = item_id in self._consented
+        said = await self._statement(item) if needs_consent else ""
+        return Touched(item_id, item.kind, etag(item), needs_consent, said, is_pinned=True)
 
-    async def _before(self, effect: Effect) -> Item | None:
+    async def _before(self, effect: Effect) -> Item | Entry | None:
         """Return an item as it was before the change; one that it made, as it made it."""
         number = effect.before or effect.after
         found = await self._tx.revision(Ref(effect.kind, effect.id, number))
-        return found if isinstance(found, Item) else None
+        return found if isinstance(found, Item | Entry) else None
 
-    async def _after(self, effect: Effect) -> Item | None:
+    async def _after(self, effect: Effect) -> Item | Entry | None:
         found = await self._tx.revision(Ref(effect.kind, effect.id, effect.after))
-        return found if isinstance(found, Item) else None
+        return found if isinstance(found, Item | Entry) else None
 
-    async def _statement(self, item: Item | None, *, now: bool = False) -> str:
+    async def _statement(self, item: Item | Entry | None, *, now: bool = False) -> str:
         """Return all that an item says, as far as its words go; an edge's ends by their names
         before the change, or `now`, when it is made."""
         match item:
@@ -170,6 +175,8 @@ class _Sight:
                 ends = [await self._named(end, now=now) for end in (item.source, item.target)]
                 weight = f" (weight {item.weight:g})" if item.weight != 1 else ""
                 return f"{ends[0]} {item.relation} {ends[1]}{weight}{_properties(item)}"
+            case Entry():
+                return _decided(conflict_of(item))
         return ""
 
     async def _named(self, end: End, *, now: bool) -> str:
@@ -179,6 +186,20 @@ class _Sight:
         effect = None if now else self._effects.get(end.id)
         node = await self._before(effect) if effect else await item_by_id(self._tx, end.id)
         return node.name if isinstance(node, Node) else end.id
+
+
+def _decided(conflict: Conflict) -> str:
+    """Return what is decided about a conflict: its sides stand beside it, with their statements."""
+    resolution = conflict.resolution
+    gives_way = resolution.superseded_id if resolution else ""
+    words = [
+        f"{conflict.conflict_class.name} of {conflict.first.id} and {conflict.second.id}:",
+        conflict.state.name,
+        *([f"as {resolution.resolution_type.name}"] if resolution else ()),
+        *([f"({gives_way} gives way)"] if gives_way else ()),
+        *([f"{(resolution or conflict).context!r}"] if (resolution or conflict).context else ()),
+    ]
+    return " ".join(words)
 
 
 def _properties(item: Node | Edge) -> str:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from concord_graph.domain.conflicts import conflict_of
 from concord_graph.domain.errors import ItemNotFound, UndoConflict
-from concord_graph.domain.items import DeclaredRelation, Edge, Memory, Node, Record, stated
+from concord_graph.domain.items import (
+    DeclaredRelation,
+    Edge,
+    Entry,
+    Memory,
+    Node,
+    Record,
+    stated,
+)
 from concord_graph.ports import ItemsReverted, Ref
 from concord_graph.usecases.governed.undo_conflicts import Planned, conflicts
 from concord_graph.usecases.memory.facts import restate, state_again
@@ -43,13 +52,16 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> Items
     }
     if in_the_way := await conflicts(writer.tx, plan):
         raise UndoConflict(in_the_way)
-    # removals free names and places of triples for what is restored; edges go before their ends
-    removed = [each for each in plan.values() if each.is_removed]
-    restored = [each for each in plan.values() if not each.is_removed]
+    # removals free names and places of triples for what is restored; edges go before their ends,
+    # and conflicts before edges, whose write would otherwise change what they do not speak of
+    found = [each for each in plan.values() if isinstance(each.before, Entry)]
+    removed = [each for each in plan.values() if each.is_removed and each not in found]
+    restored = [each for each in plan.values() if not each.is_removed and each not in found]
     removed.sort(key=lambda each: isinstance(each.before, Node))
     restored.sort(key=lambda each: isinstance(each.before, Edge))
     async with writer.together():
-        written = [await _put(writer, each.before, each.after) for each in (*removed, *restored)]
+        every = (*found, *removed, *restored)
+        written = [await _put(writer, each.before, each.after) for each in every]
         await restate(writer, written)
     return ItemsReverted(tuple(map(ref, written)))
 
@@ -94,6 +106,12 @@ async def _put(writer: Writer, stored: Record, after: Record) -> Record:
             return await state_again(writer, await writer.put(stored, after), then)
         case (DeclaredRelation(), DeclaredRelation()):
             return await writer.declare(stored, after)
+        case (Entry(), Entry()):
+            conflict = conflict_of(after)
+            consent = await writer.demand_decidable(stored, conflict)
+            return await writer.put_conflict(
+                stored, conflict, needs_consent=consent, deleted=after.deleted
+            )
     raise ItemNotFound(stored.id)
 
 

@@ -12,9 +12,12 @@ async def item_by_id(tx: Reads, item_id: str) -> Item | None:
 
 
 async def record_by_id(tx: Reads, item_id: str) -> Record | None:
-    """Return an item or a declared relation as it is now; None when there never was one."""
+    """Return an item, a conflict or a declared relation as it is now; None: there never was one."""
     item = await item_by_id(tx, item_id)
     if item is not None:
         return item
+    entry = await tx.entry(item_id)
+    if entry is not None:
+        return entry if entry.kind == ItemKind.CONFLICT else None
     first = await tx.revision(Ref(ItemKind.RELATION, item_id, 1))
     return await tx.relation(first.name) if isinstance(first, DeclaredRelation) else None

@@ -177,7 +177,12 @@ class Writer:
         return item
 
     async def put_conflict(
-        self, before: Entry | None, conflict: Conflict, *, needs_consent: bool = False
+        self,
+        before: Entry | None,
+        conflict: Conflict,
+        *,
+        needs_consent: bool = False,
+        deleted: bool = False,
     ) -> Entry:
         """Write the next revision of a conflict, or a new one; `demand_decidable` comes first.
 
@@ -190,7 +195,8 @@ class Writer:
             rank = await self.tx.head_seq() + 1
             entry = Entry(self.new_id(), ItemKind.CONFLICT, {}, rank=rank)
         conflict = replace(conflict, consented=needs_consent)
-        entry = await self._record(before, to_entry(conflict, entry), needs_consent=needs_consent)
+        after = replace(to_entry(conflict, entry), deleted=deleted)
+        entry = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, entry, needs_consent=needs_consent)
         return entry
 
