@@ -13,6 +13,7 @@ from concord_graph.adapters.sqlite.revisions import (
     AT_END,
     CONSTITUTIVE_AT_END,
     IDS,
+    are_any,
     by,
     current,
     live,
@@ -70,13 +71,14 @@ def memory_superseded_from(now: bool) -> str:
 
 
 def _replaced(alias: str, table: str, now: bool) -> str:
-    return (
+    first = (
         f"SELECT min(n.effective_from) FROM edge l {by('edge_replaces', now)}"
         f" JOIN {table} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} WHERE l.space = {alias}.space"
         f" AND l.target_id = {alias}.id AND l.replaces = 1 AND {live('l', now)}"
         f" AND {_counts('l', alias, table, now)}"
     )
+    return f"SELECT CASE WHEN {are_any('replaces = 1', 'edge_replaces', now)} THEN ({first}) END"
 
 
 def _counts(lineage: str, older: str, table: str, now: bool) -> str:
@@ -185,9 +187,12 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
         f" AND k.id < l.id AND {live('k', now)} AND {_counts('k', 'n', table, now)})"
     )
     if table != "edge":
-        return f"SELECT ({resolved}) + {fact_edges.former_count(succession.former_count(now), now)}"
-    resolved += f" AND NOT {succession.is_former('n', now)}"
-    return f"SELECT ({resolved}) + {succession.former_count(now)}"
+        former = fact_edges.former_count(succession.former_count(now), now)
+    else:
+        resolved += f" AND NOT {succession.is_former('n', now)}"
+        former = succession.former_count(now)
+    lineage = are_any("replaces = 1", "edge_replaces", now)
+    return f"SELECT CASE WHEN {lineage} THEN ({resolved}) ELSE 0 END + {former}"
 
 
 def has_constitutive(expression: str, space: str) -> str:
@@ -198,7 +203,8 @@ def has_constitutive(expression: str, space: str) -> str:
         f" AND {live('c', True)} AND c.edge_type = 2)"
         for end in ("source_id", "target_id")
     ]
-    return f"({' OR '.join(tests)})"
+    constitutive = are_any("edge_type = 2", CONSTITUTIVE_AT_END["source_id"], True)
+    return f"({constitutive} AND ({' OR '.join(tests)}))"
 
 
 def _near_constitutive_edge(source: str = "e.source_id", target: str = "e.target_id") -> str:
