@@ -1,6 +1,7 @@
 """A server of one or more services, from its first health answer to its last drained call."""
 
 import asyncio
+import gc
 import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -193,6 +194,13 @@ def _bind(server: grpc.aio.Server, address: str) -> int:
     return port
 
 
+def freeze_heap() -> None:
+    """Takes what lives once a process serves out of the garbage collector's walks: it stays anyway,
+    and a full collection of it stops every call for as long as a hundred calls take."""
+    gc.collect()
+    gc.freeze()
+
+
 async def serve_until_signal(
     servers: Sequence[Server], close: Callable[[], Awaitable[None]], grace: float = 10.0
 ) -> None:
@@ -215,6 +223,7 @@ async def serve_until_signal(
         for server in servers:
             if not server.started:
                 await server.start()
+        freeze_heap()
         await signalled.wait()
     finally:
         for each in _SIGNALS:
