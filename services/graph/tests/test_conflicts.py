@@ -26,6 +26,7 @@ from conflict_world import (
     review,
 )
 from graph_world import (
+    DAY,
     NOT_FOUND,
     START,
     SUPERSEDES,
@@ -141,6 +142,22 @@ async def test_a_finding_about_what_stands_no_more_is_stale(home: Calls) -> None
 
     assert [each.outcome for each in found] == [STALE, STALE, STALE, CREATED]
     assert [each.conflict_id for each in found[:3]] == [""] * 3
+
+
+async def test_arrival_alone_settles_nothing_between_two_values(home: Calls) -> None:
+    """D3 Of a functional relation only a stated order, or lineage, makes a finding stale."""
+    await home.declare("LIVES_IN")
+    kept = [await home.put_edge("Ada", "LIVES_IN", city) for city in ("Bonn", "Rome")]
+    dated = [
+        await home.put_edge("Bob", "LIVES_IN", city, valid_from=START - (2 - day) * DAY)
+        for day, city in enumerate(("Bonn", "Rome"))
+    ]
+    found = await record(home, finding(*kept), finding(*dated))
+
+    assert (await home.get_edge(kept[0].id)).supersession.is_superseded
+    assert [each.outcome for each in found] == [CREATED, STALE]
+    await home.relate(SUPERSEDES, kept[0].id, kept[1].id)
+    assert (await record(home, finding(*kept)))[0].outcome == STALE
 
 
 async def test_what_was_dismissed_stays_so_until_a_side_changes(home: Calls) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -14,13 +14,23 @@ from concord_graph.domain.conflicts import (
     Review,
     check_older,
     conflict_of,
+    pair_of,
     recorded,
     resolved,
     reviewed,
 )
 from concord_graph.domain.drafts import LineageDraft
 from concord_graph.domain.errors import AgentRequired, FieldInvalid, ItemNotFound, ItemState
-from concord_graph.domain.items import Edge, Entry, Instant, ItemKind, Relation, etag
+from concord_graph.domain.items import (
+    REPLACING,
+    Edge,
+    Entry,
+    Instant,
+    Item,
+    ItemKind,
+    Relation,
+    etag,
+)
 from concord_graph.ports import (
     Author,
     ConflictsRecorded,
@@ -115,9 +125,15 @@ async def reopen_conflict(
 class _Judged:
     """The items that findings are about, as they are now."""
 
-    def __init__(self, views: Mapping[str, View], successors: Mapping[str, set[str]]) -> None:
+    def __init__(
+        self,
+        views: Mapping[str, View],
+        successors: Mapping[str, set[str]],
+        replacing: Set[tuple[str, str]],
+    ) -> None:
         self._views = views
         self._successors = successors
+        self._replacing = replacing
 
     @classmethod
     async def of(cls, tx: Reads, findings: Sequence[Conflict], at: Instant) -> _Judged:
@@ -129,7 +145,12 @@ class _Judged:
             views |= await tx.views(kind, ids, at)
             found = await tx.successors(kind, ids, at)
             successors |= {item_id: set(ones) for item_id, ones in found.items() if ones}
-        return cls(views, successors)
+        replacing = {
+            pair_of(edge.source.id, edge.target.id)
+            for edge in await tx.lineage_edges(ids)
+            if edge.relation in REPLACING
+        }
+        return cls(views, successors, replacing)
 
     def is_stale(self, found: Conflict, place: int) -> bool:
         """Return whether a finding is about versions that no longer stand beside one another.
@@ -148,13 +169,24 @@ class _Judged:
             )
         if any(isinstance(item, Edge) and item.is_lineage for item in items):
             raise FieldInvalid(f"findings[{place}].first_id", "lineage is no side of a conflict")
-        first, second = found.pair
-        replaced = self._successors.get(first, set()) | self._successors.get(second, set())
         versions = [side.etag for side in found.sides]
         gone = any(item.deleted for item in items)
-        return (
-            gone or [etag(item) for item in items] != versions or bool({first, second} & replaced)
-        )
+        return gone or [etag(item) for item in items] != versions or self._is_settled(found, items)
+
+    def _is_settled(self, found: Conflict, items: Sequence[Item]) -> bool:
+        """Return whether one side has superseded the other.
+
+        Of two values of a relation with one value at a time, the one that arrived later supersedes
+        the other where neither states from when it held: that order settles nothing.
+        """
+        if found.pair in self._replacing:
+            return True
+        starts = [item.valid_from for item in items if isinstance(item, Edge)]
+        if starts and (None in starts or starts[0] == starts[1]):
+            return False
+        first, second = found.pair
+        replaced = self._successors.get(first, set()) | self._successors.get(second, set())
+        return bool({first, second} & replaced)
 
     def kinded(self, found: Conflict) -> Conflict:
         """Return a finding with the kinds of its sides."""
